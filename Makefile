@@ -1,0 +1,51 @@
+# Needs Python >= 3.11 (with venv) and make, nothing else. PYTHON=/path/to/python picks the interpreter.
+BUDGET ?= quick
+PYTEST_ARGS ?= -n auto --maxprocesses 2
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
+
+.PHONY: test report lint types layers bench clean venv links
+
+test: lint types layers
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+report: venv
+	$(BIN)/verifiable-dp report --budget $(BUDGET) --out reports
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: venv
+	$(BIN)/mypy
+
+layers: venv
+	$(BIN)/lint-imports
+
+bench: venv
+	$(BIN)/python benchmarks/run.py
+
+venv: links $(STAMP)
+
+# On Windows, git may write a link as a text file.
+links:
+	@for link in verifiable_dp/algorithms verifiable_dp/auditors; do \
+	  test -d $$link || { echo "$$link is not a link to a folder:" \
+	    "clone again with \`git -c core.symlinks=true clone URL\`" >&2; exit 1; }; \
+	done
+
+# A name on PATH may be a shim that cannot run, so each candidate is tried.
+$(STAMP): pyproject.toml | links
+	@for python in $(PYTHONS) ""; do \
+	  "$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && break; \
+	done; \
+	test -n "$$python" || { echo "no Python >= 3.11 with venv among: $(PYTHONS); try make PYTHON=/path/to/python" >&2; exit 1; }; \
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || { echo "$$python -m venv $(VENV)"; "$$python" -m venv --clear $(VENV); }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist htmlcov .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find verifiable_dp algorithms auditors tests -name __pycache__ -prune -exec rm -rf {} +

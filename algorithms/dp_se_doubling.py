@@ -1,0 +1,127 @@
+"""DP-SE for an unknown horizon: guess and double (Sajed & Sheffet 2019, proof of Theorem 4.3)."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.algorithm import Query
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._elimination import EliminationState
+from verifiable_dp.algorithms.dp_se import DPSE
+from verifiable_dp.claims import PrivacyClaim, Source
+
+
+@dataclass(frozen=True)
+class DoublingState(EliminationState):
+    """Public state; `epoch` counts on over restarts (it numbers the noise).
+
+    Attributes
+    ----------
+    phase : (n,) int
+        Number of the current guess, from 0.
+    first_epoch : (n,) int
+        Value of `epoch` at the last restart.
+    """
+
+    phase: IntArray
+    first_epoch: IntArray
+
+
+@dataclass(frozen=True)
+class DPSEDoubling(DPSE):
+    """DP-SE that does not know T: it restarts with twice the guess whenever half the guess is over.
+
+    Guess g_i = first_guess 2^i is in force up to round g_i / 2, with beta = 1 / g_i; every restart
+    forgets all rewards, so each reward enters one release and epsilon is not split.
+
+    Regret: within a constant factor of Theorem 4.3. It does not apply before the first phase that is
+    long enough for an epoch.
+
+    Parameters
+    ----------
+    n_arms, epsilon
+        As `DPSE`.
+    horizon
+        Where the run is ended; the decisions do not depend on it.
+    first_guess
+        First guess of T, at least 2 K.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range. `beta` cannot be set: it follows from the guesses.
+    """
+
+    first_guess: int = 1024
+    name: ClassVar[str] = "dp-se-doubling"
+
+    def __post_init__(self) -> None:
+        _validate.integer("first_guess", self.first_guess, least=2 * _validate.integer("n_arms", self.n_arms, least=2))
+        if self.beta is not None and self.beta != 1.0 / self.first_guess:
+            raise _validate.InputError(f"beta must be None (it follows from the guesses), got {self.beta!r}")
+        object.__setattr__(self, "beta", 1.0 / self.first_guess)
+        super().__post_init__()
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """Thm 4.1 in each phase; phases use disjoint rewards."""
+        source = Source(papers.S1, "Theorem 4.1 and proof of Theorem 4.3", "parallel composition over restarts")
+        return PrivacyClaim(self.epsilon, observe="releases", source=source)
+
+    @functools.cached_property
+    def _inner(self) -> tuple[tuple[IntArray, FloatArray], ...]:
+        """Schedule of each phase."""
+        schedules, guess = [], self.first_guess
+        while True:
+            schedules.append(DPSE(self.n_arms, self.epsilon, guess)._schedule)
+            if guess // 2 >= self.horizon:
+                return tuple(schedules)
+            guess *= 2
+
+    def _look_up(self, state: DoublingState, which: int) -> FloatArray | IntArray:
+        out = np.zeros(len(state.run), np.int64 if which == 0 else np.float64)
+        for phase in np.unique(state.phase):
+            at = state.phase == phase
+            table = self._inner[phase][which]
+            out[at] = table[state.epoch[at] - state.first_epoch[at], state.size[at]]
+        return out
+
+    def start(self, run: IntArray) -> DoublingState:
+        """All arms are active, first guess."""
+        base = super().start(run)
+        zero = np.zeros(len(run), np.int64)
+        return DoublingState(base.run, base.t, base.epoch, base.active, zero, zero)
+
+    def epoch_length(self, state: EliminationState) -> IntArray:
+        """R_e of the phase's guess."""
+        return np.asarray(self._look_up(state, 0), dtype=np.int64)  # type: ignore[arg-type]
+
+    def stop(self, state: DoublingState) -> IntArray:
+        """End of the phase, half the guess, or the horizon."""
+        return np.minimum((self.first_guess << state.phase) // 2, self.horizon)
+
+    def removed(self, state: EliminationState, released: FloatArray) -> BoolArray:
+        """As DP-SE with the phase's beta."""
+        mean = released / self.epoch_length(state)[:, None]
+        limit = self._look_up(state, 1)  # type: ignore[arg-type]
+        return np.asarray(np.fmax.reduce(mean, axis=1)[:, None] - mean > limit[:, None])
+
+    def decide(self, state: EliminationState, query: Query, released: FloatArray) -> DoublingState:
+        """As DP-SE; at the end of a phase all arms come back."""
+        after = super().decide(state, query, released)
+        assert isinstance(after, DoublingState)
+        over = after.t >= self.stop(after)
+        epoch = np.where(over, after.epoch + 1, after.epoch)
+        return replace(
+            after,
+            epoch=epoch,
+            active=after.active | (over & (after.t < self.horizon))[:, None],
+            phase=after.phase + (over & (after.t < self.horizon)),
+            first_epoch=np.where(over, epoch - 1, after.first_epoch),
+        )

@@ -1,0 +1,247 @@
+"""DP-UCB: one tree mechanism per arm (Mishra & Thakurta 2015, Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from verifiable_dp import _philox, _validate
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.algorithm import Memory, Query
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._index import Index, IndexState
+from verifiable_dp.claims import PrivacyClaim, Source
+from verifiable_dp.environments import TwoPoint
+from verifiable_dp.mechanisms import Tree, TreeMemory
+from verifiable_dp.mechanisms.tree import SLOT_BITS, update_nodes
+from verifiable_dp.noise import Noise, key_of
+
+
+def private_ucb(estimate: Any, pulls: Any, log_t: Any, width: Any) -> Any:
+    """Noisy mean plus sqrt(2 log t / n_a) plus Gamma / n_a, with Gamma = `width`."""
+    return (estimate + width) / pulls + np.sqrt(2 * log_t / pulls)
+
+
+_private_ucb = njit(inline="always")(private_ucb)
+
+
+@dataclass(frozen=True)
+class DPUCBState(IndexState):
+    """Public state.
+
+    Attributes
+    ----------
+    nodes : (n, K, levels) float
+        Released nodes of each arm's tree that make up its current prefix sum.
+    """
+
+    nodes: FloatArray
+
+
+@dataclass(frozen=True)
+class DPUCB(Index):
+    r"""UCB on noisy sums: each arm's rewards pass through a tree mechanism of T leaves.
+
+    Index: :math:`\hat S_a/n_a + \sqrt{2\log t/n_a} + \Gamma/n_a`, after one pull of each arm, with
+    :math:`\Gamma = K \log^2 T \log(KT\log T/\gamma)/\varepsilon`.
+
+    Regret: O(K log^2 T log(KT log T / gamma) / epsilon + sum_a log T / Delta_a). For small T the width
+    Gamma exceeds every n_a and arms are played in turn.
+
+    Parameters
+    ----------
+    n_arms
+        K >= 2.
+    epsilon
+        Privacy budget, event level.
+    horizon
+        T >= K.
+    budget
+        ``split``: each tree gets epsilon / K, as printed. ``per-arm``: each gets epsilon, which is
+        enough because a reward enters one tree; Gamma then has no factor K.
+    gamma
+        Failure probability of the width, in (0, 1). The paper leaves it open; .1 is chosen here.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    The paper leaves the base of the tree's logarithm open. A node's noise is Lap((floor(log2 T) + 1) /
+    budget), which is what the privacy proof needs; the logarithms of Gamma are natural.
+    """
+
+    n_arms: int
+    epsilon: float
+    horizon: int
+    budget: str = "split"
+    gamma: float = 0.1
+    name: ClassVar[str] = "dp-ucb"
+
+    def __post_init__(self) -> None:
+        _validate.arms_and_horizon(self.n_arms, self.horizon)
+        _validate.positive("epsilon", self.epsilon)
+        _validate.choice("budget", self.budget, ("split", "per-arm"))
+        _validate.probability("gamma", self.gamma)
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """Theorem 1 of Mishra & Thakurta; the proof covers every noisy sum."""
+        return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.MISHRA, "Theorem 1"))
+
+    @property
+    def mechanism(self) -> Tree:
+        """Tree of one arm."""
+        share = self.epsilon / self.n_arms if self.budget == "split" else self.epsilon
+        return Tree(self.horizon, share)
+
+    @property
+    def width(self) -> float:
+        """Gamma, in units of summed reward."""
+        log_t = math.log(self.horizon)
+        factor = self.n_arms if self.budget == "split" else 1
+        inner = self.n_arms * self.horizon * log_t / self.gamma
+        return factor * log_t**2 * math.log(inner) / self.epsilon
+
+    def start(self, run: IntArray) -> DPUCBState:
+        """Nothing pulled, empty trees."""
+        base = super().start(run)
+        nodes = np.zeros((len(run), self.n_arms, self.mechanism.levels))
+        return DPUCBState(base.run, base.t, base.pulls, base.estimate, nodes)
+
+    def private(self, run: IntArray) -> TreeMemory:
+        """Exact sums of the open nodes."""
+        return self.mechanism.start(len(run), self.n_arms)
+
+    def index(self, state: DPUCBState) -> FloatArray:
+        """Private upper confidence bounds."""
+        log_t = np.log(state.t.astype(np.float64))[:, None]
+        return np.asarray(private_ucb(state.estimate, state.pulls, log_t, self.width))
+
+    def release(
+        self, state: DPUCBState, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """The node that the pulled arm's reward completes."""
+        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
+
+    def estimates(self, state: DPUCBState, query: Query, released: FloatArray) -> DPUCBState:
+        """Noisy prefix sum of the pulled arm."""
+        rows, arm = np.arange(len(state.run)), query.active.argmax(axis=1)
+        nodes, estimate = state.nodes.copy(), state.estimate.copy()
+        fresh = update_nodes(state.nodes[rows, arm], state.pulls[rows, arm], released[rows, arm])
+        nodes[rows, arm] = fresh
+        estimate[rows, arm] = fresh.sum(axis=1)
+        return replace(state, nodes=nodes, estimate=estimate)
+
+    def kernel(
+        self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Compiled loop: the same pulls as the definition, draw for draw."""
+        tree = self.mechanism
+        pulls, at = _kernel(
+            key_of(seed, (1,)),
+            key_of(seed, (0,)),
+            run,
+            self.horizon,
+            environment.probabilities,
+            environment.low,
+            environment.high,
+            tree.scale,
+            tree.levels,
+            self.width,
+            times,
+        )
+        return pulls, at, np.zeros((len(run), 0))
+
+
+@njit(inline="always")
+def _lowest_bit(number):  # type: ignore[no-untyped-def]
+    level = 0
+    while (number >> level) & 1 == 0:
+        level += 1
+    return level
+
+
+@njit(nogil=True, cache=True)
+def _kernel(  # type: ignore[no-untyped-def]
+    reward_key, noise_key, runs, horizon, chance, low, high, scale, levels, width, times
+):
+    """Leader runs: while the leader surely stays ahead of the others' best index, none is compared."""
+    k = len(chance)
+    total = np.zeros((len(runs), k), np.int64)
+    at = np.zeros((len(runs), len(times), k), np.int64)
+    for i in range(len(runs)):
+        run = np.uint64(runs[i])
+        pulls = np.zeros(k, np.int64)
+        sums = np.zeros(k)
+        # stacked[a, l]: noise of the nodes of arm a at level l and above that make up its prefix sum
+        stacked = np.zeros((k, levels + 1))
+        estimate = np.zeros(k)
+        t, mark = 0, 0
+        while t < horizon:
+            arm, window, safe = t, 1, math.inf
+            if t >= k:
+                log_t = math.log(float(t))
+                best = -math.inf
+                for a in range(k):
+                    value = _private_ucb(estimate[a], pulls[a], log_t, width)
+                    if value > best:
+                        best, arm = value, a
+                window = max(1, min(pulls[arm] >> 6, 1024))
+                later = math.log(float(t + window))
+                cap = -math.inf
+                for a in range(k):
+                    if a != arm:
+                        cap = max(cap, _private_ucb(estimate[a], pulls[a], later, width))
+                # The leader stays if estimate + width > safe * pulls throughout the window.
+                safe = cap + 1e-12 - math.sqrt(2 * log_t / (pulls[arm] + window))
+            stop = min(t + window, horizon)
+            if mark < len(times):
+                stop = min(stop, times[mark])
+            n = pulls[arm]
+            total_arm = sums[arm]
+            base = np.uint64(arm) << np.uint64(SLOT_BITS - 2)
+            r0 = r1 = r2 = r3 = v0 = v1 = v2 = v3 = np.uint64(0)
+            reward_block = noise_block = -1
+            ahead = True
+            while t < stop and ahead:
+                if n >> 2 != reward_block:
+                    reward_block = n >> 2
+                    c = base | np.uint64(reward_block)
+                    r0, r1, r2, r3 = _philox.block(
+                        reward_key[0], reward_key[1], c, run, _philox.REWARD, np.uint64(0)
+                    )
+                which = n & 3
+                bits = r0 if which == 0 else (r1 if which == 1 else (r2 if which == 2 else r3))
+                total_arm += high if _philox.to_unit(bits) < chance[arm] else low
+                n += 1
+                t += 1
+                if n >> 2 != noise_block:
+                    noise_block = n >> 2
+                    c = base | np.uint64(noise_block)
+                    v0, v1, v2, v3 = _philox.block(
+                        noise_key[0], noise_key[1], c, run, _philox.NOISE, np.uint64(0)
+                    )
+                which = n & 3
+                bits = v0 if which == 0 else (v1 if which == 1 else (v2 if which == 2 else v3))
+                level = _lowest_bit(n)
+                rest = n & (n - 1)
+                noise = scale * _philox.to_laplace(bits)
+                if rest:
+                    noise += stacked[arm, _lowest_bit(rest)]
+                stacked[arm, level] = noise
+                ahead = total_arm + noise + width > safe * n
+            pulls[arm] = n
+            sums[arm] = total_arm
+            estimate[arm] = total_arm + stacked[arm, _lowest_bit(n)]
+            while mark < len(times) and times[mark] == t:
+                at[i, mark] = pulls
+                mark += 1
+        total[i] = pulls
+    return total, at

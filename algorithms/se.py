@@ -1,0 +1,169 @@
+"""SE: successive elimination without privacy (Even-Dar, Mannor & Mansour 2002)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from verifiable_dp import _philox, _validate
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.algorithm import Memory, Query
+from verifiable_dp.algorithms._elimination import Elimination, EliminationState
+from verifiable_dp.environments import TwoPoint
+from verifiable_dp.mechanisms import Exact
+from verifiable_dp.mechanisms.tree import SLOT_BITS
+from verifiable_dp.noise import Noise, key_of
+
+
+def radius(n_arms: Any, pulls: Any, beta: Any) -> Any:
+    """Hoeffding radius of a mean of `pulls` rewards, all arms and times together failing by beta."""
+    return np.sqrt(np.log(4 * n_arms * pulls**2 / beta) / (2 * pulls))
+
+
+_radius = njit(inline="always")(radius)
+
+
+@dataclass(frozen=True)
+class SEState(EliminationState):
+    """Public state; nothing is private here.
+
+    Attributes
+    ----------
+    sums : (n, K) float
+        Sum of the rewards of each arm so far.
+    """
+
+    sums: FloatArray
+
+
+@dataclass(frozen=True)
+class SE(Elimination):
+    r"""Successive elimination: one pull of each active arm a sweep, means over all sweeps.
+
+    After sweep r an arm leaves if its mean lies more than twice the radius
+    :math:`\sqrt{\log(4 K r^2/\beta) / (2r)}` below the largest (union of Hoeffding bounds over arms and
+    sweeps, since sum 1/(2 r^2) < 1).
+
+    Regret: O(sum_a log(KT) / Delta_a) with beta = 1/T. It makes no privacy promise: every action is a
+    function of raw rewards.
+
+    Parameters
+    ----------
+    n_arms
+        K >= 2.
+    horizon
+        T >= K.
+    beta
+        Failure probability in (0, 1); 1/T if None.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+
+    n_arms: int
+    horizon: int
+    beta: float | None = None
+    name: ClassVar[str] = "se"
+
+    def __post_init__(self) -> None:
+        _validate.arms_and_horizon(self.n_arms, self.horizon)
+        if self.beta is None:
+            object.__setattr__(self, "beta", 1.0 / self.horizon)
+        _validate.probability("beta", self.beta)
+
+    def start(self, run: IntArray) -> SEState:
+        """All arms are active, no rewards."""
+        base = super().start(run)
+        return SEState(base.run, base.t, base.epoch, base.active, np.zeros(base.active.shape))
+
+    def epoch_length(self, state: EliminationState) -> IntArray:
+        """One sweep."""
+        return np.ones(len(state.run), np.int64)
+
+    def release(
+        self, state: SEState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """The rewards of the sweep as they are."""
+        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
+        where = query.active & query.complete[:, None]
+        return memory, Exact().release(answer, noise, state.run, slot, where)
+
+    def removed(self, state: SEState, released: FloatArray) -> BoolArray:  # type: ignore[override]
+        """Arms more than two radii below the largest mean."""
+        mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], -np.inf)
+        limit = 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)
+        return np.asarray(mean.max(axis=1)[:, None] - mean > limit[:, None]) & state.active
+
+    def decide(self, state: SEState, query: Query, released: FloatArray) -> SEState:  # type: ignore[override]
+        """Add the sweep's rewards, remove arms."""
+        after = super().decide(state, query, released)
+        assert isinstance(after, SEState)
+        return replace(after, sums=after.sums + np.nan_to_num(released))
+
+    def kernel(
+        self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Compiled loop: the same pulls as the definition, draw for draw."""
+        pulls, at = _kernel(
+            key_of(seed, (1,)),
+            run,
+            self.horizon,
+            self.n_arms,
+            float(self.beta or 0),
+            environment.probabilities,
+            environment.low,
+            environment.high,
+            times,
+        )
+        return pulls, at, np.zeros((len(run), 0))
+
+
+@njit(nogil=True, cache=True)
+def _kernel(key, runs, horizon, n_arms, beta, chance, low, high, times):  # type: ignore[no-untyped-def]
+    total = np.zeros((len(runs), n_arms), np.int64)
+    at = np.zeros((len(runs), len(times), n_arms), np.int64)
+    for i in range(len(runs)):
+        sums = np.zeros(n_arms)
+        active = np.ones(n_arms, np.bool_)
+        size, t, mark, sweep = n_arms, 0, 0, 0
+        pulls = np.zeros(n_arms, np.int64)
+        while t < horizon and size > 1:
+            sweep += 1
+            for a in range(n_arms):
+                if not active[a] or t >= horizon:
+                    continue
+                slot = (np.uint64(a) << np.uint64(SLOT_BITS)) | np.uint64(pulls[a])
+                bits = _philox.word(key[0], key[1], runs[i], _philox.REWARD, slot)
+                sums[a] += high if _philox.to_unit(bits) < chance[a] else low
+                pulls[a] += 1
+                t += 1
+                while mark < len(times) and times[mark] == t:
+                    at[i, mark] = pulls
+                    mark += 1
+            complete = True
+            best = -math.inf
+            for a in range(n_arms):
+                if active[a]:
+                    complete = complete and pulls[a] == sweep
+                    best = max(best, sums[a] / sweep)
+            if complete:
+                limit = 2 * _radius(n_arms, float(sweep), beta)
+                for a in range(n_arms):
+                    if active[a] and best - sums[a] / sweep > limit:
+                        active[a] = False
+                        size -= 1
+        if t < horizon:
+            leader = np.argmax(active)
+            while mark < len(times):
+                at[i, mark] = pulls
+                at[i, mark, leader] += times[mark] - t
+                mark += 1
+            pulls[leader] += horizon - t
+        total[i] = pulls
+    return total, at

@@ -1,0 +1,107 @@
+"""Checks of arguments, made once, at construction."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class InputError(ValueError):
+    """Unusable input: one line that names the argument and the accepted range."""
+
+
+def _number(name: str, value: Any, accepted: str) -> float:
+    if isinstance(value, bool | str) or value is None:
+        raise InputError(f"{name} must be a number {accepted}, got {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number {accepted}, got {value!r}") from None
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float above 0."""
+    number = _number(name, value, "in (0, inf)")
+    if not (math.isfinite(number) and number > 0):
+        raise InputError(f"{name} must be finite and greater than 0, got {value!r}")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """Return `value` as a float in the open interval (0, 1)."""
+    number = _number(name, value, "in (0, 1)")
+    if not 0 < number < 1:
+        raise InputError(f"{name} must lie in the open interval (0, 1), got {value!r}")
+    return number
+
+
+def delta(value: Any) -> float:
+    """Return `value` as a float in [0, 1)."""
+    number = _number("delta", value, "in [0, 1)")
+    if not 0 <= number < 1:
+        raise InputError(f"delta must lie in [0, 1), got {value!r}")
+    return number
+
+
+def integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """Return `value` as an int with `least <= value <= most`."""
+    accepted = f"an integer of at least {least}" if most is None else f"an integer in [{least}, {most}]"
+    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole:
+        raise InputError(f"{name} must be {accepted}, got {value!r}")
+    if value < least or (most is not None and value > most):
+        raise InputError(f"{name} must be {accepted}, got {value!r}")
+    return int(value)
+
+
+def arms_and_horizon(n_arms: Any, horizon: Any) -> tuple[int, int]:
+    """Return (K, T) with K >= 2 and T >= K."""
+    arms = integer("n_arms", n_arms, least=2)
+    rounds = integer("horizon", horizon, least=1)
+    if rounds < arms:
+        raise InputError(f"horizon must be at least n_arms = {arms}, got {rounds}")
+    return arms, rounds
+
+
+def bounds(name: str, value: Any) -> tuple[float, float]:
+    """Return (low, high), finite, low < high."""
+    try:
+        low, high = (float(v) for v in value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be two numbers LOW HIGH, got {value!r}") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"{name} must be finite with LOW < HIGH, got {value!r}")
+    return low, high
+
+
+def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `allowed`."""
+    if value not in allowed:
+        raise InputError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return str(value)
+
+
+def rewards(name: str, value: Any, within: tuple[float, float], ndim: int | None = None) -> FloatArray:
+    """Return `value` as a float array without NaN, inside the closed interval `within`."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of numbers, got {type(value).__name__}") from None
+    if ndim is not None and array.ndim != ndim:
+        raise InputError(f"{name} must have {ndim} dimensions, got shape {array.shape}")
+    if np.isnan(array).any():
+        raise InputError(f"{name} must not hold NaN")
+    low, high = within
+    if array.size and (array.min() < low or array.max() > high):
+        raise InputError(
+            f"{name} must lie within the declared bounds [{low:g}, {high:g}], "
+            f"got values in [{array.min():g}, {array.max():g}]"
+        )
+    return array

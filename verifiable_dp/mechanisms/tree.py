@@ -1,0 +1,158 @@
+"""The tree (binary) mechanism: all prefix sums of a stream, each item in about log2 T releases."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.noise import Noise
+
+SLOT_BITS = 40  # slot = column << SLOT_BITS | number of the item
+
+
+@dataclass(frozen=True)
+class TreeMemory:
+    """Private side of n runs with w trees each: exact sums of the open nodes.
+
+    Attributes
+    ----------
+    count : (n, w) int
+        Items inserted so far.
+    open : (n, w, levels) float
+        Exact sum of the node of each level that is waiting for its sibling.
+    """
+
+    count: IntArray
+    open: FloatArray
+
+    def take(self, index: IntArray) -> TreeMemory:
+        """The rows `index`."""
+        return TreeMemory(self.count[index], self.open[index])
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Releases one node for each item: that of the largest dyadic block which the item completes.
+
+    The prefix sum after i items is the sum of the released nodes at the set bits of i. The first item
+    enters floor(log2 T) + 1 nodes, so that is what the budget must be divided by.
+
+    Parameters
+    ----------
+    leaves
+        Largest number of items T, at least 1.
+    epsilon
+        Privacy budget of the whole stream, above 0.
+    sensitivity
+        Largest change of one item, above 0.
+    budget
+        ``levels``: each node gets epsilon / (floor(log2 T) + 1), which makes the stream epsilon-DP.
+        ``log``: epsilon / log T (natural), as printed by Tao et al. 2022, Algorithm 2: too much by
+        (floor(log2 T) + 1) / log T. ``log2``: epsilon / log2 T.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range; `leaves` must be at least 2 for the logarithmic budgets.
+
+    Notes
+    -----
+    Alignment: every node that holds the changed item moves its noise by the change.
+
+    Source: Chan, Shi, Song, "Private and continual release of statistics", 2010; Dwork, Naor,
+    Pitassi, Rothblum, "Differential privacy under continual observation", STOC 2010.
+    """
+
+    leaves: int
+    epsilon: float
+    sensitivity: float = 1.0
+    budget: str = "levels"
+
+    def __post_init__(self) -> None:
+        _validate.choice("budget", self.budget, ("levels", "log", "log2"))
+        _validate.integer("leaves", self.leaves, least=1 if self.budget == "levels" else 2)
+        _validate.positive("epsilon", self.epsilon)
+        _validate.positive("sensitivity", self.sensitivity)
+        if self.leaves >= 1 << SLOT_BITS:
+            raise InputError(f"leaves must be below 2^{SLOT_BITS}, got {self.leaves}")
+
+    @property
+    def levels(self) -> int:
+        """Number of levels, floor(log2 T) + 1: the most nodes that one item enters."""
+        return self.leaves.bit_length()
+
+    @property
+    def divisor(self) -> float:
+        """What the budget of the stream is divided by for one node."""
+        if self.budget == "levels":
+            return float(self.levels)
+        return math.log(self.leaves) if self.budget == "log" else math.log2(self.leaves)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise of each node."""
+        return self.sensitivity * self.divisor / self.epsilon
+
+    def nodes_of(self, item: int) -> int:
+        """How many released nodes hold item number `item` (from 1) once all T items are in."""
+        _validate.integer("item", item, least=1, most=self.leaves)
+        end, count = item, 1
+        while end + (end & -end) <= self.leaves:
+            end += end & -end
+            count += 1
+        return count
+
+    def cost(self, item: int = 1) -> float:
+        """Privacy loss when item number `item` changes by the sensitivity; the first is the worst."""
+        return self.nodes_of(item) * self.sensitivity / self.scale
+
+    def start(self, runs: int, width: int) -> TreeMemory:
+        """Memory of `runs` runs with `width` empty trees each."""
+        return TreeMemory(np.zeros((runs, width), np.int64), np.zeros((runs, width, self.levels)))
+
+    def insert(
+        self, memory: TreeMemory, item: FloatArray, noise: Noise, run: IntArray, where: BoolArray
+    ) -> tuple[TreeMemory, FloatArray]:
+        """Insert `item` (n, w) where `where` (n, w); return the new memory and the released nodes (n, w).
+
+        At most one tree of a run may take an item in one call.
+        """
+        count = memory.count + where
+        rows = np.arange(len(count))
+        column = where.argmax(axis=1)
+        number = count[rows, column]
+        level = level_of(number)
+        opened = memory.open[rows, column]
+        below = np.arange(self.levels) < level[:, None]
+        total = item[rows, column] + (opened * below).sum(axis=1)
+        opened = np.where(below, 0.0, opened)
+        opened[rows, np.minimum(level, self.levels - 1)] = total
+        touched = where.any(axis=1)
+        changed = memory.open.copy()
+        changed[rows[touched], column[touched]] = opened[touched]
+        value = np.zeros(item.shape)
+        value[rows, column] = total
+        slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
+        released = noise.laplace(value, np.full(item.shape, self.scale), run, slot, where)
+        return replace(memory, count=count, open=changed), released
+
+
+def level_of(number: IntArray) -> IntArray:
+    """Level of the node that item `number` (from 1) completes: the number of trailing zero bits."""
+    lowest = number & -number
+    return np.asarray(np.frexp(lowest.astype(np.float64))[1] - 1, dtype=np.int64)
+
+
+def update_nodes(nodes: FloatArray, number: IntArray, released: FloatArray) -> FloatArray:
+    """Public side: nodes (n, levels) after item `number` (n,) released its node `released` (n,).
+
+    The noisy prefix sum is the sum over the last axis.
+    """
+    level = level_of(number)
+    kept = np.where(np.arange(nodes.shape[1]) < level[:, None], 0.0, nodes)
+    kept[np.arange(len(nodes)), level] = released
+    return kept

@@ -1,0 +1,102 @@
+"""Live use of an algorithm: rewards as they arrive, one at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.noise import Noise, Secure, Seeded
+
+if TYPE_CHECKING:
+    from verifiable_dp.algorithm import Algorithm, State
+
+
+class Session:
+    """One run of an algorithm, driven from outside.
+
+    Parameters
+    ----------
+    algorithm
+        Any algorithm of the catalogue, or one's own.
+    seed
+        A whole number for a reproducible session; None draws secure noise through OpenDP.
+    noise
+        A source to use instead.
+
+    Raises
+    ------
+    InputError
+        If OpenDP is needed and missing.
+
+    Examples
+    --------
+    >>> session = algorithm.session(seed=7)  # doctest: +SKIP
+    >>> arm = session.select()  # doctest: +SKIP
+    >>> session.update(0.5)  # doctest: +SKIP
+    """
+
+    def __init__(self, algorithm: Algorithm, *, seed: int | None = None, noise: Noise | None = None) -> None:
+        self._algorithm = algorithm
+        self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
+        run = np.zeros(1, np.int64)
+        self._state = algorithm.start(run)
+        self._memory = algorithm.private(run)
+        self._open_block()
+
+    def _open_block(self) -> None:
+        self._query = self._algorithm.query(self._state)
+        self._done = 0
+        self._sums = np.zeros((1, self._algorithm.n_arms))
+        self._arms = np.flatnonzero(self._query.active[0])
+
+    @property
+    def state(self) -> State:
+        """Public state, arrays with one row."""
+        return self._state
+
+    @property
+    def finished(self) -> bool:
+        """Whether the horizon is reached, or the rule has halted."""
+        return int(self._query.rounds[0]) == 0
+
+    @property
+    def rounds(self) -> int:
+        """Rewards received so far."""
+        return int(self._query.start[0]) + self._done
+
+    def select(self) -> int:
+        """Arm of the next round, from 0 to K - 1; the same until `update` is called.
+
+        Raises
+        ------
+        InputError
+            If the session is finished.
+        """
+        if self.finished:
+            raise InputError(f"session: finished after {self.rounds} rounds; no further arm can be selected")
+        return int(self._arms[self._done % len(self._arms)])
+
+    def update(self, reward: float) -> None:
+        """Take the reward of the selected arm, within the algorithm's bounds.
+
+        Raises
+        ------
+        InputError
+            If the session is finished, or the reward is NaN or out of bounds; nothing is changed then.
+        """
+        arm = self.select()
+        low, high = self._algorithm.bounds
+        if not (isinstance(reward, int | float | np.number) and low <= float(reward) <= high):
+            raise InputError(
+                f"reward must lie within the declared bounds [{low:g}, {high:g}], got {reward!r}"
+            )
+        self._sums[0, arm] += float(reward)
+        self._done += 1
+        if self._done == int(self._query.rounds[0]):
+            self._memory, released = self._algorithm.release(
+                self._state, self._memory, self._query, self._sums, self._noise
+            )
+            self._state = self._algorithm.decide(self._state, self._query, released)
+            self._open_block()
