@@ -1,4 +1,4 @@
-"""The subpackages `algorithms` and `auditors` are committed links; git may have written them as text files."""
+"""The subpackages `algorithms` and `auditors` are links; git may have written them as text files."""
 
 from pathlib import Path
 

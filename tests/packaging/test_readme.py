@@ -1,0 +1,90 @@
+r"""The commands and programs that README.md shows are run.
+
+```console  lines that begin with `$ verifiable-dp` run in order in one empty folder; the last one must exit
+            with the status in a comment `<!-- exit: 1 -->` right before the block (default 0), the others with 0.
+            A line may be continued with a backslash.
+```python   blocks run as they are. A comment `<!-- file: mine.py -->` right before a block also puts it
+            under that name into the folder of every block.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+BLOCK = re.compile(
+    r"^(?:<!-- *(?P<key>\w+): *(?P<value>\S+) *-->\n\s*)?```(?P<language>console|python)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
+
+
+def read(text):
+    """Commands of each console block with its exit status, python blocks, and the named files."""
+    consoles, programs, files = [], [], {}
+    for block in BLOCK.finditer(text):
+        key, value, body = block["key"], block["value"], block["body"]
+        if block["language"] == "console":
+            lines = body.replace("\\\n", " ").splitlines()
+            commands = [shlex.split(line[2:]) for line in lines if line.startswith("$ verifiable-dp")]
+            if commands:
+                consoles.append((commands, int(value) if key == "exit" else 0))
+        else:
+            programs.append(body)
+            if key == "file":
+                files[value] = body
+    return consoles, programs, files
+
+
+CONSOLES, PROGRAMS, FILES = read(README.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, body in FILES.items():
+        (tmp_path / name).write_text(body, encoding="utf-8")
+    return tmp_path
+
+
+def run(command, folder):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+
+
+def test_readme_shows_commands_and_programs():
+    assert CONSOLES, "README.md shows no `$ verifiable-dp` command in a ```console block"
+    assert PROGRAMS, "README.md shows no ```python block"
+
+
+@pytest.mark.parametrize(("commands", "status"), CONSOLES)
+def test_commands(commands, status, folder):
+    for number, command in enumerate(commands, start=1):
+        done = run([SCRIPT, *command[1:]], folder)
+        expected = status if number == len(commands) else 0
+        assert done.returncode == expected, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs(program, folder):
+    done = run([sys.executable, "-c", program], folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_reader_of_blocks():
+    text = (
+        "<!-- file: mine.py -->\n```python\nx = 1\n```\n\n"
+        "<!-- exit: 1 -->\n```console\n$ verifiable-dp audit mine.py:play \\\n    --seed 0\n"
+        "refuted\n$ echo\n```\n"
+        "```console\n$ pip install .\n```\n```console\n$ verifiable-dp list\n```\n"
+    )
+    consoles, programs, files = read(text)
+    assert consoles == [
+        ([["verifiable-dp", "audit", "mine.py:play", "--seed", "0"]], 1),
+        ([["verifiable-dp", "list"]], 0),
+    ]
+    assert programs == ["x = 1\n"]
+    assert files == {"mine.py": "x = 1\n"}

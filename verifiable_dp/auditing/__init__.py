@@ -1,0 +1,1 @@
+"""Audits: what an auditor is, where auditors are found, and how an audit is carried out."""

@@ -1,0 +1,161 @@
+"""What ships with every algorithm: its worst-case neighbours, its mutants and its regret checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiable_dp._validate import FloatArray, IntArray, choice
+from verifiable_dp.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.claims import PrivacyClaim, RegretClaim
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.neighbours import Pair
+from verifiable_dp.noise import Altered, Noise
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A broken variant, which the auditor must catch.
+
+    Parameters
+    ----------
+    name
+        Short, unique within the auditor, such as ``half noise``.
+    fault
+        What is wrong with it, in a sentence.
+    make
+        Turns the correct algorithm into the broken one; parameters stay.
+    breaks
+        ``privacy`` or ``regret``.
+    """
+
+    name: str
+    fault: str
+    make: Callable[[Any], Algorithm]
+    breaks: str = "privacy"
+
+    def __post_init__(self) -> None:
+        choice("breaks", self.breaks, ("privacy", "regret"))
+
+
+@dataclass(frozen=True)
+class AlteredNoise(Algorithm):
+    """An algorithm whose noise is changed on the way: scaled by `factor`, or drawn at other slots."""
+
+    inner: Any
+    factor: float = 1.0
+    reslot: Callable[[IntArray], IntArray] | None = None
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the algorithm underneath."""
+        return str(self.inner.name)
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        """K."""
+        return int(self.inner.n_arms)
+
+    @property
+    def horizon(self) -> int:  # type: ignore[override]
+        """T."""
+        return int(self.inner.horizon)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+        return (float(self.inner.bounds[0]), float(self.inner.bounds[1]))
+
+    @property
+    def claim(self) -> PrivacyClaim | None:
+        """The promise of the algorithm underneath, which this one breaks."""
+        claim: PrivacyClaim | None = self.inner.claim
+        return claim
+
+    def start(self, run: IntArray) -> State:
+        """As the algorithm underneath."""
+        state: State = self.inner.start(run)
+        return state
+
+    def private(self, run: IntArray) -> Memory:
+        """As the algorithm underneath."""
+        memory: Memory = self.inner.private(run)
+        return memory
+
+    def query(self, state: Any) -> Query:
+        """As the algorithm underneath."""
+        query: Query = self.inner.query(state)
+        return query
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """As the algorithm underneath, with the changed noise."""
+        changed = Altered(noise, self.factor, self.reslot)
+        result: tuple[Memory, FloatArray] = self.inner.release(state, memory, query, answer, changed)
+        return result
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+        """As the algorithm underneath."""
+        after: State = self.inner.decide(state, query, released)
+        return after
+
+    def output(self, state: Any) -> FloatArray:
+        """As the algorithm underneath."""
+        values: FloatArray = self.inner.output(state)
+        return values
+
+
+RegretChecks = Callable[[Any, str, int, int], Sequence[Check]]
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """Everything that is specific to the audit of one algorithm.
+
+    Parameters
+    ----------
+    algorithm
+        The class; its `name` is the name in the catalogue.
+    paper
+        How the paper is cited.
+    model
+        Trust model: ``central``, ``local``, ``shuffle`` or ``none`` for a non-private baseline.
+    instance
+        Parameters of the instance that is audited by default (without epsilon for a baseline).
+    small
+        Parameters of a small instance for the alignment search: a run of at most some hundred rounds,
+        in which every kind of release occurs; its counterexamples are readable.
+    pairs
+        Worst-case neighbouring inputs for an instance of the algorithm, strongest first.
+    mutants
+        Broken variants; at least four.
+    claims
+        The theorems beside the privacy promise.
+    regret
+        `regret(algorithm, budget, seed, workers)` runs the checks of the claims: at the given budget
+        (``quick``, ``standard`` or ``thorough``) on the algorithm given, which may be a mutant made from
+        the same parameters. Checks are named after their claim, such as ``lemma-4.2 on C1``.
+    reference_epsilon
+        For a baseline, the epsilon that the audit holds it against.
+    experiment
+        Parameters of the instance used in regret checks.
+    """
+
+    algorithm: type[Algorithm]
+    paper: str
+    model: str
+    instance: Mapping[str, Any]
+    small: Mapping[str, Any]
+    pairs: Callable[[Any], Sequence[Pair]]
+    mutants: Sequence[Mutant]
+    claims: Sequence[RegretClaim]
+    regret: RegretChecks
+    reference_epsilon: float | None = None
+    experiment: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue."""
+        return self.algorithm.name
