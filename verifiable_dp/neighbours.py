@@ -5,7 +5,7 @@ Three views of one input, after Sajed & Sheffet (table), Wu et al. (stream) and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,18 @@ class TablePair:
         was = self.left[self.round, self.arm]
         return f"round {self.round + 1}, arm {self.arm}: reward {was:g} against {self.value:g}"
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
+        return {
+            "type": "table",
+            "rows": _run_lengths(self.left),
+            "round": self.round,
+            "arm": self.arm,
+            "value": self.value,
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class StreamPair:
@@ -134,6 +146,18 @@ class StreamPair:
         """The difference in one line."""
         return f"round {self.round + 1}: reward {self.left[self.round]:g} against {self.value:g}"
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, [reward]]."""
+        return {
+            "type": "stream",
+            "rows": _run_lengths(self.left[:, None]),
+            "round": self.round,
+            "value": self.value,
+            "n_arms": self.n_arms,
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class InteractivePair:
@@ -180,8 +204,48 @@ class InteractivePair:
         """The difference in one line."""
         return f"round {self.challenge + 1}, chosen adaptively: reward {self.low:g} against {self.high:g}"
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; the adversary by its name."""
+        return {
+            "type": "interactive",
+            "adversary": str(getattr(self.adversary, "__name__", self.adversary)),
+            "challenge": self.challenge,
+            "low": self.low,
+            "high": self.high,
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
 
 Pair = TablePair | StreamPair | InteractivePair
+
+
+def _run_lengths(table: FloatArray) -> list[list[Any]]:
+    """[[repeats, rewards], …] of consecutive equal rows."""
+    changes = np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1
+    starts = np.concatenate([[0], changes, [len(table)]]).astype(int)
+    return [[int(b - a), table[a].tolist()] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+
+
+def pair_of(plain: Mapping[str, Any]) -> TablePair | StreamPair:
+    """The pair that `as_dict` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is malformed, or interactive (an adversary is a function and cannot be read back).
+    """
+    try:
+        rows = [row for repeats, row in plain["rows"] for _ in range(int(repeats))]
+        limits = (float(plain["bounds"][0]), float(plain["bounds"][1]))
+        if plain["type"] == "stream":
+            flat = np.array(rows, dtype=np.float64)[:, 0]
+            return StreamPair(flat, plain["round"], plain["value"], plain["n_arms"], limits)
+        return TablePair(
+            np.array(rows, dtype=np.float64), plain["round"], plain["arm"], plain["value"], limits
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise InputError(f"pair: not a table or stream pair as written in a record ({error})") from None
 
 
 def _entries(bounds: tuple[float, float], levels: int) -> Any:
@@ -192,45 +256,64 @@ def _entries(bounds: tuple[float, float], levels: int) -> Any:
     return st.sampled_from(grid)
 
 
-def tables(
-    *, n_arms: int, horizon: int, bounds: tuple[float, float] = (0.0, 1.0), levels: int = 3
-) -> SearchStrategy[TablePair]:
-    """Strategy for `TablePair` of shape (horizon, n_arms), entries on a grid of `levels` values.
+def _rows(n_arms: int, bounds: tuple[float, float], levels: int, pattern: int) -> Any:
+    from hypothesis import strategies as st
 
-    Shrinks to a table of lows whose first entry differs.
+    row = st.lists(_entries(bounds, levels), min_size=n_arms, max_size=n_arms)
+    return st.lists(row, min_size=1, max_size=pattern)
+
+
+def _tile(rows: list[list[float]], horizon: int) -> FloatArray:
+    repeats = -(-horizon // len(rows))
+    return np.tile(np.array(rows, dtype=np.float64), (repeats, 1))[:horizon]
+
+
+def _farthest(was: float, bounds: tuple[float, float]) -> float:
+    low, high = bounds
+    return high if was - low <= high - was else low
+
+
+def tables(
+    *, n_arms: int, horizon: int, bounds: tuple[float, float] = (0.0, 1.0), levels: int = 3, pattern: int = 8
+) -> SearchStrategy[TablePair]:
+    """Strategy for `TablePair` of shape (horizon, n_arms).
+
+    Rows repeat a pattern of at most `pattern` rows, entries lie on a grid of `levels` values, and the
+    changed entry moves to the farther bound. Shrinks to a table of lows whose first entry differs.
     """
     from hypothesis import strategies as st
 
-    entry = _entries(bounds, levels)
-    row = st.lists(entry, min_size=n_arms, max_size=n_arms)
-    grid = st.lists(row, min_size=horizon, max_size=horizon)
+    _validate.integer("horizon", horizon, least=1)
 
-    def pair(drawn: tuple[list[list[float]], int, int, bool]) -> TablePair:
-        table = np.array(drawn[0])
-        was = table[drawn[1], drawn[2]]
-        far = bounds[1] if was - bounds[0] <= bounds[1] - was else bounds[0]
-        return TablePair(table, drawn[1], drawn[2], far, bounds)
+    def pair(drawn: tuple[list[list[float]], int, int]) -> TablePair:
+        table = _tile(drawn[0], horizon)
+        return TablePair(table, drawn[1], drawn[2], _farthest(table[drawn[1], drawn[2]], bounds), bounds)
 
     place = st.integers(0, horizon - 1)
-    return st.tuples(grid, place, st.integers(0, n_arms - 1), st.just(True)).map(pair)
+    return st.tuples(
+        _rows(n_arms, bounds, levels, min(pattern, horizon)), place, st.integers(0, n_arms - 1)
+    ).map(pair)
 
 
 def streams(
-    *, horizon: int, n_arms: int = 1, bounds: tuple[float, float] = (0.0, 1.0), levels: int = 3
+    *,
+    horizon: int,
+    n_arms: int = 1,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    levels: int = 3,
+    pattern: int = 8,
 ) -> SearchStrategy[StreamPair]:
-    """Strategy for `StreamPair` of length `horizon`, rewards on a grid of `levels` values."""
+    """Strategy for `StreamPair` of length `horizon`; as `tables`."""
     from hypothesis import strategies as st
 
-    entry = _entries(bounds, levels)
+    _validate.integer("horizon", horizon, least=1)
 
-    def pair(drawn: tuple[list[float], int]) -> StreamPair:
-        stream = np.array(drawn[0])
-        was = stream[drawn[1]]
-        far = bounds[1] if was - bounds[0] <= bounds[1] - was else bounds[0]
-        return StreamPair(stream, drawn[1], far, n_arms, bounds)
+    def pair(drawn: tuple[list[list[float]], int]) -> StreamPair:
+        stream = _tile(drawn[0], horizon)[:, 0]
+        return StreamPair(stream, drawn[1], _farthest(stream[drawn[1]], bounds), n_arms, bounds)
 
-    whole = st.lists(entry, min_size=horizon, max_size=horizon)
-    return st.tuples(whole, st.integers(0, horizon - 1)).map(pair)
+    place = st.integers(0, horizon - 1)
+    return st.tuples(_rows(1, bounds, levels, min(pattern, horizon)), place).map(pair)
 
 
 def flatter(bounds: tuple[float, float], favourite: int) -> Adversary:
@@ -240,6 +323,7 @@ def flatter(bounds: tuple[float, float], favourite: int) -> Adversary:
     def reward(t: IntArray, arm: IntArray, pulls: IntArray) -> FloatArray:
         return np.where(arm == favourite, high, low)
 
+    reward.__name__ = f"flatter arm {favourite}"
     return reward
 
 
@@ -251,6 +335,7 @@ def balance(bounds: tuple[float, float]) -> Adversary:
         mine = np.take_along_axis(pulls, arm[:, None], axis=1)[:, 0]
         return np.where(mine <= pulls.min(axis=1), high, low)
 
+    reward.__name__ = "balance"
     return reward
 
 

@@ -1,7 +1,7 @@
 r"""The commands and programs that README.md shows are run.
 
 ```console  lines that begin with `$ verifiable-dp` run in order in one empty folder; the last one must exit
-            with the status in a comment `<!-- exit: 1 -->` right before the block (default 0), the others with 0.
+            with the status in a comment `<!-- exit: 1 -->` right before the block (default 0), the others 0.
             A line may be continued with a backslash.
 ```python   blocks run as they are. A comment `<!-- file: mine.py -->` right before a block also puts it
             under that name into the folder of every block.

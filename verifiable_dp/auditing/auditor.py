@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from verifiable_dp._validate import FloatArray, IntArray, choice
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
@@ -39,13 +41,17 @@ class Mutant:
         choice("breaks", self.breaks, ("privacy", "regret"))
 
 
-@dataclass(frozen=True)
-class AlteredNoise(Algorithm):
-    """An algorithm whose noise is changed on the way: scaled by `factor`, or drawn at other slots."""
+class Wrapped(Algorithm):
+    """An algorithm around another one: everything is passed on unless a subclass changes it."""
 
     inner: Any
-    factor: float = 1.0
-    reslot: Callable[[IntArray], IntArray] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Parameters of the algorithm underneath."""
+        # A compiled loop underneath knows nothing of the change around it.
+        if name.startswith("__") or name in ("inner", "kernel"):
+            raise AttributeError(name)
+        return getattr(self.inner, name)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -69,7 +75,7 @@ class AlteredNoise(Algorithm):
 
     @property
     def claim(self) -> PrivacyClaim | None:
-        """The promise of the algorithm underneath, which this one breaks."""
+        """The promise of the algorithm underneath."""
         claim: PrivacyClaim | None = self.inner.claim
         return claim
 
@@ -91,9 +97,8 @@ class AlteredNoise(Algorithm):
     def release(
         self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """As the algorithm underneath, with the changed noise."""
-        changed = Altered(noise, self.factor, self.reslot)
-        result: tuple[Memory, FloatArray] = self.inner.release(state, memory, query, answer, changed)
+        """As the algorithm underneath."""
+        result: tuple[Memory, FloatArray] = self.inner.release(state, memory, query, answer, noise)
         return result
 
     def decide(self, state: Any, query: Query, released: FloatArray) -> State:
@@ -105,6 +110,41 @@ class AlteredNoise(Algorithm):
         """As the algorithm underneath."""
         values: FloatArray = self.inner.output(state)
         return values
+
+
+@dataclass(frozen=True)
+class AlteredNoise(Wrapped):
+    """An algorithm whose noise is changed on the way: scaled by `factor`, or drawn at other slots."""
+
+    inner: Any
+    factor: float = 1.0
+    reslot: Callable[[IntArray], IntArray] | None = None
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """As the algorithm underneath, with the changed noise."""
+        return super().release(state, memory, query, answer, Altered(noise, self.factor, self.reslot))
+
+
+@dataclass(frozen=True)
+class Prefix(Wrapped):
+    """The first `rounds` rounds of an algorithm: what an audit plays of a long horizon."""
+
+    inner: Any
+    rounds: int
+
+    @property
+    def horizon(self) -> int:  # type: ignore[override]
+        """Rounds that are played."""
+        return min(self.rounds, int(self.inner.horizon))
+
+    def query(self, state: Any) -> Query:
+        """As the algorithm underneath, cut at `rounds`."""
+        query = super().query(state)
+        left = np.maximum(self.horizon - state.t, 0)
+        fits = query.rounds <= left
+        return replace(query, rounds=np.minimum(query.rounds, left), complete=query.complete & fits)
 
 
 RegretChecks = Callable[[Any, str, int, int], Sequence[Check]]
@@ -141,6 +181,8 @@ class Auditor:
         For a baseline, the epsilon that the audit holds it against.
     experiment
         Parameters of the instance used in regret checks.
+    longest
+        Rounds that a privacy audit plays at most; a longer horizon is audited on its first rounds.
     """
 
     algorithm: type[Algorithm]
@@ -154,6 +196,7 @@ class Auditor:
     regret: RegretChecks
     reference_epsilon: float | None = None
     experiment: Mapping[str, Any] = field(default_factory=dict)
+    longest: int = 1 << 16
 
     @property
     def name(self) -> str:

@@ -59,6 +59,15 @@ def auditor(name: str) -> Auditor:
     return loaded
 
 
+def find(algorithm: Algorithm) -> Auditor | None:
+    """The auditor of an algorithm's class; None if it is not in the catalogue."""
+    name = getattr(algorithm, "name", "")
+    if name not in _points():
+        return None
+    found = auditor(name)
+    return found if type(algorithm) is found.algorithm else None
+
+
 def make(name: str, **parameters: Any) -> Algorithm:
     """Make a catalogue algorithm, such as ``make("dp-se", n_arms=5, epsilon=1.0, horizon=50_000_000)``.
 

@@ -1,0 +1,821 @@
+"""How an audit is carried out: the ladder of evidence, its power, and the draft of a record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import InputError
+from verifiable_dp.algorithm import Algorithm
+from verifiable_dp.auditing import registry
+from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Prefix
+from verifiable_dp.auditing.targets import (
+    DETERMINISTIC,
+    DataPair,
+    PlaySampler,
+    ReleaseSampler,
+    Source,
+    kind_of,
+    probe_play,
+    probe_release,
+)
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence import alignment, blackbox
+from verifiable_dp.evidence import statistics as exact
+from verifiable_dp.evidence.alignment import plain
+from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, POWER, TUNE, AlgorithmSampler, Plan, Sampler
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.events import choose
+from verifiable_dp.evidence.search import Search
+from verifiable_dp.neighbours import Pair, TablePair
+
+Progress = Callable[[str], None]
+BUDGETS = ("quick", "standard", "thorough")
+POWER_PROBABILITY = 0.95
+_FACTORS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
+
+_NOT_COVERED = (
+    "timing and other side channels",
+    "the floating-point sampler: the noise is audited as idealised real numbers",
+    "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
+)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Sizes by budget.
+
+    Attributes
+    ----------
+    steps
+        Blocks that one side of the black-box test of an algorithm may play.
+    most
+        Most runs a side.
+    examples
+        Examples of the alignment search.
+    seconds
+        Seconds of sampling of a user's code.
+    repeats
+        Audits of the mutant at which the power is stated.
+    """
+
+    steps: int
+    most: int
+    examples: int
+    seconds: float
+    repeats: int
+
+
+_SIZES = {
+    "quick": Budget(1 << 21, 400_000, 60, 30.0, 3),
+    "standard": Budget(1 << 25, 8_000_000, 300, 180.0, 10),
+    "thorough": Budget(1 << 28, 64_000_000, 1000, 1200.0, 20),
+}
+
+
+def sizes_of(budget: str | float) -> Budget:
+    """The sizes of a named budget, or of a number of seconds of sampling.
+
+    Raises
+    ------
+    InputError
+        If it is neither a known name nor a positive number.
+    """
+    if isinstance(budget, str) and budget in _SIZES:
+        return _SIZES[budget]
+    try:
+        seconds = float(budget)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"budget must be one of {', '.join(BUDGETS)} or a positive number of seconds, got {budget!r}"
+        ) from None
+    seconds = _validate.positive("budget", seconds)
+    # About 2 million blocks a second, a third of them in the test, both sides.
+    steps = max(1 << 14, int(seconds * 3e5))
+    return Budget(steps, 64_000_000, int(np.clip(20 * seconds, 40, 1000)), seconds, 3)
+
+
+def _silent(message: str) -> None:
+    """Progress that is not shown."""
+
+
+# ---------------------------------------------------------------- algorithms
+
+
+def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> Plan:
+    """Runs from the number of blocks that a run plays."""
+    sampler = AlgorithmSampler(algorithm, "actions", 0)
+    seen = sampler.sample(pair, 0, POWER, 0, np.arange(16, dtype=np.int64))
+    blocks = max((int(name.split()[-1]) for name in seen.discrete), default=1)
+    runs = int(np.clip(size.steps // max(blocks, 2), 2000, size.most))
+    return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
+
+
+def _default_pairs(algorithm: Algorithm) -> list[Pair]:
+    """First reward low against high, on constant tables: for algorithms without an auditor."""
+    low, high = algorithm.bounds
+    shape = (algorithm.horizon, algorithm.n_arms)
+    levels = (low, (low + high) / 2, high)
+    return [
+        TablePair(np.full(shape, level), 0, 0, high if level < high else low, algorithm.bounds)
+        for level in levels
+    ]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm under audit, with what its auditor knows.
+
+    Attributes
+    ----------
+    algorithm
+        What is played: the given one, or its first rounds.
+    small
+        Small instance for the alignment search, and its epsilon.
+    claim
+        What is tested.
+    pairs
+        Candidate neighbours.
+    """
+
+    algorithm: Algorithm
+    small: Algorithm
+    small_epsilon: float
+    claim: PrivacyClaim
+    pairs: Sequence[Pair]
+
+    def mutated(self, mutant: Mutant) -> Subject:
+        """The same audit of a mutant."""
+        inner = self.algorithm.inner if isinstance(self.algorithm, Prefix) else self.algorithm
+        broken = mutant.make(inner)
+        if isinstance(self.algorithm, Prefix):
+            broken = Prefix(broken, self.algorithm.rounds)
+        return replace(self, algorithm=broken, small=mutant.make(self.small))
+
+
+def _subject(
+    algorithm: Algorithm, auditor: Auditor | None, epsilon: float | None, delta: float, observe: str | None
+) -> Subject:
+    claim = algorithm.claim
+    if claim is None:
+        reference = epsilon if epsilon is not None else (auditor.reference_epsilon if auditor else None)
+        if reference is None:
+            raise InputError(
+                f"epsilon must be given: {algorithm.name} makes no privacy promise to hold it against"
+            )
+        claim = PrivacyClaim(reference, observe="actions")
+    if epsilon is not None:
+        claim = replace(claim, epsilon=_validate.positive("epsilon", epsilon))
+    claim = replace(claim, delta=_validate.delta(delta), observe=observe or claim.observe)
+    longest = auditor.longest if auditor else 1 << 16
+    played = algorithm if algorithm.horizon <= longest else Prefix(algorithm, longest)
+    small = played
+    if auditor is not None:
+        small = auditor.algorithm(**{**algorithm.parameters, **auditor.small})
+    ratio = claim.epsilon / algorithm.claim.epsilon if algorithm.claim else 1.0
+    small_claim = small.claim
+    small_epsilon = small_claim.epsilon * ratio if small_claim else claim.epsilon
+    pairs = auditor.pairs(played) if auditor else _default_pairs(played)
+    return Subject(played, small, small_epsilon, claim, list(pairs))
+
+
+def _ladder(
+    subject: Subject, plan: Plan, *, examples: int, seed: int, workers: int, alpha: float, confidence: float
+) -> tuple[list[Check], alignment.Found, blackbox.Selected]:
+    """Both rungs, whatever the first one says."""
+    check, found = _align(subject, examples, seed)
+    sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
+    chosen = blackbox.select(sampler, subject.pairs, plan, delta=subject.claim.delta, workers=workers)
+    tests = blackbox.test(
+        sampler,
+        chosen,
+        plan,
+        epsilon=subject.claim.epsilon,
+        delta=subject.claim.delta,
+        seed=seed,
+        workers=workers,
+        alpha=alpha,
+        confidence=confidence,
+        observe=subject.claim.observe,
+    )
+    return [check, *tests], found, chosen[0]
+
+
+def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
+    visible = subject.claim.observe == "releases" and subject.claim.delta == 0
+    return alignment.check(
+        subject.algorithm,
+        subject.small,
+        subject.pairs[:4],
+        epsilon=subject.claim.epsilon,
+        small_epsilon=subject.small_epsilon,
+        visible=visible,
+        seed=seed,
+        examples=examples,
+    )
+
+
+def _mutant_entry(
+    subject: Subject, mutant: Mutant, plan: Plan, examples: int, seed: int, workers: int, alpha: float
+) -> dict[str, Any]:
+    """Audit a mutant, cheapest rung first, until one refutes it."""
+    broken = subject.mutated(mutant)
+    check, found = _align(broken, examples, seed)
+    checks = [check]
+    if check.verdict != "refuted":
+        sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
+        claim = broken.claim
+        chosen = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
+        checks += blackbox.test(
+            sampler,
+            chosen,
+            plan,
+            epsilon=claim.epsilon,
+            delta=claim.delta,
+            seed=seed,
+            workers=workers,
+            alpha=alpha,
+            observe=claim.observe,
+        )
+    killer = next((c for c in checks if c.verdict == "refuted"), None)
+    return {
+        "name": mutant.name,
+        "fault": mutant.fault,
+        "breaks": "privacy",
+        "verdict": "refuted" if killer else "not_refuted",
+        "decided_by": killer.kind if killer else "",
+        "counterexample": dict(found.worst) if killer and killer.kind == "alignment" else {},
+        "checks": [c.as_dict() for c in checks],
+    }
+
+
+def _power_of(
+    make: Callable[[float], Sampler],
+    chosen: blackbox.Selected,
+    plan: Plan,
+    claim: PrivacyClaim,
+    *,
+    true_epsilon: Callable[[float], float],
+    seed: int,
+    workers: int,
+    alpha: float,
+    repeats: int,
+) -> dict[str, Any] | None:
+    """The least noise reduction that the black box catches with probability .95, and what epsilon it has.
+
+    For noise divided by c the event is chosen anew on selection runs; the binomial law of its hits gives
+    the power. It is checked by `repeats` audits of that mutant with other seeds.
+    """
+    tried = []
+    for factor in _FACTORS:
+        sampler = make(factor)
+        seen = blackbox.gather(sampler, chosen.pair, POWER, chosen.number, plan.select, workers)
+        event = choose(*seen, delta=claim.delta, test_runs=plan.test)
+        p, q = event.shares
+        q = max(q, 0.5 / plan.select)
+        power = exact.rejection_power(p, q, plan.test, claim.epsilon, alpha) if claim.delta == 0 else 0.0
+        tried.append([factor, plain(true_epsilon(factor)), power])
+        if power >= POWER_PROBABILITY:
+            refuted = _repeat(make, factor, chosen, plan, claim, seed, workers, alpha, repeats)
+            return {
+                "smallest_epsilon": plain(true_epsilon(factor)),
+                "probability": POWER_PROBABILITY,
+                "noise_divided_by": factor,
+                "repeats": repeats,
+                "repeats_refuted": refuted,
+                "tried": tried,
+            }
+    return None
+
+
+def _repeat(
+    make: Callable[[float], Sampler],
+    factor: float,
+    chosen: blackbox.Selected,
+    plan: Plan,
+    claim: PrivacyClaim,
+    seed: int,
+    workers: int,
+    alpha: float,
+    repeats: int,
+) -> int:
+    """How many of `repeats` fresh audits refute the mutant with noise divided by `factor`."""
+    refuted = 0
+    for i in range(repeats):
+        sampler = _reseeded(make(factor), seed + 1 + i)
+        picked = blackbox.select(sampler, [chosen.pair], plan, delta=claim.delta, workers=workers)
+        tests = blackbox.test(
+            sampler,
+            picked,
+            plan,
+            epsilon=claim.epsilon,
+            delta=claim.delta,
+            seed=seed + 1 + i,
+            workers=workers,
+            alpha=alpha,
+        )
+        refuted += any(c.verdict == "refuted" for c in tests)
+    return refuted
+
+
+def _reseeded(sampler: Any, seed: int) -> Sampler:
+    changed: Sampler = replace(sampler, seed=seed)
+    return changed
+
+
+def _pinned(mapping: Mapping[str, Any]) -> Plan:
+    return Plan(**{name: int(mapping[name]) for name in ("probe", "select", "test", "keep")})
+
+
+def audit_algorithm(
+    algorithm: Algorithm,
+    *,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    observe: str | None = None,
+    mutants: bool = True,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    pinned: Mapping[str, Any] | None = None,
+    progress: Progress = _silent,
+) -> dict[str, Any]:
+    """Audit an algorithm of the framework's form; return the draft of a record.
+
+    Parameters are those of `verifiable_dp.audit`; `pinned` is the plan of an earlier record, to re-run it.
+    """
+    size = sizes_of(budget)
+    auditor = registry.find(algorithm)
+    subject = _subject(algorithm, auditor, epsilon, delta, observe)
+    claim = subject.claim
+    if claim.observe == "reports":
+        raise InputError("observe must be actions or releases: this algorithm has no local reports")
+    plan = (
+        _pinned(pinned) if pinned else _plan_for(subject.algorithm, subject.pairs[0], claim.observe, size)
+    )
+    examples = int(pinned["examples"]) if pinned else size.examples
+    repeats = int(pinned["repeats"]) if pinned else size.repeats
+    progress("alignment and black box")
+    checks, found, chosen = _ladder(
+        subject, plan, examples=examples, seed=seed, workers=workers, alpha=alpha, confidence=confidence
+    )
+    unit = max(found.cost, 1e-300)
+    refuted = any(c.verdict == "refuted" for c in checks)
+    power = None
+    if not refuted:
+        progress("power on mutants with less noise")
+
+        def less_noise(factor: float) -> Sampler:
+            return AlgorithmSampler(AlteredNoise(subject.algorithm, 1 / factor), claim.observe, seed)
+
+        statistics = checks[0].statistics
+        unit = float(statistics["max_cost"])
+        power = _state_power(
+            _power_of(
+                less_noise,
+                chosen,
+                plan,
+                claim,
+                true_epsilon=lambda factor: factor * unit,
+                seed=seed,
+                workers=workers,
+                alpha=alpha,
+                repeats=repeats,
+            ),
+            checks[0],
+            claim,
+        )
+    entries = []
+    if mutants and auditor is not None and algorithm.claim is not None:
+        for mutant in auditor.mutants:
+            if mutant.breaks == "privacy":
+                progress(f"mutant: {mutant.name}")
+                entries.append(_mutant_entry(subject, mutant, plan, examples, seed, workers, alpha))
+    covered = list(_NOT_COVERED)
+    if subject.algorithm is not algorithm:
+        covered.append(f"rounds after the first {subject.algorithm.horizon} of {algorithm.horizon}")
+    baseline = algorithm.claim is None
+    return {
+        "target": {
+            "name": algorithm.name,
+            "kind": "algorithm",
+            "parameters": _plain_parameters(algorithm),
+            "source": asdict(Source.of(type(algorithm), type(algorithm).__qualname__)),
+            "note": "non-private baseline: it makes no promise" if baseline else "",
+            "paper": auditor.paper if auditor else "",
+            "model": auditor.model if auditor else "central",
+        },
+        "claim": claim.as_dict(),
+        "plan": {
+            **plan.as_dict(),
+            "budget": str(budget),
+            "examples": examples,
+            "repeats": repeats,
+            "alpha": alpha,
+            "confidence": confidence,
+            "mutants": mutants,
+            "delta": delta,
+        },
+        "checks": [c.as_dict() for c in checks],
+        "pairs": [{"words": pair.describe()} for pair in subject.pairs],
+        "confidence": confidence,
+        "power": power,
+        "counterexamples": _counterexamples(checks, found.worst, chosen),
+        "mutants": entries,
+        "not_covered": covered,
+        "seed": seed,
+    }
+
+
+def _plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in algorithm.parameters.items()
+    }
+
+
+def _state_power(black_box: dict[str, Any] | None, align: Check, claim: PrivacyClaim) -> dict[str, Any] | None:
+    """Power of the audit: alignment catches any excess that it sees exactly; else the black box counts."""
+    if align.statistics["visible"] and align.verdict == "not_refuted":
+        cost = float(align.statistics["max_cost"])
+        # Noise reduced by a factor above epsilon / cost is refuted exactly, on the transcripts examined.
+        return {
+            "smallest_epsilon": claim.epsilon * (1 + alignment.TOLERANCE),
+            "probability": 1.0,
+            "by": "alignment",
+            "statement": f"exact on the transcripts examined; the largest loss there is {cost:.6g}",
+            "black_box": black_box,
+        }
+    if black_box is None:
+        return None
+    return {
+        "smallest_epsilon": black_box["smallest_epsilon"],
+        "probability": black_box["probability"],
+        "by": "black_box",
+        "statement": (
+            f"noise divided by {black_box['noise_divided_by']:g}: refuted in "
+            f"{black_box['repeats_refuted']} of {black_box['repeats']} repeated audits"
+        ),
+        "black_box": black_box,
+    }
+
+
+def _counterexamples(
+    checks: Sequence[Check], worst: Mapping[str, Any], chosen: blackbox.Selected
+) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for check in checks:
+        if check.verdict != "refuted":
+            continue
+        if check.kind == "alignment":
+            found.append({"check": check.name, **worst})
+        else:
+            found.append(
+                {
+                    "check": check.name,
+                    "pair": chosen.pair.as_dict(),
+                    "event": check.statistics["event"],
+                    "p_value": check.result["p_value"],
+                    "epsilon_lower": check.result["epsilon_lower"],
+                }
+            )
+    return found
+
+
+# ---------------------------------------------------------------- a user's code
+
+
+def _measure(run: Callable[[int], Any], least: int) -> float:
+    """Seconds per run, from a warm-up and at least .3 seconds of runs."""
+    run(least)
+    runs, spent, start = 0, 0.0, time.perf_counter()
+    while spent < 0.3 and runs < 1 << 20:
+        run(least)
+        runs += least
+        spent = time.perf_counter() - start
+        least = min(least * 2, 4096)
+    return spent / runs
+
+
+def _plan_by_time(seconds_per_run: float, seconds: float, pairs: int, most: int) -> Plan:
+    """Sizes such that probing, selection, test and power take their shares of the time."""
+    runs = seconds / seconds_per_run
+    probe = int(np.clip(0.12 * runs / (2 * max(8, pairs // 4 + 8)), 24, 20_000))
+    select = int(np.clip(0.15 * runs / 2, 100, most // 2))
+    test = int(np.clip(0.35 * runs / 2, 200, most))
+    return Plan(probe=probe, select=select, test=test, keep=1)
+
+
+def audit_play(
+    function: Callable[..., Any],
+    *,
+    many: bool,
+    name: str,
+    epsilon: float,
+    delta: float = 0.0,
+    n_arms: int,
+    horizon: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    pairs: Sequence[TablePair] | None = None,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    pinned: Mapping[str, Any] | None = None,
+    progress: Progress = _silent,
+) -> dict[str, Any]:
+    """Audit a user's bandit by its actions; return the draft of a record."""
+    size = sizes_of(budget)
+    n_arms, horizon = _validate.arms_and_horizon(n_arms, horizon)
+    low, high = _validate.bounds("bounds", bounds)
+    claim = PrivacyClaim(epsilon, delta)
+    sampler = PlaySampler(function, many, n_arms, horizon, seed, shard=4096 if many else 256)
+    shape = (horizon, n_arms)
+    rng = np.random.default_rng(seed)
+    tables = [np.full(shape, low), np.full(shape, (low + high) / 2), np.where(rng.random(shape) < 0.5, low, high)]
+    progress("first runs")
+    seen = probe_play(sampler, tables)
+    tune = _Tuner(sampler)
+    each = _measure(lambda n: tune(tables[1], n), 4 if not many else 64)
+    if pinned:
+        plan, tune_runs = _pinned(pinned), int(pinned["tune"])
+    else:
+        plan = _plan_by_time(each, size.seconds, 26, size.most)
+        # At most 9 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
+        tune_runs = int(np.clip(0.3 * size.seconds / each / (9 * 18 * 0.5), 8, 400))
+        if seen.deterministic:
+            plan, tune_runs = Plan(24, 100, 200), 4
+    if pairs is None:
+        progress("search for the worst neighbours")
+        tune.calls = 0
+        candidates: list[Any] = list(Search(tune, n_arms, horizon, (low, high), tune_runs).candidates())
+    else:
+        candidates = list(pairs)
+    progress(f"black box: {2 * plan.test} runs")
+    checks, chosen, power = _black_box_only(
+        sampler, candidates, plan, claim, seed, workers, alpha, confidence, size, pinned, progress
+    )
+    if seen.deterministic and all(c.verdict != "refuted" for c in checks):
+        raise InputError(
+            f"{'play_many' if many else 'play'}: {DETERMINISTIC} (every run was alike on every input tried; "
+            f"horizon {horizon} may be too short for it to act)"
+        )
+    notes = list(seen.notes) + ([DETERMINISTIC] if seen.deterministic else [])
+    return _user_draft(
+        function,
+        kind="play_many" if many else "play",
+        name=name,
+        claim=claim,
+        parameters={"n_arms": n_arms, "horizon": horizon, "bounds": [low, high]},
+        plan={**plan.as_dict(), "tune": tune_runs, "given_pairs": pairs is not None},
+        budget=budget,
+        repeats=size.repeats,
+        alpha=alpha,
+        confidence=confidence,
+        checks=checks,
+        candidates=candidates,
+        chosen=chosen,
+        power=power,
+        notes=notes,
+        seed=seed,
+    )
+
+
+class _Tuner:
+    """Plays tables with randomness of its own for each call."""
+
+    def __init__(self, sampler: PlaySampler) -> None:
+        self._sampler = sampler
+        self.calls = 0
+
+    def __call__(self, table: Any, runs: int) -> Any:
+        self.calls += 1
+        return self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
+
+
+def _black_box_only(
+    sampler: Any,
+    candidates: Sequence[Any],
+    plan: Plan,
+    claim: PrivacyClaim,
+    seed: int,
+    workers: int,
+    alpha: float,
+    confidence: float,
+    size: Budget,
+    pinned: Mapping[str, Any] | None,
+    progress: Progress,
+) -> tuple[list[Check], blackbox.Selected, dict[str, Any] | None]:
+    """Rung 3 of a user's code, with the power on mutants made through its generator."""
+    chosen = blackbox.select(sampler, candidates, plan, delta=claim.delta, workers=workers)
+    checks = blackbox.test(
+        sampler,
+        chosen,
+        plan,
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        seed=seed,
+        workers=workers,
+        alpha=alpha,
+        confidence=confidence,
+        observe="actions" if isinstance(sampler, PlaySampler) else "releases",
+    )
+    if any(c.verdict == "refuted" for c in checks):
+        return checks, chosen[0], None
+    progress("power on mutants with less noise")
+    power = _power_of(
+        lambda factor: replace(sampler, factor=1 / factor),
+        chosen[0],
+        plan,
+        claim,
+        true_epsilon=lambda factor: factor * claim.epsilon,
+        seed=seed,
+        workers=workers,
+        alpha=alpha,
+        repeats=int(pinned["repeats"]) if pinned else min(size.repeats, 3),
+    )
+    if power is None:
+        return checks, chosen[0], None
+    stated = {
+        "smallest_epsilon": power["smallest_epsilon"],
+        "probability": power["probability"],
+        "by": "black_box",
+        "statement": (
+            "nominal: the claim times the factor by which the noise of the generator was divided; "
+            f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits"
+        ),
+        "black_box": power,
+    }
+    return checks, chosen[0], stated
+
+
+def _user_draft(
+    function: Any,
+    *,
+    kind: str,
+    name: str,
+    claim: PrivacyClaim,
+    parameters: dict[str, Any],
+    plan: dict[str, Any],
+    budget: str | float,
+    repeats: int,
+    alpha: float,
+    confidence: float,
+    checks: Sequence[Check],
+    candidates: Sequence[Any],
+    chosen: blackbox.Selected,
+    power: dict[str, Any] | None,
+    notes: Sequence[str],
+    seed: int,
+) -> dict[str, Any]:
+    return {
+        "target": {
+            "name": name,
+            "kind": kind,
+            "parameters": parameters,
+            "source": asdict(Source.of(function, name)),
+            "note": "; ".join(notes),
+            "paper": "",
+            "model": "central",
+        },
+        "claim": claim.as_dict(),
+        "plan": {
+            **plan,
+            "budget": str(budget),
+            "repeats": min(repeats, 3),
+            "alpha": alpha,
+            "confidence": confidence,
+            "delta": claim.delta,
+        },
+        "checks": [c.as_dict() for c in checks],
+        "pairs": [{"words": pair.describe()} for pair in candidates],
+        "confidence": confidence,
+        "power": power,
+        "counterexamples": _counterexamples(checks, {}, chosen),
+        "mutants": [],
+        "not_covered": [*_NOT_COVERED, "the code itself: it was seen only through its outputs"],
+        "seed": seed,
+    }
+
+
+def data_pairs(
+    function: Callable[..., Any], bounds: tuple[float, float], given: Sequence[tuple[Any, Any]] | None
+) -> list[DataPair]:
+    """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
+
+    From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
+    high: the first form that the mechanism takes.
+
+    Raises
+    ------
+    InputError
+        If the mechanism takes none of them.
+    """
+    stated = given if given is not None else getattr(function, "neighbours", None)
+    if stated is not None:
+        return [DataPair(left, right) for left, right in stated]
+    low, high = bounds
+    five = np.full(5, low)
+    forms: list[tuple[Any, Any]] = [
+        (low, high),
+        (np.array([low]), np.array([high])),
+        (five, np.concatenate([[high], five[1:]])),
+    ]
+    last: InputError | None = None
+    for left, right in forms:
+        try:
+            ReleaseSampler(function, 0).values(left, (0,), np.arange(2, dtype=np.int64))
+        except InputError as error:
+            last = last or error
+        else:
+            return [DataPair(left, right)]
+    raise last or InputError("release: no form of data fits")
+
+
+def audit_release(
+    function: Callable[..., Any],
+    *,
+    name: str,
+    epsilon: float,
+    delta: float = 0.0,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    pinned: Mapping[str, Any] | None = None,
+    progress: Progress = _silent,
+) -> dict[str, Any]:
+    """Audit a mechanism by its outputs; return the draft of a record."""
+    size = sizes_of(budget)
+    limits = _validate.bounds("bounds", bounds)
+    claim = PrivacyClaim(
+        epsilon,
+        delta,
+        observe="releases",
+        unit="as the neighbouring data given",
+        adjacency="the pairs of data tested",
+    )
+    sampler = ReleaseSampler(function, seed)
+    candidates = data_pairs(function, limits, pairs)
+    progress("first runs")
+    seen = probe_release(sampler, [data for pair in candidates for data in pair.worlds()])
+    if pinned:
+        plan = _pinned(pinned)
+    else:
+        worlds = candidates[0].worlds()
+        each = _measure(lambda n: sampler.values(worlds[0], (TUNE,), np.arange(n, dtype=np.int64)), 256)
+        # Most of the time goes into scores, not into draws: a million a side take about a second.
+        most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
+        plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
+        if seen.deterministic:
+            plan = Plan(24, 100, 200)
+    progress(f"black box: {2 * plan.test} draws")
+    checks, chosen, power = _black_box_only(
+        sampler, candidates, plan, claim, seed, workers, alpha, confidence, size, pinned, progress
+    )
+    if seen.deterministic and all(c.verdict != "refuted" for c in checks):
+        raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+    return _user_draft(
+        function,
+        kind="release",
+        name=name,
+        claim=claim,
+        parameters={"bounds": list(limits)},
+        plan={**plan.as_dict(), "given_pairs": pairs is not None},
+        budget=budget,
+        repeats=size.repeats,
+        alpha=alpha,
+        confidence=confidence,
+        checks=checks,
+        candidates=candidates,
+        chosen=chosen,
+        power=power,
+        notes=[*seen.notes, *([DETERMINISTIC] if seen.deterministic else [])],
+        seed=seed,
+    )
+
+
+def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -> dict[str, Any]:
+    """Audit a user's callable; what it is follows from its parameters (`kind_of`)."""
+    kind = kind_of(function)
+    if options.get("epsilon") is None:
+        raise InputError("epsilon must be given: the claim of your own code is not known")
+    if kind == "release":
+        for unused in ("n_arms", "horizon"):
+            options.pop(unused, None)
+        return audit_release(function, name=name, **options)
+    for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
+        if options.get(needed) is None:
+            raise InputError(f"{needed} must be given for {kind} ({flag})")
+    return audit_play(function, many=kind == "play_many", name=name, **options)

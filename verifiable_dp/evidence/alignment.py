@@ -1,0 +1,447 @@
+"""Rung 1: randomness alignment. The exact privacy loss of transcripts, and a bound on what they can cost.
+
+A run is recorded on one input and replayed on its neighbour with the same releases. What the noise has to
+move, in units of its scale, is the cost. hypothesis searches inputs and noise for a cost above epsilon and
+shrinks what it finds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.algorithm import Algorithm, Data, Memory, Outcome, Query, State, play
+from verifiable_dp.environments import Interactive, Table
+from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.neighbours import InteractivePair, Pair, streams, tables
+from verifiable_dp.noise import Noise, Recorder, Replayer, Seeded, Shift, Tape
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+TOLERANCE = 1e-9
+_SIGNS = (0, 1, -1)
+
+
+def worlds(pair: Pair, n_arms: int, runs: int) -> tuple[Data, Data]:
+    """What answers the queries in either world of a pair."""
+    if isinstance(pair, InteractivePair):
+        return Interactive(pair, 0, n_arms, runs), Interactive(pair, 1, n_arms, runs)
+    left, right = pair.worlds()
+    return Table(left), Table(right)
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A source whose visible noise is all up (sign 1) or all down (sign -1); 0 leaves it as it is.
+
+    With one sign, a change that moves every release the same way costs its full amount: the transcripts
+    of the worst case. They have positive density like any other.
+    """
+
+    inner: Noise
+    sign: int
+
+    def laplace(
+        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        """See `Noise.laplace`."""
+        out = self.inner.laplace(value, scale, run, slot, where)
+        # A noise beyond the change itself, so that the whole change is paid.
+        span = np.abs(out - value) + 2.0 * (scale > 0)
+        return out if self.sign == 0 else value + self.sign * span
+
+    def hidden(
+        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
+    ) -> FloatArray:
+        """See `Noise.hidden`."""
+        return self.inner.hidden(scale, run, slot, where, shift)
+
+    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
+        """See `Noise.show`."""
+        self.inner.show(run, slot, where, **outputs)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A batch of transcripts, recorded on one input and forced on its neighbour.
+
+    Attributes
+    ----------
+    cost, loss : (n,) float
+        See `noise.Replayer`.
+    diverged : dict
+        Why a run left the recorded path, by run.
+    same_actions : (n,) bool
+        Whether both runs took the same actions.
+    tape : Tape
+        What was recorded.
+    """
+
+    cost: FloatArray
+    loss: FloatArray
+    diverged: Mapping[int, str]
+    same_actions: BoolArray
+    tape: Tape
+
+
+def replay(
+    algorithm: Algorithm, pair: Pair, *, seed: int = 0, sign: int = 0, runs: int = 1, turned: bool = False
+) -> Replay:
+    """Record `runs` runs on the left input and force them on the right one.
+
+    Parameters
+    ----------
+    algorithm
+        Any algorithm whose noise comes through the door of `noise`.
+    pair
+        Neighbouring inputs.
+    seed, sign
+        Of the noise; see `OneSided`.
+    turned
+        Record on the right input instead.
+    """
+    data = worlds(pair, algorithm.n_arms, runs)
+    first, second = (data[1], data[0]) if turned else data
+    run = np.arange(runs)
+    recorder = Recorder(OneSided(Seeded(seed), sign))
+    there = play(algorithm, first, recorder, run, keep=("actions",))
+    tape = recorder.tape()
+    replayer = Replayer(tape, runs)
+    here = play(algorithm, second, replayer, run, keep=("actions",))
+    replayer.finish()
+    same = _same_actions(there, here)
+    for index in np.flatnonzero(~same & np.isfinite(replayer.cost)).tolist():
+        replayer.diverged[index] = "the actions differ although every release is the same"
+        replayer.cost[index] = replayer.loss[index] = np.inf
+    return Replay(replayer.cost, replayer.loss, replayer.diverged, same, tape)
+
+
+def _same_actions(there: Outcome, here: Outcome) -> BoolArray:
+    width = max(there.actions.shape[1], here.actions.shape[1])
+
+    def wide(actions: IntArray) -> IntArray:
+        return np.pad(actions, ((0, 0), (0, width - actions.shape[1])), constant_values=-1)
+
+    return np.asarray((wide(there.actions) == wide(here.actions)).all(axis=1))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The costliest transcripts that were seen.
+
+    Attributes
+    ----------
+    examined
+        Number of transcripts.
+    cost, loss
+        Largest cost, and largest loss in absolute value.
+    divergence
+        Why a run left the recorded path; empty if none did.
+    worst
+        Counterexample or costliest case as plain values: pair, seed, sign, cost, loss, releases.
+    """
+
+    examined: int
+    cost: float
+    loss: float
+    divergence: str
+    worst: Mapping[str, Any]
+
+    def merge(self, other: Found) -> Found:
+        """Both together."""
+        dearer = max(self, other, key=lambda found: found.cost)
+        return Found(
+            self.examined + other.examined,
+            max(self.cost, other.cost),
+            max(self.loss, other.loss),
+            self.divergence or other.divergence,
+            dearer.worst,
+        )
+
+
+_NOTHING = Found(0, 0.0, 0.0, "", {})
+
+
+def examine(algorithm: Algorithm, pair: Pair, *, seed: int, runs: int = 4) -> Found:
+    """Replay a pair in both directions, with free and with one-sided noise."""
+    found = _NOTHING
+    for turned in (False, True):
+        for sign in _SIGNS:
+            count = runs if sign == 0 else 1
+            done = replay(algorithm, pair, seed=seed, sign=sign, runs=count, turned=turned)
+            worst = int(np.argmax(done.cost))
+            found = found.merge(
+                Found(
+                    count,
+                    float(done.cost[worst]),
+                    float(np.abs(done.loss).max()),
+                    next(iter(done.diverged.values()), ""),
+                    _counterexample(pair, done, worst, seed, sign, turned),
+                )
+            )
+    return found
+
+
+def _counterexample(pair: Pair, done: Replay, run: int, seed: int, sign: int, turned: bool) -> dict[str, Any]:
+    rows = [row for row in done.tape.rows() if row["run"] == run][:12]
+    return {
+        "pair": pair.as_dict(),
+        "seed": seed,
+        "sign": sign,
+        "turned": turned,
+        "cost": plain(float(done.cost[run])),
+        "loss": plain(float(done.loss[run])),
+        "divergence": done.diverged.get(run, ""),
+        "releases": [{name: row[name] for name in ("slot", "value", "scale", "output")} for row in rows],
+    }
+
+
+def plain(number: float) -> float | str:
+    """The number, or ``inf``, ``-inf``, ``nan`` as a string: JSON has none of these."""
+    return number if np.isfinite(number) else str(number)
+
+
+def _strategy(algorithm: Algorithm) -> SearchStrategy[Any]:
+    if algorithm.n_arms == 1:
+        return streams(horizon=algorithm.horizon, bounds=algorithm.bounds)
+    return tables(n_arms=algorithm.n_arms, horizon=algorithm.horizon, bounds=algorithm.bounds)
+
+
+def falsify(
+    algorithm: Algorithm, epsilon: float, *, seed: int, examples: int, visible: bool = False
+) -> Found:
+    """Let hypothesis look for a transcript that costs more than epsilon; shrink it if there is one.
+
+    Parameters
+    ----------
+    algorithm
+        A small instance.
+    epsilon
+        The claim.
+    seed
+        Of the search: the same seed finds the same.
+    examples
+        Largest number of examples before shrinking.
+    visible
+        Look for an exact loss above epsilon rather than for a cost.
+    """
+    from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
+
+    seen = _NOTHING
+
+    def costs_too_much(drawn: tuple[Pair, int, int, bool]) -> bool:
+        nonlocal seen
+        pair, noise_seed, sign, turned = drawn
+        done = replay(algorithm, pair, seed=noise_seed, sign=sign, turned=turned)
+        seen = seen.merge(
+            Found(
+                1,
+                float(done.cost[0]),
+                float(abs(done.loss[0])),
+                done.diverged.get(0, ""),
+                _counterexample(pair, done, 0, noise_seed, sign, turned),
+            )
+        )
+        paid = abs(done.loss[0]) if visible else done.cost[0]
+        return bool(paid > epsilon * (1 + TOLERANCE))
+
+    drawn = st.tuples(_strategy(algorithm), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
+    try:
+        smallest = find(
+            drawn,
+            costs_too_much,
+            settings=settings(
+                max_examples=examples,
+                database=None,
+                deadline=None,
+                verbosity=Verbosity.quiet,
+                phases=(Phase.explicit, Phase.generate, Phase.shrink),
+                suppress_health_check=list(HealthCheck),
+            ),
+            random=random.Random(seed),
+        )
+    except NoSuchExample:
+        return seen
+    pair, noise_seed, sign, turned = smallest
+    done = replay(algorithm, pair, seed=noise_seed, sign=sign, turned=turned)
+    return replace(seen, worst=_counterexample(pair, done, 0, noise_seed, sign, turned))
+
+
+def check(
+    algorithm: Algorithm,
+    small: Algorithm,
+    pairs: Sequence[Pair],
+    *,
+    epsilon: float,
+    small_epsilon: float,
+    visible: bool,
+    seed: int,
+    examples: int,
+    name: str = "alignment",
+) -> tuple[Check, Found]:
+    """The alignment check: given pairs on the audited instance, searched ones on the small instance.
+
+    Parameters
+    ----------
+    algorithm, small
+        The audited instance, and a small one for the search.
+    pairs
+        Neighbouring inputs for the audited instance.
+    epsilon, small_epsilon
+        What each instance claims.
+    visible
+        Whether the adversary sees every release, so that a transcript's loss is exact.
+    seed, examples
+        Of the search.
+    """
+    given = _NOTHING
+    for pair in pairs:
+        given = given.merge(examine(algorithm, pair, seed=seed))
+    searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible)
+    worse = searched if searched.cost / small_epsilon > given.cost / epsilon else given
+    dearest = max(given.cost / epsilon, searched.cost / small_epsilon)
+    largest = max(given.loss / epsilon, searched.loss / small_epsilon)
+    # A violation is shown by its shrunk example; without one, the audited instance speaks.
+    if searched.cost > small_epsilon * (1 + TOLERANCE):
+        worse = searched
+    statistics = {
+        "epsilon": epsilon,
+        "visible": visible,
+        "examined": given.examined + searched.examined,
+        "max_cost": plain(dearest * epsilon),
+        "max_loss": plain(largest * epsilon),
+        "divergence": given.divergence or searched.divergence,
+    }
+    return Check.of(name, "alignment", statistics), worse
+
+
+@judge("alignment")
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuted by an exact loss above epsilon; a cost above it where outputs are hidden settles nothing."""
+    epsilon, cost = float(statistics["epsilon"]), float(statistics["max_cost"])
+    loss, limit = float(statistics["max_loss"]), epsilon * (1 + TOLERANCE)
+    if statistics["visible"] and loss > limit:
+        verdict = "refuted"
+    else:
+        verdict = "inconclusive" if cost > limit else "not_refuted"
+    return {
+        "verdict": verdict,
+        "cost_over_epsilon": plain(cost / epsilon),
+        "epsilon_lower": plain(loss) if statistics["visible"] else 0.0,
+        "noise_wasted": bool(cost < epsilon * (1 - 1e-6)),
+    }
+
+
+# ---------------------------------------------------------------- likelihoods of many transcripts
+
+
+class _Echo:
+    """Answers the first pass from `inner` and the second with the same outputs, adding up the loss."""
+
+    def __init__(self, inner: Noise, runs: int) -> None:
+        self._inner = inner
+        self._calls: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
+        self._next: int | None = None
+        self.loss = np.zeros(runs)
+        self.known = True
+
+    def rewind(self) -> None:
+        self._next = 0
+
+    def laplace(
+        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        if self._next is None:
+            out = self._inner.laplace(value, scale, run, slot, where)
+            self._calls.append((value, scale, out, where))
+            return out
+        if self._next >= len(self._calls):
+            self.loss[:] = np.inf
+            return value
+        there, then, out, asked = self._calls[self._next]
+        self._next += 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = (np.abs(out - value) - np.abs(out - there)) / scale
+        terms = np.where(scale > 0, terms, np.where(value == there, 0.0, np.inf))
+        odd = (then != scale) & where
+        terms = np.where(odd | (asked != where), np.inf, np.where(where, terms, 0.0))
+        self.loss += terms.sum(axis=1)
+        return out
+
+    def hidden(
+        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
+    ) -> FloatArray:
+        self.known = False
+        return self._inner.hidden(scale, run, slot, where, shift)
+
+    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
+        self._inner.show(run, slot, where, **outputs)
+
+
+@dataclass(frozen=True)
+class _TwinMemory:
+    here: Any
+    there: Any
+
+    def take(self, index: IntArray) -> _TwinMemory:
+        return _TwinMemory(self.here.take(index), self.there.take(index))
+
+
+class Twin(Algorithm):
+    """Plays an algorithm and, beside it, what each release would have weighed on the other input.
+
+    After `play`, `loss` (n,) is the log-likelihood ratio of each transcript, its own input over the
+    other, or `known` is False because noise was hidden.
+    """
+
+    def __init__(self, inner: Algorithm, other: Data, runs: int) -> None:
+        self.inner, self.other = inner, other
+        self.n_arms, self.horizon = inner.n_arms, inner.horizon
+        self.loss = np.zeros(runs)
+        self.known = True
+
+    def start(self, run: IntArray) -> State:
+        """As the algorithm underneath; runs are numbered from `run[0]`."""
+        self._first = int(run[0])
+        return self.inner.start(run)
+
+    def private(self, run: IntArray) -> Memory:
+        """Both memories."""
+        return _TwinMemory(self.inner.private(run), self.inner.private(run))
+
+    def query(self, state: Any) -> Query:
+        """As the algorithm underneath."""
+        return self.inner.query(state)
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Release here, weigh there."""
+        echo = _Echo(noise, len(state.run))
+        here, released = self.inner.release(state, memory.here, query, answer, echo)
+        if not echo.known:
+            self.known = False
+            return _TwinMemory(here, memory.there), released
+        echo.rewind()
+        other = self.other.answer(query, state.run)
+        there, _ = self.inner.release(state, memory.there, query, other, echo)
+        self.loss[state.run - self._first] += echo.loss
+        return _TwinMemory(here, there), released
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+        """As the algorithm underneath."""
+        return self.inner.decide(state, query, released)
+
+    def output(self, state: Any) -> FloatArray:
+        """As the algorithm underneath."""
+        return self.inner.output(state)
+
+

@@ -1,0 +1,274 @@
+"""Rung 3: black-box tests. Choose a pair and an event on some runs, test the event on fresh ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from verifiable_dp._validate import FloatArray, InputError, IntArray
+from verifiable_dp.algorithm import Algorithm, play
+from verifiable_dp.evidence import statistics as exact
+from verifiable_dp.evidence.alignment import Twin, plain, worlds
+from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.events import Event, Observation, action_columns, choose, join
+from verifiable_dp.neighbours import Pair
+from verifiable_dp.noise import Seeded
+
+ALPHA = 1e-6  # family-wise level of a refutation
+CONFIDENCE = 0.95  # of the stated lower bound
+PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of an audit, in runs a side; with the seed they determine every count.
+
+    Attributes
+    ----------
+    probe
+        Runs for each candidate pair, to rank them.
+    select
+        Runs to choose the event on.
+    test
+        Fresh runs to test it on; the world of each is tossed by a coin if delta is 0.
+    keep
+        Number of pairs that are tested; the level is divided by it.
+    """
+
+    probe: int
+    select: int
+    test: int
+    keep: int = 1
+
+    def as_dict(self) -> dict[str, int]:
+        """Plain values."""
+        return {"probe": self.probe, "select": self.select, "test": self.test, "keep": self.keep}
+
+
+class Sampler(Protocol):
+    """Runs a target on either input of a pair."""
+
+    shard: int
+
+    def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """What the adversary sees of runs with numbers `runs` on input `world` of `pair`.
+
+        `stage` and `number` (of the pair) keep the randomness of different uses apart.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class AlgorithmSampler:
+    """Samples an algorithm of the catalogue's form.
+
+    Parameters
+    ----------
+    algorithm
+        The target.
+    observe
+        ``actions`` or ``releases``.
+    seed
+        Of the audit.
+    """
+
+    algorithm: Algorithm
+    observe: str
+    seed: int
+    shard: int = 1 << 15
+
+    def sample(self, pair: Pair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """See `Sampler.sample`."""
+        noise = Seeded(self.seed, (stage, number, world))
+        data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1)
+        if self.observe == "actions":
+            outcome = play(self.algorithm, data[world], noise, runs, keep=("actions",))
+            return Observation(len(runs), action_columns(outcome.actions, "block"), _outputs(outcome.output))
+        twin = Twin(self.algorithm, data[1 - world], len(runs))
+        outcome = play(twin, data[world], noise, runs)
+        codes = action_columns(outcome.actions, "block")
+        if twin.known:
+            return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
+        released = {f"release {j + 1}": column for j, column in enumerate(outcome.released.T)}
+        return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
+
+
+def _coarse(ratio: FloatArray) -> FloatArray:
+    """Log ratios on a grid of 1e-6, so that rounding errors at an atom (the largest loss) decide nothing.
+
+    The last bits of a release depend on the input in floating point: that is a leak of the sampler, which
+    is idealised here, and not of the algorithm.
+    """
+    return np.asarray(np.floor(ratio * 1e6 + 0.318) / 1e6)
+
+
+def _outputs(output: Any) -> dict[str, Any]:
+    return {f"output {j + 1}": column for j, column in enumerate(output.T)}
+
+
+def shards(count: int, size: int) -> list[IntArray]:
+    """Run numbers 0 .. count - 1 in shards of fixed size: results do not depend on who runs them."""
+    return [np.arange(i, min(i + size, count), dtype=np.int64) for i in range(0, count, size)]
+
+
+def _map(tasks: Sequence[Any], workers: int) -> list[Any]:
+    """Results of delayed calls, in order."""
+    if workers == 1 or len(tasks) == 1:
+        return [function(*args, **kwargs) for function, args, kwargs in tasks]
+    return list(Parallel(n_jobs=workers)(tasks))
+
+
+def gather(
+    sampler: Sampler, pair: Any, stage: int, number: int, runs: int, workers: int
+) -> tuple[Observation, Observation]:
+    """`runs` runs on each input of a pair."""
+    parts = shards(runs, sampler.shard)
+    tasks = [delayed(sampler.sample)(pair, world, stage, number, part) for world in (0, 1) for part in parts]
+    seen = _map(tasks, workers)
+    return join(seen[: len(parts)]), join(seen[len(parts) :])
+
+
+def _hits(
+    sampler: Sampler, pair: Any, world: int, number: int, runs: IntArray, event: Event, stage: int
+) -> int:
+    return event.hits(sampler.sample(pair, world, stage, number, runs))
+
+
+def count(
+    sampler: Sampler,
+    pair: Any,
+    number: int,
+    event: Event,
+    sizes: tuple[int, int],
+    workers: int,
+    stage: int = TEST,
+) -> tuple[int, int]:
+    """Hits of the event in `sizes[w]` fresh runs on each input; nothing is kept but the counts."""
+    tasks, owner = [], []
+    for world, size in enumerate(sizes):
+        for part in shards(size, sampler.shard):
+            tasks.append(delayed(_hits)(sampler, pair, world, number, part, event, stage))
+            owner.append(world)
+    hits = [0, 0]
+    for world, found in zip(owner, _map(tasks, workers), strict=True):
+        hits[world] += found
+    return hits[0], hits[1]
+
+
+def coin_sizes(runs: int, delta: float, seed: int, path: tuple[int, ...]) -> tuple[int, int]:
+    """Test runs on each input: 2 `runs` fair coins if delta is 0, else `runs` each."""
+    if delta > 0:
+        return runs, runs
+    generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=path)))
+    second = int(generator.binomial(2 * runs, 0.5))
+    return 2 * runs - second, second
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A pair and the event that was chosen for it."""
+
+    number: int
+    pair: Any
+    event: Event
+
+
+def select(
+    sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int
+) -> list[Selected]:
+    """Rank the pairs on few runs, then choose an event on more runs for the best `plan.keep`."""
+    if not pairs:
+        raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
+    ranked = list(range(len(pairs)))
+    # Two rounds: a quarter of the runs for all pairs, all of them for the eight best.
+    for runs, keep in ((max(8, plan.probe // 4), max(8, plan.keep)), (plan.probe, plan.keep)):
+        if len(ranked) > keep:
+            promises = {
+                i: choose(
+                    *gather(sampler, pairs[i], PROBE, i, runs, workers), delta=delta, test_runs=plan.test
+                ).promise
+                for i in ranked
+            }
+            ranked = sorted(ranked, key=promises.__getitem__, reverse=True)[:keep]
+    chosen = []
+    for i in ranked:
+        seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
+        chosen.append(Selected(i, pairs[i], choose(*seen, delta=delta, test_runs=plan.test)))
+    return chosen
+
+
+def test(
+    sampler: Sampler,
+    chosen: Sequence[Selected],
+    plan: Plan,
+    *,
+    epsilon: float,
+    delta: float,
+    seed: int,
+    workers: int = 1,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    observe: str = "actions",
+    name: str = "black box",
+) -> list[Check]:
+    """Count each chosen event in fresh runs; one check each, the level shared among them."""
+    checks = []
+    for i, item in enumerate(chosen):
+        sizes = coin_sizes(plan.test, delta, seed, (TEST, item.number))
+        hits = count(sampler, item.pair, item.number, item.event, sizes, workers)
+        one, zero = (1, 0) if item.event.flipped else (0, 1)
+        checks.append(
+            Check.of(
+                name if len(chosen) == 1 else f"{name} {i + 1}",
+                "black_box",
+                {
+                    "pair": item.pair.describe(),
+                    "pair_number": item.number,
+                    "observe": observe,
+                    "event": item.event.describe(),
+                    "direction": f"world {one} over world {zero}",
+                    "k1": hits[one],
+                    "n1": sizes[one],
+                    "k0": hits[zero],
+                    "n0": sizes[zero],
+                    "epsilon": epsilon,
+                    "delta": delta,
+                    "alpha": alpha,
+                    "confidence": confidence,
+                    "tests": len(chosen),
+                },
+            )
+        )
+    return checks
+
+
+test.__test__ = False  # type: ignore[attr-defined]  # not a test of pytest's
+
+
+@judge("black_box")
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuted if the family-wise p-value reaches alpha."""
+    k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
+    epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
+    tests = int(statistics["tests"])
+    level = (1 - float(statistics["confidence"])) / tests
+    if delta == 0:
+        p_value = exact.ratio_p_value(k1, k0, epsilon)
+        lower = exact.ratio_lower(k1, k0, level)
+    else:
+        p_value = exact.approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+        lower = exact.approximate_lower(k1, n1, k0, n0, delta, level)
+    p_value = min(1.0, p_value * tests)
+    share1, share0 = k1 / n1, k0 / n0
+    point = math.log((share1 - delta) / share0) if share1 > delta and share0 > 0 else math.inf
+    return {
+        "verdict": "refuted" if p_value <= float(statistics["alpha"]) else "not_refuted",
+        "p_value": p_value,
+        "epsilon_lower": plain(max(lower, 0.0)),
+        "epsilon_point": plain(point if k1 else 0.0),
+    }

@@ -1,0 +1,362 @@
+"""Event choice: which set of outputs tells two neighbouring inputs apart best.
+
+Scores are learnt on one part of the selection runs and their threshold is chosen on the other; the runs
+that decide are fresh ones. A score is an estimate of the log-likelihood ratio: by exact counts for
+discrete columns, by binned counts for numbers, and by the transcript's exact ratio where alignment gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+
+_BINS = 64
+_CUTS = 1024
+_MOST_CODES = 4096
+_MOST_GROUPS = 64
+_LEAST_HITS = 6
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the adversary saw of n runs, as columns.
+
+    Attributes
+    ----------
+    discrete
+        Columns of integers (n,): codes of prefixes of the action sequence, of whole outputs, …
+    numeric
+        Columns of floats (n,), NaN where nothing was seen.
+    likelihood
+        Exact log-likelihood ratio of each output, world 0 over world 1, if known.
+    """
+
+    runs: int
+    discrete: Mapping[str, IntArray] = field(default_factory=dict)
+    numeric: Mapping[str, FloatArray] = field(default_factory=dict)
+    likelihood: FloatArray | None = None
+
+    def rows(self, start: int, stop: int) -> Observation:
+        """Runs start .. stop - 1."""
+        part = slice(start, stop)
+        return Observation(
+            len(range(self.runs)[part]),
+            {name: column[part] for name, column in self.discrete.items()},
+            {name: column[part] for name, column in self.numeric.items()},
+            None if self.likelihood is None else self.likelihood[part],
+        )
+
+
+def join(parts: Sequence[Observation]) -> Observation:
+    """All runs of `parts`, in order; columns that are missing in some part are dropped."""
+    first = parts[0]
+    discrete = [name for name in first.discrete if all(name in p.discrete for p in parts)]
+    numeric = [name for name in first.numeric if all(name in p.numeric for p in parts)]
+    known = [p.likelihood for p in parts if p.likelihood is not None]
+    return Observation(
+        sum(p.runs for p in parts),
+        {name: np.concatenate([p.discrete[name] for p in parts]) for name in discrete},
+        {name: np.concatenate([p.numeric[name] for p in parts]) for name in numeric},
+        np.concatenate(known) if len(known) == len(parts) else None,
+    )
+
+
+class Score(Protocol):
+    """Maps an observation to one number a run; large speaks for world 0."""
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,)."""
+        ...
+
+    def describe(self) -> str:
+        """What is scored, in words."""
+        ...
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The exact log-likelihood ratio of the transcript."""
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,)."""
+        return np.zeros(seen.runs) if seen.likelihood is None else seen.likelihood
+
+    def describe(self) -> str:
+        """In words."""
+        return "log-likelihood ratio of the released values"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One numeric column itself; NaN scores lowest."""
+
+    name: str
+    sign: int
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,)."""
+        return np.nan_to_num(self.sign * seen.numeric[self.name], nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+
+    def describe(self) -> str:
+        """In words."""
+        return self.name if self.sign > 0 else f"-({self.name})"
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Estimated log ratio of each value of a discrete column."""
+
+    name: str
+    values: IntArray
+    ratios: FloatArray
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,); values that were never seen score 0."""
+        column = seen.discrete[self.name]
+        row = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
+        return np.where(self.values[row] == column, self.ratios[row], 0.0)
+
+    def describe(self) -> str:
+        """In words."""
+        return f"log ratio of {self.name} ({len(self.values)} values)"
+
+
+@dataclass(frozen=True)
+class Binned:
+    """Sum over numeric columns of the estimated log ratio of their bins, within groups of a discrete column."""
+
+    columns: tuple[str, ...]
+    group: Codes | None
+    edges: Mapping[tuple[int, str], FloatArray]
+    ratios: Mapping[tuple[int, str], FloatArray]
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,)."""
+        if self.group is None:
+            return self._within(seen, 0, np.ones(seen.runs, bool))
+        total = self.group(seen)
+        column = seen.discrete[self.group.name]
+        for key in {key for key, _ in self.edges}:
+            where = column == key
+            if where.any():
+                total[where] += self._within(seen, key, where)
+        return total
+
+    def _within(self, seen: Observation, key: int, where: BoolArray) -> FloatArray:
+        total = np.zeros(int(where.sum()))
+        for name in self.columns:
+            if (key, name) in self.edges:
+                bins = _bin(seen.numeric[name][where], self.edges[key, name])
+                total += self.ratios[key, name][bins]
+        return total
+
+    def describe(self) -> str:
+        """In words."""
+        what = ", ".join(self.columns) if len(self.columns) <= 3 else f"{len(self.columns)} numbers"
+        return f"log ratio of {what}" + (f" given {self.group.name}" if self.group else "")
+
+
+@dataclass(frozen=True)
+class Event:
+    """The runs whose score is at least a threshold.
+
+    Attributes
+    ----------
+    score, cut
+        The score and its threshold.
+    flipped
+        Whether world 1 is the one in which the event is more frequent.
+    promise
+        Lower bound on epsilon that the selection runs let one hope for.
+    shares
+        Frequency in the more and in the less frequent world, on the selection runs.
+    """
+
+    score: Score
+    cut: float
+    flipped: bool
+    promise: float
+    shares: tuple[float, float]
+
+    def hits(self, seen: Observation) -> int:
+        """How many runs of `seen` are in the event."""
+        score = self.score(seen)
+        return int(np.count_nonzero((-score if self._mirror else score) >= self.cut))
+
+    @property
+    def _mirror(self) -> bool:
+        # A column's own sign says where it is large; ratio scores speak for world 0.
+        return self.flipped and not isinstance(self.score, Column)
+
+    def describe(self) -> str:
+        """In words."""
+        sign = "-" if self._mirror else ""
+        return f"{sign}{self.score.describe()} >= {self.cut:.6g}"
+
+
+def _bin(column: FloatArray, edges: FloatArray) -> IntArray:
+    """Bin numbers; the last one is that of NaN."""
+    return np.where(np.isnan(column), len(edges) + 1, np.searchsorted(edges, column, side="right"))
+
+
+def _log_ratio(a: FloatArray | IntArray, b: FloatArray | IntArray, n_a: int, n_b: int) -> FloatArray:
+    return np.asarray(np.log((a + 0.5) / (n_a + 1)) - np.log((b + 0.5) / (n_b + 1)))
+
+
+def learn_codes(name: str, left: Observation, right: Observation) -> Codes | None:
+    """Log ratios of the values of a discrete column; None if it has too many values to count."""
+    both = np.concatenate([left.discrete[name], right.discrete[name]])
+    values, inverse = np.unique(both, return_inverse=True)
+    if len(values) < 2 or len(values) > max(64, len(both) // 8):
+        return None
+    a = np.bincount(inverse[: left.runs], minlength=len(values))
+    b = np.bincount(inverse[left.runs :], minlength=len(values))
+    if len(values) > _MOST_CODES:
+        kept = np.sort(np.argsort(a + b)[-_MOST_CODES:])
+        values, a, b = values[kept], a[kept], b[kept]
+    return Codes(name, values, _log_ratio(a, b, left.runs, right.runs))
+
+
+def learn_bins(left: Observation, right: Observation, group: Codes | None) -> Binned | None:
+    """Binned log ratios of all numeric columns, by group."""
+    names = tuple(left.numeric)
+    keys: list[int] = [0]
+    if group is not None:
+        column = np.concatenate([left.discrete[group.name], right.discrete[group.name]])
+        values, counts = np.unique(column, return_counts=True)
+        common = np.argsort(counts)[::-1][:_MOST_GROUPS]
+        keys = [int(values[i]) for i in common if counts[i] >= 100]
+    edges, ratios = {}, {}
+    for key in keys:
+        picked = [
+            np.ones(o.runs, bool) if group is None else o.discrete[group.name] == key for o in (left, right)
+        ]
+        for name in names:
+            a, b = left.numeric[name][picked[0]], right.numeric[name][picked[1]]
+            both = np.concatenate([a, b])
+            finite = both[np.isfinite(both)]
+            if not len(finite) or not len(a) or not len(b):
+                continue
+            bins = int(np.clip(len(finite) // 200, 2, _BINS))
+            cuts = np.unique(np.quantile(finite, np.linspace(0, 1, bins + 1)[1:-1]))
+            edges[key, name] = cuts
+            counts_a, counts_b = (np.bincount(_bin(x, cuts), minlength=len(cuts) + 2) for x in (a, b))
+            ratios[key, name] = _log_ratio(counts_a, counts_b, len(a), len(b))
+    return Binned(names, group, edges, ratios) if edges else None
+
+
+def _best_cut(a: FloatArray, b: FloatArray, delta: float, test_runs: int) -> tuple[float, float, float, float]:
+    """Threshold of the best lower bound on log((p - delta) / q): (promise, cut, p, q)."""
+    a, b = np.sort(a), np.sort(b)
+    both = np.concatenate([a, b])
+    cuts = np.unique(both[np.isfinite(both) | (both == np.inf)])
+    if not len(cuts):
+        return -np.inf, np.inf, 0.0, 0.0
+    if len(cuts) > _CUTS:
+        cuts = np.unique(np.quantile(cuts[np.isfinite(cuts)], np.linspace(0, 1, _CUTS), method="nearest"))
+    k_a, k_b = len(a) - np.searchsorted(a, cuts), len(b) - np.searchsorted(b, cuts)
+    excess = np.maximum(k_a - delta * len(a), 0)
+    estimate = _log_ratio(excess, k_b, len(a), len(b))
+    spread = np.sqrt(1 / (k_a + 0.5) + 1 / (k_b + 0.5))
+    promise = estimate - spread * (1.0 + 2.0 * np.sqrt(len(a) / test_runs))
+    promise[k_a < _LEAST_HITS] = -np.inf
+    best = int(np.argmax(promise))
+    return float(promise[best]), float(cuts[best]), float(k_a[best] / len(a)), float(k_b[best] / len(b))
+
+
+def _scores(left: Observation, right: Observation) -> list[Score]:
+    scores: list[Score] = []
+    if left.likelihood is not None and right.likelihood is not None:
+        scores.append(Likelihood())
+    codes = [learn_codes(name, left, right) for name in left.discrete]
+    known = [c for c in codes if c is not None]
+    scores.extend(known)
+    if left.numeric:
+        binned = [learn_bins(left, right, None)]
+        if known:
+            binned.append(learn_bins(left, right, known[-1]))
+        scores.extend(b for b in binned if b is not None)
+    return scores
+
+
+def choose(
+    left: Observation, right: Observation, *, delta: float = 0.0, test_runs: int, flipped: bool | None = None
+) -> Event:
+    """The event that promises the largest lower bound on epsilon.
+
+    Parameters
+    ----------
+    left, right
+        Selection runs of world 0 and of world 1.
+    delta
+        Of the claim.
+    test_runs
+        Runs a side of the test to come.
+    flipped
+        Fix the direction; None tries both.
+
+    Returns
+    -------
+    Event
+        Its promise is -inf if nothing was seen that differs.
+    """
+    h_l, h_r = left.runs // 2, right.runs // 2
+    scores = _scores(left.rows(0, h_l), right.rows(0, h_r))
+    held_l, held_r = left.rows(h_l, left.runs), right.rows(h_r, right.runs)
+    best = Event(Likelihood(), np.inf, bool(flipped), -np.inf, (0.0, 0.0))
+    directions = (False, True) if flipped is None else (flipped,)
+    for score in scores:
+        a, b = score(held_l), score(held_r)
+        for turn in directions:
+            pair = (-b, -a) if turn else (a, b)
+            promise, cut, p, q = _best_cut(*pair, delta, test_runs)
+            if promise > best.promise:
+                best = Event(score, cut, turn, promise, (p, q))
+    for name in left.numeric:
+        for sign in (1, -1):
+            column = Column(name, sign)
+            a, b = column(left), column(right)
+            for turn in directions:
+                promise, cut, p, q = _best_cut(*((b, a) if turn else (a, b)), delta, test_runs)
+                if promise > best.promise:
+                    best = Event(column, cut, turn, promise, (p, q))
+    return best
+
+
+# ---------------------------------------------------------------- columns of action sequences
+
+def prefix_times(rounds: int, most: int = 48) -> IntArray:
+    """Ends of the prefixes that are looked at: every round if few, else geometric."""
+    if rounds <= most:
+        return np.arange(1, rounds + 1)
+    return np.unique(np.geomspace(1, rounds, most).round().astype(np.int64))
+
+
+def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
+    """Codes of prefixes of integer sequences (n, s): equal codes stand for equal prefixes.
+
+    A code is a sum of values times fixed random odd weights, modulo 2^64; two prefixes share one by
+    chance with probability 2^-63.
+    """
+    n, rounds = actions.shape
+    if rounds == 0:
+        return {}
+    weights = np.random.Generator(np.random.Philox(20190601)).integers(
+        0, 2**63, size=rounds, dtype=np.int64
+    )
+    weights = (weights << 1) | 1
+    ends = prefix_times(rounds)
+    starts = np.concatenate([[0], ends[:-1]])
+    code = np.zeros(n, np.int64)
+    columns = {}
+    with np.errstate(over="ignore"):
+        for start, end in zip(starts, ends, strict=True):
+            part = np.asarray(actions[:, start:end], dtype=np.int64) + 2
+            code = code + (part * weights[start:end]).sum(axis=1)
+            columns[f"{what}s 1 to {end}"] = code
+    return columns

@@ -1,0 +1,450 @@
+"""Regret checks: measured regret, pulls or halting times against what a theorem promises.
+
+A builder turns measurements into a `Check`; its judge is a pure function of the recorded numbers. All
+judges share two error rates:
+
+- ``alpha`` (1e-6): a claim is ``contradicted`` only at this one-sided level, so that a whole suite of true
+  claims does not raise an alarm by chance;
+- ``confidence`` (.99): a claim is ``consistent`` only if a one-sided limit at this confidence keeps it.
+
+What lies between the two is ``inconclusive``. A bound that no algorithm could break at the horizon of the
+experiment is ``vacuous``. The intervals that are stated in results (``lower``, ``upper``) are two-sided at 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import InputError
+from verifiable_dp.evidence.check import Check, judge
+
+ALPHA = 1e-6  # one-sided level of a contradiction
+CONFIDENCE = 0.99  # one-sided confidence of "consistent"
+STATED = 0.95  # two-sided confidence of stated intervals
+
+
+def _levels(statistics: Mapping[str, Any]) -> tuple[float, float]:
+    return float(statistics.get("alpha", ALPHA)), float(statistics.get("confidence", CONFIDENCE))
+
+
+def _t_limit(mean: float, error: float, df: float, confidence: float) -> float:
+    """Upper one-sided t limit; `confidence` below 1/2 gives a lower one."""
+    return mean + float(stats.t.ppf(confidence, df)) * error if error > 0 else mean
+
+
+def _t_p_value(distance: float, error: float, df: float) -> float:
+    """One-sided p-value of a mean that lies `distance` above its claimed limit."""
+    if error > 0:
+        return float(stats.t.sf(distance / error, df))
+    return 0.0 if distance > 0 else 1.0
+
+
+def _plain(value: Any) -> Any:
+    """Numpy scalars as plain ones; refuses numbers that JSON does not know."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"statistics must be finite numbers, got {value!r}")
+    return value
+
+
+def _moments(name: str, values: Any) -> tuple[int, float, float]:
+    """n, mean and standard deviation of a sample (n,)."""
+    sample = _validate.rewards(name, values, (-np.inf, np.inf), ndim=1)
+    if not len(sample):
+        raise InputError(f"{name} must hold at least one value, got none")
+    return len(sample), float(sample.mean()), float(sample.std(ddof=1)) if len(sample) > 1 else 0.0
+
+
+def least_horizon(
+    bound: Callable[[int], float], largest: Callable[[int], float], *, most: int = 1 << 62
+) -> int | None:
+    """The least horizon at which a bound lies below the largest possible value.
+
+    Parameters
+    ----------
+    bound, largest
+        Functions of the horizon; once below, the bound must stay below (true of bounds that grow more
+        slowly than T, past their first horizon).
+    most
+        Where the search ends.
+
+    Returns
+    -------
+    int or None
+        None if the bound is not below even at `most`.
+    """
+    low, high = 1, 2
+    while not bound(high) < largest(high):
+        low, high = high, 2 * high
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(middle) < largest(middle) else (middle, high)
+    return high
+
+
+# ---------------------------------------------------------------- finite-sample bounds on a mean
+
+
+def mean_bound(
+    name: str,
+    values: npt.ArrayLike,
+    *,
+    bound: float,
+    largest: float,
+    least_horizon: int | None = None,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    **description: Any,
+) -> Check:
+    """Check that an expectation is at most `bound`.
+
+    Parameters
+    ----------
+    name
+        Of the check, such as ``theorem-4.3 on C2``.
+    values
+        One measurement a run, (n,): regret in units of reward, say.
+    bound
+        What the theorem promises for the expectation.
+    largest
+        The largest value that any run could have at this horizon.
+    least_horizon
+        The least horizon at which the bound is below `largest`; None if unknown.
+    alpha, confidence
+        See the module.
+    **description
+        Further entries, kept as they are: claim, instance, horizon, …
+
+    Raises
+    ------
+    InputError
+        If there is no value, or a number is not finite.
+    """
+    n, mean, sd = _moments("values", values)
+    statistics = {
+        **description,
+        "n": n,
+        "mean": mean,
+        "sd": sd,
+        "bound": float(bound),
+        "largest": float(largest),
+        "least_horizon": least_horizon,
+        "alpha": alpha,
+        "confidence": confidence,
+    }
+    return Check.of(name, "mean_bound", _plain(statistics))
+
+
+@judge("mean_bound")
+def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Student t limits of the mean against the bound.
+
+    They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
+    that all agree (standard deviation 0) are taken at their word.
+    """
+    n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
+    alpha, confidence = _levels(statistics)
+    ratio = mean / bound if bound != 0 else None
+    if n < 2:
+        verdict = "vacuous" if bound >= float(statistics["largest"]) else "inconclusive"
+        return {"verdict": verdict, "lower": None, "upper": None, "ratio": ratio, "p_value": 1.0}
+    error = float(statistics["sd"]) / math.sqrt(n)
+    p_value = _t_p_value(mean - bound, error, n - 1)
+    limit = _t_limit(mean, error, n - 1, confidence)
+    if p_value <= alpha:
+        verdict = "contradicted"
+    elif bound >= float(statistics["largest"]):
+        verdict = "vacuous"
+    else:
+        verdict = "consistent" if limit <= bound else "inconclusive"
+    return {
+        "verdict": verdict,
+        "lower": _t_limit(mean, error, n - 1, (1 - STATED) / 2),
+        "upper": _t_limit(mean, error, n - 1, (1 + STATED) / 2),
+        "upper_limit": limit,
+        "ratio": ratio,
+        "p_value": p_value,
+    }
+
+
+# ---------------------------------------------------------------- "with probability at least 1 - beta"
+
+
+def probability(
+    name: str,
+    failed: npt.ArrayLike,
+    *,
+    probability: float,
+    vacuous: bool = False,
+    least_horizon: int | None = None,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    **description: Any,
+) -> Check:
+    """Check that a property fails with at most a given probability.
+
+    Parameters
+    ----------
+    name
+        Of the check.
+    failed
+        Whether the property failed, by run, (n,) bool.
+    probability
+        The claimed probability of failure, in [0, 1].
+    vacuous
+        Whether the property could not fail at this horizon.
+    least_horizon
+        The least horizon at which it could; None if unknown.
+    alpha, confidence
+        See the module.
+    **description
+        Further entries, kept as they are.
+
+    Raises
+    ------
+    InputError
+        If there is no run or the probability is out of range.
+    """
+    outcomes = np.asarray(failed, dtype=bool)
+    if outcomes.ndim != 1 or not len(outcomes):
+        raise InputError(f"failed must hold one truth value a run, got shape {outcomes.shape}")
+    if not 0 <= probability <= 1:
+        raise InputError(f"probability must lie in [0, 1], got {probability!r}")
+    statistics = {
+        **description,
+        "n": len(outcomes),
+        "failures": int(outcomes.sum()),
+        "probability": float(probability),
+        "vacuous": bool(vacuous),
+        "least_horizon": least_horizon,
+        "alpha": alpha,
+        "confidence": confidence,
+    }
+    return Check.of(name, "probability", _plain(statistics))
+
+
+@judge("probability")
+def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Exact binomial test, and the Clopper-Pearson upper limit."""
+    n, failures = int(statistics["n"]), int(statistics["failures"])
+    claimed = float(statistics["probability"])
+    alpha, confidence = _levels(statistics)
+    p_value = float(stats.binom.sf(failures - 1, n, claimed))
+    limit = 1.0 if failures == n else float(stats.beta.ppf(confidence, failures + 1, n - failures))
+    interval = stats.binomtest(failures, n).proportion_ci(STATED)
+    if p_value <= alpha:
+        verdict = "contradicted"
+    elif statistics["vacuous"]:
+        verdict = "vacuous"
+    else:
+        verdict = "consistent" if limit <= claimed else "inconclusive"
+    return {
+        "verdict": verdict,
+        "rate": failures / n,
+        "lower": float(interval.low),
+        "upper": float(interval.high),
+        "upper_limit": limit,
+        "ratio": failures / n / claimed if claimed > 0 else None,
+        "p_value": p_value,
+    }
+
+
+# ---------------------------------------------------------------- rates
+
+
+def scaling(
+    name: str,
+    points: Sequence[tuple[float, npt.ArrayLike]],
+    *,
+    exponent: float = 0.0,
+    log_power: float = 1.0,
+    margin: float = 0.05,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    **description: Any,
+) -> Check:
+    """Check that a mean grows like x^exponent (log x)^log_power.
+
+    The slope of log(mean / (log x)^log_power) against log x is held against the claimed exponent, which
+    is 0 for a rate of log T. One more factor log T shows as a slope of about +.065 over 1e5 .. 5e8
+    (log(20.0 / 11.5) / log(5000)), so a margin of .05 tells the two apart; leave room for lower-order terms.
+
+    Parameters
+    ----------
+    name
+        Of the check.
+    points
+        Pairs of x > 1 and measurements at x, (n,): at least four different x.
+    exponent, log_power
+        The claimed rate.
+    margin
+        How far the slope may lie from the claim and still count as equal.
+    alpha, confidence
+        See the module.
+    **description
+        Further entries, kept as they are.
+
+    Raises
+    ------
+    InputError
+        If there are too few points, or an x or a mean is not positive.
+    """
+    rows = []
+    for x, values in points:
+        n, mean, sd = _moments("points", values)
+        if not (x > 1 and mean > 0):
+            raise InputError(f"points must have x above 1 and a mean above 0, got x={x}, mean={mean}")
+        rows.append([x, mean, sd / math.sqrt(n)])
+    if len({row[0] for row in rows}) < 4:
+        raise InputError(f"points must hold at least 4 different x, got {len(rows)} points")
+    statistics = {
+        **description,
+        "points": rows,
+        "log_power": log_power,
+        "exponent": exponent,
+        "margin": margin,
+        "alpha": alpha,
+        "confidence": confidence,
+    }
+    return Check.of(name, "scaling", _plain(statistics))
+
+
+@judge("scaling")
+def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Equivalence test of the slope: ordinary least squares, HC3 standard error, Student t limits.
+
+    The error of the means themselves is added to HC3's, which sees only how far they scatter.
+    """
+    import statsmodels.api as sm
+
+    table = np.array(statistics["points"], dtype=np.float64)
+    claimed, margin = float(statistics["exponent"]), float(statistics["margin"])
+    alpha, confidence = _levels(statistics)
+    log_x = np.log(table[:, 0])
+    log_y = np.log(table[:, 1]) - float(statistics["log_power"]) * np.log(log_x)
+    fitted = sm.OLS(log_y, sm.add_constant(log_x)).fit()
+    slope, df = float(fitted.params[1]), len(table) - 2
+    centred = log_x - log_x.mean()
+    measured = float(np.sum((centred * table[:, 2] / table[:, 1]) ** 2)) / float(np.sum(centred**2)) ** 2
+    error = math.sqrt(float(fitted.HC3_se[1]) ** 2 + measured)
+    low, high = _t_limit(slope, error, df, 1 - confidence), _t_limit(slope, error, df, confidence)
+    p_value = min(1.0, 2 * _t_p_value(abs(slope - claimed) - margin, error, df))
+    if p_value <= alpha:
+        verdict = "contradicted"
+    else:
+        inside = claimed - margin <= low and high <= claimed + margin
+        verdict = "consistent" if inside else "inconclusive"
+    return {
+        "verdict": verdict,
+        "slope": slope,
+        "standard_error": error,
+        "lower": _t_limit(slope, error, df, (1 - STATED) / 2),
+        "upper": _t_limit(slope, error, df, (1 + STATED) / 2),
+        "lower_limit": low,
+        "upper_limit": high,
+        "p_value": p_value,
+    }
+
+
+# ---------------------------------------------------------------- "at least c times better"
+
+
+def comparison(
+    name: str,
+    better: npt.ArrayLike,
+    worse: npt.ArrayLike,
+    *,
+    factor: float,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    **description: Any,
+) -> Check:
+    """Check that the mean of `worse` is at least `factor` times that of `better`.
+
+    Parameters
+    ----------
+    name
+        Of the check.
+    better, worse
+        Measurements of the two algorithms, a and b, on independent runs: (n_a,), (n_b,).
+    factor
+        The claimed factor, above 0.
+    alpha, confidence
+        See the module.
+    **description
+        Further entries, kept as they are.
+
+    Raises
+    ------
+    InputError
+        If a sample is empty, its mean is not positive, or the factor is out of range.
+    """
+    n_a, mean_a, sd_a = _moments("better", better)
+    n_b, mean_b, sd_b = _moments("worse", worse)
+    if mean_a <= 0 or mean_b <= 0:
+        raise InputError(f"better and worse must have means above 0, got {mean_a} and {mean_b}")
+    statistics = {
+        **description,
+        "n_a": n_a,
+        "mean_a": mean_a,
+        "sd_a": sd_a,
+        "n_b": n_b,
+        "mean_b": mean_b,
+        "sd_b": sd_b,
+        "factor": _validate.positive("factor", factor),
+        "alpha": alpha,
+        "confidence": confidence,
+    }
+    return Check.of(name, "comparison", _plain(statistics))
+
+
+@judge("comparison")
+def _judge_comparison(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Welch's t for mean_b - factor mean_a (Fieller's way); the stated interval is that of the log ratio."""
+    counts = (int(statistics["n_a"]), int(statistics["n_b"]))
+    mean_a, mean_b = float(statistics["mean_a"]), float(statistics["mean_b"])
+    factor = float(statistics["factor"])
+    alpha, confidence = _levels(statistics)
+    ratio = mean_b / mean_a
+    if min(counts) < 2:
+        return {"verdict": "inconclusive", "ratio": ratio, "lower": None, "upper": None, "p_value": 1.0}
+    variances = (float(statistics["sd_a"]) ** 2 / counts[0], float(statistics["sd_b"]) ** 2 / counts[1])
+    error, df = _welch((factor**2 * variances[0], variances[1]), counts)
+    distance = factor * mean_a - mean_b
+    p_value = _t_p_value(distance, error, df)
+    if p_value <= alpha:
+        verdict = "contradicted"
+    else:
+        verdict = "consistent" if _t_limit(distance, error, df, confidence) <= 0 else "inconclusive"
+    relative, df = _welch((variances[0] / mean_a**2, variances[1] / mean_b**2), counts)
+    spread = _t_limit(0.0, relative, df, (1 + STATED) / 2)
+    return {
+        "verdict": verdict,
+        "ratio": ratio,
+        "lower": ratio * math.exp(-spread),
+        "upper": ratio * math.exp(spread),
+        "p_value": p_value,
+    }
+
+
+def _welch(variances: tuple[float, float], counts: tuple[int, int]) -> tuple[float, float]:
+    """Standard error of a difference of means, and its degrees of freedom."""
+    total = variances[0] + variances[1]
+    if total == 0:
+        return 0.0, float(counts[0] + counts[1] - 2)
+    pairs = zip(variances, counts, strict=True)
+    return math.sqrt(total), total**2 / sum(v**2 / (n - 1) for v, n in pairs)
