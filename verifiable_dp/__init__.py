@@ -1,7 +1,49 @@
-"""Audit the differential-privacy and regret claims of randomised algorithms."""
+"""Audit the privacy and regret promises of bandit algorithms, with evidence that anyone can re-run.
 
+>>> import verifiable_dp as vdp  # doctest: +SKIP
+>>> algorithm = vdp.make("dp-se", n_arms=5, epsilon=1.0, horizon=50_000_000)  # doctest: +SKIP
+>>> vdp.audit(algorithm, budget="quick", seed=0).verdict  # doctest: +SKIP
+'not_refuted'
+"""
+
+import importlib
 from pathlib import Path
+from typing import Any
 
 from verifiable_dp._links import check_links
 
 check_links(Path(__file__).parent)
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `verifiable-dp --help` does not wait for numba and pandas.
+_HOMES = {
+    "audit": "verifiable_dp.api",
+    "check_regret": "verifiable_dp.api",
+    "evidence": "verifiable_dp.api",
+    "catalogue": "verifiable_dp.auditing.registry",
+    "make": "verifiable_dp.auditing.registry",
+    "simulate": "verifiable_dp.simulation",
+    "Report": "verifiable_dp.reporting.record",
+    "verify": "verifiable_dp.reporting.verify",
+    "InputError": "verifiable_dp._validate",
+    "Algorithm": "verifiable_dp.algorithm",
+    "Auditor": "verifiable_dp.auditing.auditor",
+    "Mutant": "verifiable_dp.auditing.auditor",
+    "Session": "verifiable_dp.session",
+}
+_MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
+
+__all__ = [*sorted(_HOMES), *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"verifiable_dp.{name}")
+    raise AttributeError(f"module 'verifiable_dp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -72,7 +72,7 @@ class Budget:
 
 
 _SIZES = {
-    "quick": Budget(1 << 21, 400_000, 60, 30.0, 3),
+    "quick": Budget(1 << 22, 400_000, 60, 20.0, 3),
     "standard": Budget(1 << 25, 8_000_000, 300, 180.0, 10),
     "thorough": Budget(1 << 28, 64_000_000, 1000, 1200.0, 20),
 }
@@ -111,7 +111,7 @@ def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> P
     """Runs from the number of blocks that a run plays."""
     sampler = AlgorithmSampler(algorithm, "actions", 0)
     seen = sampler.sample(pair, 0, POWER, 0, np.arange(16, dtype=np.int64))
-    blocks = max((int(name.split()[-1]) for name in seen.discrete), default=1)
+    blocks = max((int(name.split()[-1]) for name in seen.discrete if name[-1].isdigit()), default=0) + 1
     runs = int(np.clip(size.steps // max(blocks, 2), 2000, size.most))
     return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
 
@@ -186,11 +186,13 @@ def _subject(
 
 def _ladder(
     subject: Subject, plan: Plan, *, examples: int, seed: int, workers: int, alpha: float, confidence: float
-) -> tuple[list[Check], alignment.Found, blackbox.Selected]:
+) -> tuple[list[Check], alignment.Found, blackbox.Selected, list[Pair]]:
     """Both rungs, whatever the first one says."""
     check, found = _align(subject, examples, seed)
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
-    chosen = blackbox.select(sampler, subject.pairs, plan, delta=subject.claim.delta, workers=workers)
+    chosen, ranked = blackbox.select(
+        sampler, subject.pairs, plan, delta=subject.claim.delta, workers=workers
+    )
     tests = blackbox.test(
         sampler,
         chosen,
@@ -203,7 +205,7 @@ def _ladder(
         confidence=confidence,
         observe=subject.claim.observe,
     )
-    return [check, *tests], found, chosen[0]
+    return [check, *tests], found, chosen[0], [subject.pairs[i] for i in ranked]
 
 
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
@@ -230,7 +232,7 @@ def _mutant_entry(
     if check.verdict != "refuted":
         sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
         claim = broken.claim
-        chosen = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
+        chosen, _ = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
         checks += blackbox.test(
             sampler,
             chosen,
@@ -256,7 +258,7 @@ def _mutant_entry(
 
 def _power_of(
     make: Callable[[float], Sampler],
-    chosen: blackbox.Selected,
+    pairs: Sequence[Any],
     plan: Plan,
     claim: PrivacyClaim,
     *,
@@ -268,20 +270,24 @@ def _power_of(
 ) -> dict[str, Any] | None:
     """The least noise reduction that the black box catches with probability .95, and what epsilon it has.
 
-    For noise divided by c the event is chosen anew on selection runs; the binomial law of its hits gives
-    the power. It is checked by `repeats` audits of that mutant with other seeds.
+    For noise divided by c, pair and event are chosen anew on selection runs; the binomial law of its hits
+    gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds.
     """
     tried = []
+    runs = max(100, plan.select // 4)
+    cheaper = replace(plan, probe=max(24, plan.probe // 4), select=runs, keep=1)
     for factor in _FACTORS:
         sampler = make(factor)
-        seen = blackbox.gather(sampler, chosen.pair, POWER, chosen.number, plan.select, workers)
-        event = choose(*seen, delta=claim.delta, test_runs=plan.test)
-        p, q = event.shares
-        q = max(q, 0.5 / plan.select)
+        [picked], _ = blackbox.select(
+            _reseeded(sampler, seed + POWER), pairs, cheaper, delta=claim.delta, workers=workers
+        )
+        p, q = picked.event.careful_shares()
         power = exact.rejection_power(p, q, plan.test, claim.epsilon, alpha) if claim.delta == 0 else 0.0
         tried.append([factor, plain(true_epsilon(factor)), power])
         if power >= POWER_PROBABILITY:
-            refuted = _repeat(make, factor, chosen, plan, claim, seed, workers, alpha, repeats)
+            refuted = _repeat(sampler, picked, plan, claim, seed, workers, alpha, repeats)
+            if refuted < repeats:
+                continue
             return {
                 "smallest_epsilon": plain(true_epsilon(factor)),
                 "probability": POWER_PROBABILITY,
@@ -294,9 +300,8 @@ def _power_of(
 
 
 def _repeat(
-    make: Callable[[float], Sampler],
-    factor: float,
-    chosen: blackbox.Selected,
+    sampler: Sampler,
+    picked: blackbox.Selected,
     plan: Plan,
     claim: PrivacyClaim,
     seed: int,
@@ -304,14 +309,12 @@ def _repeat(
     alpha: float,
     repeats: int,
 ) -> int:
-    """How many of `repeats` fresh audits refute the mutant with noise divided by `factor`."""
+    """How many of `repeats` tests on fresh runs refute a mutant."""
     refuted = 0
     for i in range(repeats):
-        sampler = _reseeded(make(factor), seed + 1 + i)
-        picked = blackbox.select(sampler, [chosen.pair], plan, delta=claim.delta, workers=workers)
         tests = blackbox.test(
-            sampler,
-            picked,
+            _reseeded(sampler, seed + 1 + i),
+            [picked],
             plan,
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -341,6 +344,7 @@ def audit_algorithm(
     epsilon: float | None = None,
     delta: float = 0.0,
     observe: str | None = None,
+    pairs: Sequence[Pair] | None = None,
     mutants: bool = True,
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
@@ -354,6 +358,8 @@ def audit_algorithm(
     size = sizes_of(budget)
     auditor = registry.find(algorithm)
     subject = _subject(algorithm, auditor, epsilon, delta, observe)
+    if pairs is not None:
+        subject = replace(subject, pairs=list(pairs))
     claim = subject.claim
     if claim.observe == "reports":
         raise InputError("observe must be actions or releases: this algorithm has no local reports")
@@ -363,7 +369,7 @@ def audit_algorithm(
     examples = int(pinned["examples"]) if pinned else size.examples
     repeats = int(pinned["repeats"]) if pinned else size.repeats
     progress("alignment and black box")
-    checks, found, chosen = _ladder(
+    checks, found, chosen, best = _ladder(
         subject, plan, examples=examples, seed=seed, workers=workers, alpha=alpha, confidence=confidence
     )
     unit = max(found.cost, 1e-300)
@@ -380,7 +386,7 @@ def audit_algorithm(
         power = _state_power(
             _power_of(
                 less_noise,
-                chosen,
+                best,
                 plan,
                 claim,
                 true_epsilon=lambda factor: factor * unit,
@@ -421,7 +427,7 @@ def audit_algorithm(
             "alpha": alpha,
             "confidence": confidence,
             "mutants": mutants,
-            "delta": delta,
+            "given_pairs": pairs is not None,
         },
         "checks": [c.as_dict() for c in checks],
         "pairs": [{"words": pair.describe()} for pair in subject.pairs],
@@ -507,9 +513,9 @@ def _measure(run: Callable[[int], Any], least: int) -> float:
 def _plan_by_time(seconds_per_run: float, seconds: float, pairs: int, most: int) -> Plan:
     """Sizes such that probing, selection, test and power take their shares of the time."""
     runs = seconds / seconds_per_run
-    probe = int(np.clip(0.12 * runs / (2 * max(8, pairs // 4 + 8)), 24, 20_000))
-    select = int(np.clip(0.15 * runs / 2, 100, most // 2))
-    test = int(np.clip(0.35 * runs / 2, 200, most))
+    probe = int(np.clip(0.1 * runs / (2 * max(8, pairs // 4 + 8)), 24, 20_000))
+    select = int(np.clip(0.12 * runs / 2, 100, most // 2))
+    test = int(np.clip(0.25 * runs / 2, 200, most))
     return Plan(probe=probe, select=select, test=test, keep=1)
 
 
@@ -544,40 +550,50 @@ def audit_play(
     progress("first runs")
     seen = probe_play(sampler, tables)
     tune = _Tuner(sampler)
-    each = _measure(lambda n: tune(tables[1], n), 4 if not many else 64)
     if pinned:
-        plan, tune_runs = _pinned(pinned), int(pinned["tune"])
+        plan, tune_runs, first = _pinned(pinned), int(pinned["tune"]), int(pinned["first"])
     else:
-        plan = _plan_by_time(each, size.seconds, 26, size.most)
-        # At most 9 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
-        tune_runs = int(np.clip(0.3 * size.seconds / each / (9 * 18 * 0.5), 8, 400))
-        if seen.deterministic:
-            plan, tune_runs = Plan(24, 100, 200), 4
-    if pairs is None:
-        progress("search for the worst neighbours")
-        tune.calls = 0
-        candidates: list[Any] = list(Search(tune, n_arms, horizon, (low, high), tune_runs).candidates())
-    else:
-        candidates = list(pairs)
-    progress(f"black box: {2 * plan.test} runs")
-    checks, chosen, power = _black_box_only(
-        sampler, candidates, plan, claim, seed, workers, alpha, confidence, size, pinned, progress
-    )
-    if seen.deterministic and all(c.verdict != "refuted" for c in checks):
-        raise InputError(
-            f"{'play_many' if many else 'play'}: {DETERMINISTIC} (every run was alike on every input tried; "
-            f"horizon {horizon} may be too short for it to act)"
+        trial = TablePair(tables[2], 0, 0, low if tables[2][0, 0] == high else high, (low, high))
+        each = _measure(
+            lambda n: sampler.sample(trial, 0, TUNE, 0, np.arange(n, dtype=np.int64)), 64 if many else 4
         )
-    notes = list(seen.notes) + ([DETERMINISTIC] if seen.deterministic else [])
+        plan = _plan_by_time(1.3 * each, size.seconds, 26, size.most)
+        # At most 9 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
+        tune_runs = int(np.clip(0.2 * size.seconds / each / (9 * 18 * 0.5), 8, 400))
+        first = int(np.clip(0.03 * size.seconds / each, 100, 20_000))
+    tune.calls = 0
+    finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
+    candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
+    levels = _Levels(alpha, confidence, tests=2)
+    progress("first look: plain neighbours")
+    quick = replace(plan, select=first, test=first)
+    checks, chosen, best = _look(sampler, candidates, quick, claim, levels, seed, workers, 0)
+    power = None
+    if checks[0].verdict != "refuted":
+        if pairs is None:
+            progress("search for the worst neighbours")
+            candidates += finder.tuned()
+        if not tune.varied and pairs is None:
+            plan = Plan(24, 100, 200)
+        progress(f"black box: {2 * plan.test} runs")
+        more, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 1)
+        checks += more
+    if all(c.verdict != "refuted" for c in checks):
+        if not tune.varied and pairs is None:
+            raise InputError(
+                f"{'play_many' if many else 'play'}: {DETERMINISTIC} (every run was alike on every input "
+                f"tried; horizon {horizon} may be too short for it to act)"
+            )
+        power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
+    notes = list(seen.notes) + ([] if tune.varied else [DETERMINISTIC])
     return _user_draft(
         function,
         kind="play_many" if many else "play",
         name=name,
         claim=claim,
         parameters={"n_arms": n_arms, "horizon": horizon, "bounds": [low, high]},
-        plan={**plan.as_dict(), "tune": tune_runs, "given_pairs": pairs is not None},
+        plan={**plan.as_dict(), "tune": tune_runs, "first": first, "given_pairs": pairs is not None},
         budget=budget,
-        repeats=size.repeats,
         alpha=alpha,
         confidence=confidence,
         checks=checks,
@@ -590,61 +606,87 @@ def audit_play(
 
 
 class _Tuner:
-    """Plays tables with randomness of its own for each call."""
+    """Plays tables with randomness of its own for each call, and notes whether runs ever differed."""
 
     def __init__(self, sampler: PlaySampler) -> None:
         self._sampler = sampler
         self.calls = 0
+        self.varied = False
 
     def __call__(self, table: Any, runs: int) -> Any:
         self.calls += 1
-        return self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
+        actions = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
+        self.varied = self.varied or bool((actions != actions[0]).any())
+        return actions
 
 
-def _black_box_only(
+@dataclass(frozen=True)
+class _Levels:
+    """Error rates of an audit, shared by `tests` tests."""
+
+    alpha: float
+    confidence: float
+    tests: int
+
+
+def _look(
     sampler: Any,
     candidates: Sequence[Any],
     plan: Plan,
     claim: PrivacyClaim,
+    levels: _Levels,
     seed: int,
     workers: int,
-    alpha: float,
-    confidence: float,
-    size: Budget,
-    pinned: Mapping[str, Any] | None,
-    progress: Progress,
-) -> tuple[list[Check], blackbox.Selected, dict[str, Any] | None]:
-    """Rung 3 of a user's code, with the power on mutants made through its generator."""
-    chosen = blackbox.select(sampler, candidates, plan, delta=claim.delta, workers=workers)
+    number: int,
+) -> tuple[list[Check], blackbox.Selected, list[Any]]:
+    """Choose among the candidates and test; looks of one audit draw from streams of their own."""
+    own = seed if number == 0 else seed + 0x5EED
+    source = _reseeded(sampler, own)
+    chosen, ranked = blackbox.select(source, candidates, plan, delta=claim.delta, workers=workers)
     checks = blackbox.test(
-        sampler,
+        source,
         chosen,
         plan,
         epsilon=claim.epsilon,
         delta=claim.delta,
-        seed=seed,
+        seed=own,
         workers=workers,
-        alpha=alpha,
-        confidence=confidence,
+        alpha=levels.alpha,
+        confidence=levels.confidence,
         observe="actions" if isinstance(sampler, PlaySampler) else "releases",
+        name=f"black box, look {number + 1}" if levels.tests > 1 else "black box",
+        tests=levels.tests,
     )
-    if any(c.verdict == "refuted" for c in checks):
-        return checks, chosen[0], None
+    return checks, chosen[0], [candidates[i] for i in ranked]
+
+
+def _user_power(
+    sampler: Any,
+    pairs: Sequence[Any],
+    plan: Plan,
+    claim: PrivacyClaim,
+    levels: _Levels,
+    seed: int,
+    workers: int,
+    repeats: int,
+    progress: Progress,
+) -> dict[str, Any] | None:
+    """Power of rung 3 on a user's code, on mutants made through its generator."""
     progress("power on mutants with less noise")
     power = _power_of(
         lambda factor: replace(sampler, factor=1 / factor),
-        chosen[0],
+        pairs,
         plan,
         claim,
         true_epsilon=lambda factor: factor * claim.epsilon,
         seed=seed,
         workers=workers,
-        alpha=alpha,
-        repeats=int(pinned["repeats"]) if pinned else min(size.repeats, 3),
+        alpha=levels.alpha / levels.tests,
+        repeats=repeats,
     )
     if power is None:
-        return checks, chosen[0], None
-    stated = {
+        return None
+    return {
         "smallest_epsilon": power["smallest_epsilon"],
         "probability": power["probability"],
         "by": "black_box",
@@ -654,7 +696,6 @@ def _black_box_only(
         ),
         "black_box": power,
     }
-    return checks, chosen[0], stated
 
 
 def _user_draft(
@@ -666,7 +707,6 @@ def _user_draft(
     parameters: dict[str, Any],
     plan: dict[str, Any],
     budget: str | float,
-    repeats: int,
     alpha: float,
     confidence: float,
     checks: Sequence[Check],
@@ -690,10 +730,8 @@ def _user_draft(
         "plan": {
             **plan,
             "budget": str(budget),
-            "repeats": min(repeats, 3),
             "alpha": alpha,
             "confidence": confidence,
-            "delta": claim.delta,
         },
         "checks": [c.as_dict() for c in checks],
         "pairs": [{"words": pair.describe()} for pair in candidates],
@@ -781,11 +819,13 @@ def audit_release(
         if seen.deterministic:
             plan = Plan(24, 100, 200)
     progress(f"black box: {2 * plan.test} draws")
-    checks, chosen, power = _black_box_only(
-        sampler, candidates, plan, claim, seed, workers, alpha, confidence, size, pinned, progress
-    )
-    if seen.deterministic and all(c.verdict != "refuted" for c in checks):
-        raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+    levels = _Levels(alpha, confidence, tests=1)
+    checks, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 0)
+    power = None
+    if checks[0].verdict != "refuted":
+        if seen.deterministic:
+            raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+        power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
     return _user_draft(
         function,
         kind="release",
@@ -794,7 +834,6 @@ def audit_release(
         parameters={"bounds": list(limits)},
         plan={**plan.as_dict(), "given_pairs": pairs is not None},
         budget=budget,
-        repeats=size.repeats,
         alpha=alpha,
         confidence=confidence,
         checks=checks,
@@ -819,3 +858,74 @@ def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -
         if options.get(needed) is None:
             raise InputError(f"{needed} must be given for {kind} ({flag})")
     return audit_play(function, many=kind == "play_many", name=name, **options)
+
+
+# ---------------------------------------------------------------- regret
+
+
+def regret_only(
+    algorithm: Algorithm,
+    *,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    mutants: bool = False,
+    progress: Progress = _silent,
+) -> dict[str, Any]:
+    """Run the regret checks of a catalogue algorithm, and those of its regret mutants; a draft of a record.
+
+    Raises
+    ------
+    InputError
+        If the algorithm has no auditor.
+    """
+    auditor = registry.find(algorithm)
+    if auditor is None:
+        raise InputError(f"target: {getattr(algorithm, 'name', algorithm)} has no auditor with regret checks")
+    checks = auditor.regret(algorithm, str(budget), seed, workers)
+    entries = []
+    for mutant in auditor.mutants if mutants else ():
+        if mutant.breaks != "regret":
+            continue
+        progress(f"mutant: {mutant.name}")
+        found = auditor.regret(mutant.make(algorithm), "mutant", seed, workers)
+        wrong = [c for c in found if c.verdict == "contradicted"]
+        entries.append(
+            {
+                "name": mutant.name,
+                "fault": mutant.fault,
+                "breaks": "regret",
+                "verdict": "contradicted" if wrong else "not_contradicted",
+                "decided_by": wrong[0].name if wrong else "",
+                "counterexample": {},
+                "checks": [c.as_dict() for c in found],
+            }
+        )
+    claim = algorithm.claim
+    return {
+        "target": {
+            "name": algorithm.name,
+            "kind": "algorithm",
+            "parameters": _plain_parameters(algorithm),
+            "source": asdict(Source.of(type(algorithm), type(algorithm).__qualname__)),
+            "note": "" if claim else "non-private baseline: it makes no promise",
+            "paper": auditor.paper,
+            "model": auditor.model,
+        },
+        "claim": claim.as_dict() if claim else None,
+        "plan": {"budget": str(budget)},
+        "checks": [],
+        "pairs": [],
+        "confidence": CONFIDENCE,
+        "power": None,
+        "counterexamples": [],
+        "mutants": entries,
+        "regret": {
+            "parameters": _plain_parameters(algorithm),
+            "mutants_tried": mutants,
+            "claims": [c.as_dict() for c in auditor.claims],
+            "checks": [c.as_dict() for c in checks],
+        },
+        "not_covered": ["privacy: only regret was checked", *_NOT_COVERED[2:]],
+        "seed": seed,
+    }

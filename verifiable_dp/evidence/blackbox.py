@@ -178,28 +178,38 @@ class Selected:
     event: Event
 
 
-def select(
+def rank(
     sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int
-) -> list[Selected]:
-    """Rank the pairs on few runs, then choose an event on more runs for the best `plan.keep`."""
+) -> list[int]:
+    """Numbers of the most promising pairs, best first; at most eight, at least `plan.keep`.
+
+    In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best.
+    """
     if not pairs:
         raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
     ranked = list(range(len(pairs)))
-    # Two rounds: a quarter of the runs for all pairs, all of them for the eight best.
-    for runs, keep in ((max(8, plan.probe // 4), max(8, plan.keep)), (plan.probe, plan.keep)):
-        if len(ranked) > keep:
+    for runs in (max(8, plan.probe // 4), plan.probe):
+        if len(ranked) > plan.keep:
             promises = {
                 i: choose(
                     *gather(sampler, pairs[i], PROBE, i, runs, workers), delta=delta, test_runs=plan.test
                 ).promise
                 for i in ranked
             }
-            ranked = sorted(ranked, key=promises.__getitem__, reverse=True)[:keep]
+            ranked = sorted(ranked, key=promises.__getitem__, reverse=True)[: max(8, plan.keep)]
+    return ranked
+
+
+def select(
+    sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int
+) -> tuple[list[Selected], list[int]]:
+    """Choose an event for each of the best `plan.keep` pairs; also return the ranking."""
+    ranked = rank(sampler, pairs, plan, delta=delta, workers=workers)
     chosen = []
-    for i in ranked:
+    for i in ranked[: plan.keep]:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         chosen.append(Selected(i, pairs[i], choose(*seen, delta=delta, test_runs=plan.test)))
-    return chosen
+    return chosen, ranked
 
 
 def test(
@@ -215,8 +225,12 @@ def test(
     confidence: float = CONFIDENCE,
     observe: str = "actions",
     name: str = "black box",
+    tests: int = 1,
 ) -> list[Check]:
-    """Count each chosen event in fresh runs; one check each, the level shared among them."""
+    """Count each chosen event in fresh runs; one check each.
+
+    The level is shared among `len(chosen)` times `tests` tests, `tests` being the looks of the audit.
+    """
     checks = []
     for i, item in enumerate(chosen):
         sizes = coin_sizes(plan.test, delta, seed, (TEST, item.number))
@@ -240,7 +254,7 @@ def test(
                     "delta": delta,
                     "alpha": alpha,
                     "confidence": confidence,
-                    "tests": len(chosen),
+                    "tests": len(chosen) * tests,
                 },
             )
         )

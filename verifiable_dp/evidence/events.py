@@ -8,7 +8,7 @@ discrete columns, by binned counts for numbers, and by the transcript's exact ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,10 +53,9 @@ class Observation:
 
 
 def join(parts: Sequence[Observation]) -> Observation:
-    """All runs of `parts`, in order; columns that are missing in some part are dropped."""
-    first = parts[0]
-    discrete = [name for name in first.discrete if all(name in p.discrete for p in parts)]
-    numeric = [name for name in first.numeric if all(name in p.numeric for p in parts)]
+    """All runs of `parts`, in order; numeric columns that are missing in some part are dropped."""
+    parts = _filled(parts)
+    discrete, numeric = parts[0].discrete, parts[0].numeric
     known = [p.likelihood for p in parts if p.likelihood is not None]
     return Observation(
         sum(p.runs for p in parts),
@@ -117,7 +116,9 @@ class Codes:
 
     def __call__(self, seen: Observation) -> FloatArray:
         """Scores, (n,); values that were never seen score 0."""
-        column = seen.discrete[self.name]
+        column = seen.discrete.get(self.name)
+        if column is None:  # no run of this batch is that long
+            column = next(reversed(seen.discrete.values()))
         row = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         return np.where(self.values[row] == column, self.ratios[row], 0.0)
 
@@ -140,7 +141,9 @@ class Binned:
         if self.group is None:
             return self._within(seen, 0, np.ones(seen.runs, bool))
         total = self.group(seen)
-        column = seen.discrete[self.group.name]
+        column = _filled([seen, Observation(0, {self.group.name: np.zeros(0, np.int64)}, seen.numeric)])[0].discrete[
+            self.group.name
+        ]
         for key in {key for key, _ in self.edges}:
             where = column == key
             if where.any():
@@ -175,6 +178,8 @@ class Event:
         Lower bound on epsilon that the selection runs let one hope for.
     shares
         Frequency in the more and in the less frequent world, on the selection runs.
+    held
+        Selection runs a side on which the threshold was chosen.
     """
 
     score: Score
@@ -182,6 +187,15 @@ class Event:
     flipped: bool
     promise: float
     shares: tuple[float, float]
+    held: int = 0
+
+    def careful_shares(self) -> tuple[float, float]:
+        """The shares with their ratio moved to its lower 95 % limit: what to compute power from."""
+        both = sum(self.shares)
+        if both <= 0:
+            return 0.0, 0.0
+        sure = _wilson_lower(np.array(self.shares[0] / both), np.array(both * self.held), 1.645)
+        return float(sure) * both, (1 - float(sure)) * both
 
     def hits(self, seen: Observation) -> int:
         """How many runs of `seen` are in the event."""
@@ -250,6 +264,14 @@ def learn_bins(left: Observation, right: Observation, group: Codes | None) -> Bi
     return Binned(names, group, edges, ratios) if edges else None
 
 
+def _wilson_lower(share: FloatArray, runs: FloatArray, z: float) -> FloatArray:
+    """Lower limit of Wilson's score interval for a binomial proportion."""
+    runs = np.maximum(runs, 1e-9)
+    middle = share + z**2 / (2 * runs)
+    half = z * np.sqrt(share * (1 - share) / runs + z**2 / (4 * runs**2))
+    return np.asarray(np.clip((middle - half) / (1 + z**2 / runs), 0.0, 1 - 1e-12))
+
+
 def _best_cut(a: FloatArray, b: FloatArray, delta: float, test_runs: int) -> tuple[float, float, float, float]:
     """Threshold of the best lower bound on log((p - delta) / q): (promise, cut, p, q)."""
     a, b = np.sort(a), np.sort(b)
@@ -261,18 +283,20 @@ def _best_cut(a: FloatArray, b: FloatArray, delta: float, test_runs: int) -> tup
         cuts = np.unique(np.quantile(cuts[np.isfinite(cuts)], np.linspace(0, 1, _CUTS), method="nearest"))
     k_a, k_b = len(a) - np.searchsorted(a, cuts), len(b) - np.searchsorted(b, cuts)
     excess = np.maximum(k_a - delta * len(a), 0)
-    estimate = _log_ratio(excess, k_b, len(a), len(b))
-    spread = np.sqrt(1 / (k_a + 0.5) + 1 / (k_b + 0.5))
-    promise = estimate - spread * (1.0 + 2.0 * np.sqrt(len(a) / test_runs))
+    # What the selection runs make sure of, and what a test of that size would then show.
+    total = excess + k_b * (len(a) / len(b))
+    sure = _wilson_lower(excess / np.maximum(total, 1e-9), total, 2.5)
+    shown = _wilson_lower(sure, total * test_runs / len(a), 2.0)
+    promise = np.log(np.maximum(shown, 1e-300)) - np.log1p(-shown)
     promise[k_a < _LEAST_HITS] = -np.inf
     best = int(np.argmax(promise))
     return float(promise[best]), float(cuts[best]), float(k_a[best] / len(a)), float(k_b[best] / len(b))
 
 
 def _scores(left: Observation, right: Observation) -> list[Score]:
-    scores: list[Score] = []
     if left.likelihood is not None and right.likelihood is not None:
-        scores.append(Likelihood())
+        return [Likelihood()]  # by Neyman and Pearson nothing else does better
+    scores: list[Score] = []
     codes = [learn_codes(name, left, right) for name in left.discrete]
     known = [c for c in codes if c is not None]
     scores.extend(known)
@@ -305,6 +329,7 @@ def choose(
     Event
         Its promise is -inf if nothing was seen that differs.
     """
+    left, right = _filled([left, right])
     h_l, h_r = left.runs // 2, right.runs // 2
     scores = _scores(left.rows(0, h_l), right.rows(0, h_r))
     held_l, held_r = left.rows(h_l, left.runs), right.rows(h_r, right.runs)
@@ -316,47 +341,71 @@ def choose(
             pair = (-b, -a) if turn else (a, b)
             promise, cut, p, q = _best_cut(*pair, delta, test_runs)
             if promise > best.promise:
-                best = Event(score, cut, turn, promise, (p, q))
-    for name in left.numeric:
+                best = Event(score, cut, turn, promise, (p, q), held_l.runs)
+    known = left.likelihood is not None and right.likelihood is not None
+    for name in () if known else left.numeric:
         for sign in (1, -1):
             column = Column(name, sign)
             a, b = column(left), column(right)
             for turn in directions:
                 promise, cut, p, q = _best_cut(*((b, a) if turn else (a, b)), delta, test_runs)
                 if promise > best.promise:
-                    best = Event(column, cut, turn, promise, (p, q))
+                    best = Event(column, cut, turn, promise, (p, q), left.runs)
     return best
 
 
 # ---------------------------------------------------------------- columns of action sequences
 
-def prefix_times(rounds: int, most: int = 48) -> IntArray:
-    """Ends of the prefixes that are looked at: every round if few, else geometric."""
-    if rounds <= most:
-        return np.arange(1, rounds + 1)
-    return np.unique(np.geomspace(1, rounds, most).round().astype(np.int64))
+def prefix_ends(rounds: int) -> IntArray:
+    """Ends of the prefixes that are looked at: each of the first 16 rounds, then geometric, in eights.
+
+    The ends below `rounds` do not depend on it, so that columns of different lengths can be compared.
+    """
+    ends = list(range(1, min(rounds, 16) + 1))
+    while ends[-1] < rounds:
+        ends.append(min(-(-int(ends[-1] * 1.3 + 1) // 8) * 8, rounds))
+    return np.array(ends, dtype=np.int64)
 
 
 def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
     """Codes of prefixes of integer sequences (n, s): equal codes stand for equal prefixes.
 
-    A code is a sum of values times fixed random odd weights, modulo 2^64; two prefixes share one by
-    chance with probability 2^-63.
+    A code is a sum of values (eight rounds at once where they are bytes) times fixed random odd weights,
+    modulo 2^64; two different prefixes share one with probability of about 2^-63.
     """
     n, rounds = actions.shape
     if rounds == 0:
         return {}
+    ends = prefix_ends(rounds)
+    words, step = np.asarray(actions), 1
+    if words.dtype == np.int8 and rounds > 64:
+        padded = np.zeros((n, -(-rounds // 8) * 8), np.int8)
+        padded[:, :rounds] = words + 1
+        words, step = padded.view(np.int64), 8
+    elif words.dtype != np.int64:
+        words = words.astype(np.int64)
+    stops = -(-ends // step)
     weights = np.random.Generator(np.random.Philox(20190601)).integers(
-        0, 2**63, size=rounds, dtype=np.int64
+        0, 2**63, size=words.shape[1], dtype=np.int64
     )
     weights = (weights << 1) | 1
-    ends = prefix_times(rounds)
-    starts = np.concatenate([[0], ends[:-1]])
-    code = np.zeros(n, np.int64)
-    columns = {}
+    code, start, columns = np.zeros(n, np.int64), 0, {}
     with np.errstate(over="ignore"):
-        for start, end in zip(starts, ends, strict=True):
-            part = np.asarray(actions[:, start:end], dtype=np.int64) + 2
-            code = code + (part * weights[start:end]).sum(axis=1)
-            columns[f"{what}s 1 to {end}"] = code
+        for end, stop in zip(ends, stops, strict=True):
+            # The value -1 after the end of a run adds nothing: see `_filled`.
+            code = code + ((words[:, start:stop] + (step == 1)) * weights[start:stop]).sum(axis=1)
+            name = f"all {what}s" if end == rounds else f"{what}s 1 to {end}"
+            columns[name], start = code, stop
     return columns
+
+
+def _filled(parts: Sequence[Observation]) -> list[Observation]:
+    """The parts with the same columns: prefixes beyond the longest run of a part are its whole sequences."""
+    names = list(dict.fromkeys(name for part in parts for name in part.discrete))
+    numeric = [name for name in parts[0].numeric if all(name in p.numeric for p in parts)]
+    filled = []
+    for part in parts:
+        whole = next(reversed(part.discrete.values()), np.zeros(part.runs, np.int64))
+        columns = {name: part.discrete.get(name, whole) for name in names}
+        filled.append(replace(part, discrete=columns, numeric={n: part.numeric[n] for n in numeric}))
+    return filled

@@ -8,7 +8,7 @@ judges share two error rates:
 - ``confidence`` (.99): a claim is ``consistent`` only if a one-sided limit at this confidence keeps it.
 
 What lies between the two is ``inconclusive``. A bound that no algorithm could break at the horizon of the
-experiment is ``vacuous``. The intervals that are stated in results (``lower``, ``upper``) are two-sided at 95 %.
+experiment is ``vacuous``. Intervals stated in results (``lower``, ``upper``) are two-sided at 95 %.
 """
 
 from __future__ import annotations

@@ -85,24 +85,26 @@ class Search:
     def tuned(self) -> list[TablePair]:
         """For each number of decisions and each target probability, pairs around the tuned table."""
         pairs: list[TablePair] = []
+        # The path of runs that never find a difference between the arms.
+        reference = self._modal(self.play(self.table([(self.horizon, 0.0)]), max(3, self.runs // 8)))
         for share in _SHARES:
             prefix: list[tuple[int, float]] = []
             start = 0
             for decision in range(_MOST_DECISIONS):
-                tuned = self._tune(prefix, start, share)
+                tuned = self._tune(reference, prefix, start, share)
                 if tuned is None:
                     break
                 when, gap = tuned
                 # A decision often falls some rounds after what it rests on; the gap holds up to it.
                 gaps = [*prefix, (when, gap), (self.horizon, 1.0 if decision == 0 else gap)]
                 pairs.extend(self._around(self.table(gaps), when))
-                prefix, start = [*prefix, (when, gap)], when
+                prefix, start = [*prefix, (when, gap)], when + 1
                 if when >= self.horizon - 1:
                     break
         return pairs
 
     def _tune(
-        self, prefix: list[tuple[int, float]], start: int, share: float
+        self, reference: IntArray, prefix: list[tuple[int, float]], start: int, share: float
     ) -> tuple[int, float] | None:
         """Round of the next decision after `start` and the gap at which a share of the runs takes it."""
 
@@ -110,8 +112,6 @@ class Search:
             actions = self.play(self.table([*prefix, (self.horizon, gap)]), runs)
             return self._departures(actions, reference)
 
-        level = self.play(self.table([*prefix, (self.horizon, 0.0)]), max(3, self.runs // 8))
-        reference = self._modal(level)
         when = self._decision(departures(1.0, max(8, self.runs // 2)), start)
         if when is None:
             return None

@@ -1,0 +1,62 @@
+"""What the auditors of the index family share: neighbours in the first round, errors of trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.algorithm import play
+from verifiable_dp.auditors._shared import first_round
+from verifiable_dp.environments import Table
+from verifiable_dp.mechanisms.tree import SLOT_BITS, update_nodes
+from verifiable_dp.neighbours import TablePair
+from verifiable_dp.noise import Seeded
+
+
+def first_rewards(algorithm: Any) -> list[TablePair]:
+    """The first reward of arm 0, 0 against 1, in tables of zeros, halves, ones, one good arm, alternation.
+
+    Being first, it enters every sum of its arm, and in a tree the most nodes.
+    """
+    shape = (algorithm.horizon, algorithm.n_arms)
+    favoured = np.zeros(shape)
+    favoured[:, 0] = 1.0
+    alternating = np.zeros(shape)
+    alternating[::2] = 1.0
+    return [
+        first_round(table)
+        for table in (
+            np.full(shape, 0.5),
+            favoured,
+            np.zeros(shape),
+            np.ones(shape),
+            1 - favoured,
+            alternating,
+        )
+    ]
+
+
+def largest_tree_error(algorithm: Any, runs: int, seed: int) -> FloatArray:
+    """Largest error of any released prefix sum of any arm, by run (n,), where all rewards are 0."""
+    data = Table(np.zeros((algorithm.horizon, algorithm.n_arms)))
+    done = play(algorithm, data, Seeded(seed), np.arange(runs))
+    k, rows = algorithm.n_arms, np.arange(runs)
+    nodes = np.zeros((runs, k, algorithm.horizon.bit_length()))
+    pulls = np.zeros((runs, k), np.int64)
+    worst = np.zeros(runs)
+    arms = np.log2(done.actions).round().astype(np.int64)  # one bit is set
+    released = done.released.reshape(runs, algorithm.horizon, k)
+    for t in range(algorithm.horizon):
+        arm = arms[:, t]
+        pulls[rows, arm] += 1
+        fresh = update_nodes(nodes[rows, arm], pulls[rows, arm], released[rows, t, arm])
+        nodes[rows, arm] = fresh
+        worst = np.maximum(worst, np.abs(fresh.sum(axis=1)))
+    return worst
+
+
+def same_node(slot: IntArray) -> IntArray:
+    """Slots of a tree with the item left out: one draw for all nodes of a column."""
+    return (slot >> SLOT_BITS) << SLOT_BITS

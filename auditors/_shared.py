@@ -1,0 +1,106 @@
+"""What auditors of several families share: changed parameters, sample sizes, mutants of the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray
+from verifiable_dp.auditing.auditor import AlteredNoise, Mutant, Wrapped
+from verifiable_dp.environments import TwoPoint, s1
+from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.neighbours import StreamPair, TablePair
+from verifiable_dp.simulation import simulate
+
+SETTINGS = ("C1", "C2", "C3", "C4")
+RUNS = {"mutant": 30, "quick": 30, "standard": 100, "thorough": 300}  # of a mean
+TRIALS = {"mutant": 200, "quick": 300, "standard": 1000, "thorough": 3000}  # of a probability
+
+
+def with_parameters(algorithm: Any, **changes: Any) -> Any:
+    """The same algorithm, mutant or not, with some parameters changed."""
+    if isinstance(algorithm, Wrapped):
+        wrapper: Any = algorithm  # a dataclass with the field `inner`
+        return replace(wrapper, inner=with_parameters(algorithm.inner, **changes))
+    return type(algorithm)(**{**algorithm.parameters, **changes})
+
+
+def original(algorithm: Any) -> Any:
+    """The algorithm under all wrappers, or the algorithm itself."""
+    return original(algorithm.inner) if isinstance(algorithm, Wrapped) else algorithm
+
+
+def settings(n_arms: int, budget: str) -> list[TwoPoint]:
+    """C1 to C4 of Sajed & Sheffet; C2 alone for a mutant."""
+    return [s1(name, n_arms) for name in (("C2",) if budget == "mutant" else SETTINGS)]
+
+
+def largest_regret(environment: TwoPoint, horizon: int) -> float:
+    """Regret of pulling the worst arm all the time."""
+    return float(environment.gaps.max()) * horizon
+
+
+def mean_regret(
+    algorithm: Any,
+    environment: TwoPoint,
+    bound: Callable[[FloatArray, float], float],
+    *,
+    claim: str,
+    budget: str,
+    seed: int,
+    workers: int,
+    runs: int | None = None,
+) -> tuple[Check, FloatArray]:
+    """Check of mean regret against `bound(gaps, T)`; also the regret of each run (runs,)."""
+    horizon, gaps = algorithm.horizon, environment.gaps
+    runs = RUNS[budget] if runs is None else runs
+    done = simulate(algorithm, environment, runs=runs, seed=seed, workers=workers, points=2)
+    check = evidence.mean_bound(
+        f"{claim} on {environment.name}",
+        done.regret,
+        bound=bound(gaps, horizon),
+        largest=largest_regret(environment, horizon),
+        least_horizon=evidence.least_horizon(
+            lambda t: bound(gaps, t), lambda t: largest_regret(environment, t)
+        ),
+        claim=claim,
+        instance=environment.name,
+        horizon=horizon,
+    )
+    return check, done.regret
+
+
+class Interpreted:
+    """Mixed into a mutant of an algorithm with a compiled loop, which would not know of its changes."""
+
+    @property
+    def kernel(self) -> Any:
+        """There is none."""
+        raise AttributeError("kernel")
+
+
+def noise_times(factor: float, name: str, fault: str) -> Mutant:
+    """A mutant with all noise multiplied by `factor`."""
+    return Mutant(name, fault, lambda algorithm: AlteredNoise(algorithm, factor))
+
+
+HALF_NOISE = noise_times(0.5, "half noise", "every noise value is half as large as the proof needs")
+NO_NOISE = noise_times(0.0, "no noise", "exact values are released and compared")
+
+
+def first_round(table: FloatArray, bounds: tuple[float, float] = (0.0, 1.0)) -> TablePair:
+    """`table` (T, K) with the low against the high reward of arm 0 in the first round."""
+    left = np.array(table, dtype=np.float64)
+    left[0, 0] = bounds[0]
+    return TablePair(left, 0, 0, bounds[1], bounds)
+
+
+def first_item(stream: FloatArray, bounds: tuple[float, float] = (0.0, 1.0)) -> StreamPair:
+    """`stream` (T,) with the low against the high first item."""
+    left = np.array(stream, dtype=np.float64)
+    left[0] = bounds[0]
+    return StreamPair(left, 0, bounds[1], 1, bounds)

@@ -1,0 +1,212 @@
+"""What the auditors of stopping rules share: neighbours along the threshold, correctness, mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.algorithm import Memory, Query
+from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT
+from verifiable_dp.auditing.auditor import Mutant, Wrapped
+from verifiable_dp.auditors._shared import TRIALS, first_item, original
+from verifiable_dp.environments import two_point
+from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.neighbours import StreamPair
+from verifiable_dp.noise import Noise, Shift
+from verifiable_dp.simulation import Simulation, simulate
+
+# ---------------------------------------------------------------- neighbours
+
+
+def along_threshold(algorithm: Any) -> list[StreamPair]:
+    """The first sample, -R against +R, in streams that keep the rule close to halting.
+
+    - *follow*: the sum climbs to the threshold and stays there at every later check, the left input R below
+      and the right one R above, or both a noise scale off: each answer "no" tells them apart;
+    - *turn*: it touches the threshold from one side and later from the other, where the same sample moves
+      |sum| the other way;
+    - *climb*: all later samples are R;
+    - *none*: all later samples are 0.
+    """
+    rule = algorithm
+    scale = max(rule.scales()[1], rule.bounds[1])
+    pairs = [_follow(rule, offset) for offset in (-algorithm.bounds[1], scale, -scale)]
+    turned = _turn(rule)
+    constant = [np.full(rule.horizon, rule.bounds[1]), np.zeros(rule.horizon)]
+    streams = [*pairs, *([] if turned is None else [turned]), *constant]
+    return [first_item(stream, rule.bounds) for stream in streams]
+
+
+def _checks(rule: Any) -> tuple[IntArray, FloatArray]:
+    """Times of the checks up to the horizon, and their thresholds for |sum|."""
+    number = np.arange(1, 2 + (int(np.log2(rule.horizon)) if rule.exponential else rule.horizon))
+    at = rule.check_time(number)
+    at, number = at[at <= rule.horizon], number[at <= rule.horizon]
+    return at, np.asarray(rule.threshold(at.astype(np.float64), number.astype(np.float64)))
+
+
+def _walk(rule: Any, at: Sequence[int], goals: Sequence[float]) -> FloatArray:
+    """Samples whose sum moves towards each goal as fast as the radius allows, from -R after the first."""
+    stream = np.zeros(rule.horizon)
+    stream[0] = total = -rule.bounds[1]
+    before = 1
+    for time, goal in zip(at, goals, strict=True):
+        if time > before:
+            step = float(np.clip((goal - total) / (time - before), -rule.bounds[1], rule.bounds[1]))
+            stream[before:time] = step
+            total += step * (time - before)
+            before = time
+    return stream
+
+
+def _follow(rule: Any, offset: float) -> FloatArray:
+    at, limits = _checks(rule)
+    return _walk(rule, at.tolist(), (limits + offset).tolist())
+
+
+def _turn(rule: Any) -> FloatArray | None:
+    """None if the horizon is too short to cross from one side to the other."""
+    at, limits = _checks(rule)
+    radius = rule.bounds[1]
+    reachable = np.flatnonzero(radius * (at - 2) >= limits)
+    if not len(reachable):
+        return None
+    first = int(reachable[0])
+    far = np.flatnonzero(radius * (at - at[first]) >= limits + limits[first] + radius)
+    if not len(far):
+        return None
+    last = int(far[0])
+    # On the left input the second touch is higher by R than the first; on the right one lower by 3R.
+    return _walk(rule, [int(at[first]), int(at[last])], [limits[first], -(limits[last] + radius)])
+
+
+# ---------------------------------------------------------------- checks
+
+
+def run(algorithm: Any, mean: float, *, budget: str, seed: int, workers: int) -> Simulation:
+    """Runs on samples -R or +R with this mean."""
+    environment = two_point(mean, float(algorithm.bounds[1]))
+    return simulate(algorithm, environment, runs=TRIALS[budget], seed=seed, workers=workers, points=2)
+
+
+def correct(done: Simulation, algorithm: Any, mean: float, claim: str) -> Check:
+    """(alpha, beta)-correctness: a run fails if it halts at an estimate off by more than alpha |mu|.
+
+    Vacuous if no run halted.
+    """
+    rule = original(algorithm)
+    halted = ~np.isnan(done.output[:, 0])
+    off = np.abs(np.nan_to_num(done.output[:, 1]) - mean) > rule.alpha * abs(mean)
+    return evidence.probability(
+        f"{claim} at mean {mean:g}",
+        halted & off,
+        probability=rule.beta,
+        vacuous=not halted.any(),
+        claim=claim,
+        instance=f"two-point samples with mean {mean:g}",
+        horizon=rule.horizon,
+        alpha_of_claim=rule.alpha,
+        halted=int(halted.sum()),
+    )
+
+
+def halts_by(
+    done: Simulation, algorithm: Any, mean: float, limit: float, claim: str, about: str = ""
+) -> Check:
+    """A run fails if it has not halted by `limit`; vacuous if the horizon is shorter."""
+    rule = original(algorithm)
+    time = np.nan_to_num(done.output[:, 0], nan=np.inf)
+    return evidence.probability(
+        f"{claim}{about} at mean {mean:g}",
+        time > limit,
+        probability=rule.beta,
+        vacuous=limit > rule.horizon,
+        least_horizon=int(np.ceil(limit)),
+        claim=claim,
+        instance=f"two-point samples with mean {mean:g}",
+        horizon=rule.horizon,
+        limit=float(limit),
+    )
+
+
+# ---------------------------------------------------------------- mutants
+
+
+@dataclass(frozen=True)
+class _ByUse:
+    """A source whose noise is scaled by what it is used for."""
+
+    inner: Noise
+    threshold: float
+    query: float
+    estimate: float
+
+    def _factor(self, slot: IntArray) -> FloatArray:
+        hidden = np.where(slot == THRESHOLD_SLOT, self.threshold, self.query)
+        return np.where(slot == ESTIMATE_SLOT, self.estimate, hidden)
+
+    def laplace(
+        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        return self.inner.laplace(value, scale * self._factor(slot), run, slot, where)
+
+    def hidden(
+        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
+    ) -> FloatArray:
+        return self.inner.hidden(scale * self._factor(slot), run, slot, where, shift)
+
+    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
+        self.inner.show(run, slot, where, **outputs)
+
+
+@dataclass(frozen=True)
+class ScaledByUse(Wrapped):
+    """A private stopping rule with the noise of threshold, queries and estimate scaled apart."""
+
+    inner: Any
+    on_threshold: float = 1.0
+    on_queries: float = 1.0
+    on_estimate: float = 1.0
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """As the algorithm underneath, with the changed noise."""
+        changed = _ByUse(noise, self.on_threshold, self.on_queries, self.on_estimate)
+        return super().release(state, memory, query, answer, changed)
+
+
+PRIVACY_MUTANTS = (
+    Mutant(
+        "raw estimate",
+        "the mean is released as it is",
+        lambda algorithm: ScaledByUse(algorithm, on_estimate=0.0),
+    ),
+    Mutant(
+        "estimate not split",
+        "the estimate is released with Lap(R/epsilon): half the sensitivity, and the budget not shared",
+        lambda algorithm: ScaledByUse(algorithm, on_estimate=0.25),
+    ),
+    Mutant(
+        "raw halting",
+        "the comparisons have no noise at all",
+        lambda algorithm: ScaledByUse(algorithm, on_threshold=0.0, on_queries=0.0),
+    ),
+)
+
+NO_THRESHOLD_NOISE = Mutant(
+    "no threshold noise",
+    "the threshold has no noise, so that every answer costs anew",
+    lambda algorithm: ScaledByUse(algorithm, on_threshold=0.0),
+)
+
+NO_QUERY_NOISE = Mutant(
+    "no query noise",
+    "only the threshold has noise",
+    lambda algorithm: ScaledByUse(algorithm, on_queries=0.0),
+)

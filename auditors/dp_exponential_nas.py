@@ -1,0 +1,136 @@
+"""Auditor of DP exponential NAS: streams along the threshold, Corollary 3.2, Theorem 3.3 and its corner."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditors import _stopping as family
+from verifiable_dp.auditors._shared import HALF_NOISE, original, with_parameters
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.evidence.check import Check
+
+MEANS = (0.5, -0.5)
+CORNER = {"alpha": 0.999, "beta": 0.08}
+
+
+def halting_bound(
+    mean: float, radius: float, alpha: float, beta: float, epsilon: float, *, printed: bool = False
+) -> float:
+    """Theorem 3.3: 2000 (t0 + t1 + t2) samples.
+
+    t0 = R^2 l/(alpha mu)^2, t1 = R l/(epsilon |mu|), t2 = R log(1/beta)/(epsilon alpha |mu|),
+    l = log((1/beta) log(R/(alpha |mu|))), with R/(alpha |mu|) taken to be e at least. As `printed`, without
+    that, l may be negative and the bound with it: at alpha = .999, mu = R, beta = .08.
+    """
+    ratio = radius / (alpha * abs(mean))
+    log = math.log(math.log(ratio if printed else max(math.e, ratio)) / beta)
+    t0 = (ratio**2) * log
+    t1 = radius * log / (epsilon * abs(mean))
+    t2 = ratio * math.log(1 / beta) / epsilon
+    return 2000 * (t0 + t1 + t2)
+
+
+def _halting(algorithm: Any, mean: float, done: Any, about: str = "") -> Check:
+    rule = original(algorithm)
+    limit = halting_bound(mean, rule.radius, rule.alpha, rule.beta, rule.epsilon)
+    return family.halts_by(done, algorithm, mean, limit, "theorem-3.3", about)
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """Correctness and halting time at means R/2 and -R/2, and halting at the corner alpha = .999, mu = R."""
+    radius = float(algorithm.bounds[1])
+    checks = []
+    for share in MEANS:
+        mean = share * radius
+        done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
+        checks.append(family.correct(done, algorithm, mean, "corollary-3.2"))
+        checks.append(_halting(algorithm, mean, done))
+    corner = with_parameters(algorithm, **CORNER)
+    done = family.run(corner, radius, budget=budget, seed=seed, workers=workers)
+    return [*checks, _halting(corner, radius, done, " at the corner")]
+
+
+class Hasty(DPExponentialNAS):
+    """Halts at a twentieth of the threshold."""
+
+    def threshold(self, t: Any, check: Any) -> Any:
+        """A twentieth."""
+        return super().threshold(t, check) / 20
+
+
+class Stubborn(DPExponentialNAS):
+    """Compares with a threshold that grows as fast as the sum can."""
+
+    def threshold(self, t: Any, check: Any) -> Any:
+        """The threshold plus t R."""
+        return super().threshold(t, check) + t * self.radius
+
+
+_MUTANTS = (
+    HALF_NOISE,
+    *family.PRIVACY_MUTANTS,
+    family.NO_THRESHOLD_NOISE,
+    family.NO_QUERY_NOISE,
+    Mutant(
+        "hasty",
+        "it halts at a twentieth of the threshold",
+        lambda algorithm: Hasty(**algorithm.parameters),
+        "regret",
+    ),
+    Mutant(
+        "stubborn",
+        "the threshold grows like t, so that it never halts",
+        lambda algorithm: Stubborn(**algorithm.parameters),
+        "regret",
+    ),
+)
+
+CLAIMS = (
+    RegretClaim(
+        "corollary-3.2",
+        "With probability 1 - beta the estimate is within alpha |mu| of mu.",
+        "Pr[|estimate - mu| > alpha |mu|] <= beta",
+        Source(papers.S1, "Corollary 3.2"),
+        "probability",
+        domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+    ),
+    RegretClaim(
+        "theorem-3.3",
+        "With probability 1 - beta it halts by time 2000 (t0 + t1 + t2).",
+        "2000 (R^2 l/(alpha mu)^2 + R l/(epsilon |mu|) + R log(1/beta)/(epsilon alpha |mu|)), "
+        "l = log((1/beta) log max(e, R/(alpha |mu|)))",
+        Source(
+            papers.S1,
+            "Theorem 3.3",
+            "corrected: printed without max(e, .), t0 and t1 turn negative as R/(alpha |mu|) approaches 1; "
+            "at alpha = .999, mu = R, beta = .08, epsilon = 1 it is to halt before time 0",
+        ),
+        "probability",
+        halting_bound,
+        "beta <= .08, mu not 0",
+    ),
+    RegretClaim(
+        "theorem-3.4",
+        "Every epsilon-DP (alpha, beta)-stopping rule needs as many samples as the formula says.",
+        "Omega(R log(1/beta)/(epsilon alpha |mu|))",
+        Source(papers.S1, "Theorem 3.4 and Corollary 3.6", "a lower bound, a rate: not checked"),
+        "mean",
+    ),
+)
+
+auditor = Auditor(
+    algorithm=DPExponentialNAS,
+    paper=papers.S1,
+    model="central",
+    instance={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 1 << 16},
+    small={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 512},
+    pairs=family.along_threshold,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.08, "horizon": 200_000},
+)

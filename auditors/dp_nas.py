@@ -1,0 +1,71 @@
+"""Auditor of DP-NAS: streams along the threshold, and the correctness of Theorem 3.1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.dp_nas import DPNAS
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditors import _stopping as family
+from verifiable_dp.auditors._shared import noise_times
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.evidence.check import Check
+
+MEANS = (0.5, -0.5)
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """Correctness at means R/2 and -R/2; the same at every budget but for the number of runs."""
+    checks = []
+    for share in MEANS:
+        mean = share * float(algorithm.bounds[1])
+        done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
+        checks.append(family.correct(done, algorithm, mean, "theorem-3.1"))
+    return checks
+
+
+class Hasty(DPNAS):
+    """Halts at a tenth of the threshold."""
+
+    def threshold(self, t: Any, check: Any) -> Any:
+        """A tenth."""
+        return super().threshold(t, check) / 10
+
+
+# With half the noise the estimate alone still keeps epsilon; what the comparisons then add shows only in far
+# more runs than a quick audit makes of a rule that compares each round. So does a missing threshold noise.
+_MUTANTS = (
+    noise_times(0.25, "quarter noise", "every noise value is a quarter of what the proof needs"),
+    *family.PRIVACY_MUTANTS,
+    Mutant(
+        "hasty",
+        "it halts at a tenth of the threshold",
+        lambda algorithm: Hasty(**algorithm.parameters),
+        "regret",
+    ),
+)
+
+CLAIMS = (
+    RegretClaim(
+        "theorem-3.1",
+        "With probability 1 - beta the estimate is within alpha |mu| of mu.",
+        "Pr[|estimate - mu| > alpha |mu|] <= beta",
+        Source(papers.S1, "Theorem 3.1"),
+        "probability",
+        domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+    ),
+)
+
+auditor = Auditor(
+    algorithm=DPNAS,
+    paper=papers.S1,
+    model="central",
+    instance={"epsilon": 2.0, "alpha": 0.9, "beta": 0.9, "horizon": 300},
+    small={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 210},
+    pairs=family.along_threshold,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.1, "horizon": 10_000},
+)

@@ -1,0 +1,244 @@
+"""Auditor of DP-UCB: the first reward changed, a finite-sample bound that its proof gives, tree error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.algorithm import Batch, Memory, Query
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.dp_ucb import DPUCB, DPUCBState
+from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.auditors import _index as family
+from verifiable_dp.auditors._shared import (
+    HALF_NOISE,
+    NO_NOISE,
+    RUNS,
+    TRIALS,
+    mean_regret,
+    original,
+    settings,
+    with_parameters,
+)
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.mechanisms.tree import SLOT_BITS
+from verifiable_dp.noise import Noise
+
+SHORT = 512  # horizon at which the tree's error is simulated
+
+
+def width_failure(horizon: int, n_arms: int, levels: int, ratio: float) -> float:
+    """Bound on the chance that any noisy prefix sum is off by more than `ratio` noise scales.
+
+    Chernoff's bound for a sum of at most `levels` Laplace variables of scale 1, whose moment generating
+    function is (1 - s^2)^-levels, twice (both signs), for K T prefix sums.
+    """
+    s = np.linspace(0.001, 0.999, 999)
+    exponent = float(np.min(-s * ratio - levels * np.log1p(-(s**2))))
+    return min(1.0, math.exp(min(0.0, math.log(2 * n_arms * horizon) + exponent)))
+
+
+def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: str, gamma: float) -> float:
+    """What the proof gives in numbers.
+
+    sum_a Delta_a (u_a + 1 + pi^2/3) + delta T max Delta. u_a is the least n with
+    2 sqrt(2 log T/n) + 2 Gamma/n <= Delta_a: after u_a pulls arm a is only played if a mean of rewards
+    leaves its radius (Auer et al.) or a noisy sum is off by more than Gamma, which has probability
+    delta <= gamma (`width_failure`).
+    """
+    gaps = np.asarray(gaps, dtype=np.float64)
+    bad = gaps[gaps > 0]
+    rule = DPUCB(len(gaps), epsilon, max(int(horizon), len(gaps)), budget, gamma)
+    spread, width = math.sqrt(2 * math.log(rule.horizon)), rule.width
+    root = (spread + np.sqrt(spread**2 + 2 * bad * width)) / bad  # of Delta n - 2 spread sqrt n - 2 Gamma
+    failure = width_failure(rule.horizon, rule.n_arms, rule.mechanism.levels, width / rule.mechanism.scale)
+    pulls = np.ceil(root**2) + 1 + math.pi**2 / 3
+    return float(np.sum(bad * pulls)) + min(gamma, failure) * rule.horizon * float(gaps.max())
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """The derived bound on C1 to C4, and the error of the trees; with budget ``mutant`` on C2 alone."""
+    rule = original(algorithm)
+
+    def bound(gaps: FloatArray, horizon: float) -> float:
+        return regret_bound(gaps, horizon, epsilon=rule.epsilon, budget=rule.budget, gamma=rule.gamma)
+
+    checks = [
+        mean_regret(
+            algorithm,
+            environment,
+            bound,
+            claim="regret",
+            budget=budget,
+            seed=seed,
+            workers=workers,
+            runs=2 * RUNS[budget],
+        )[0]
+        for environment in settings(rule.n_arms, budget)
+    ]
+    short = with_parameters(algorithm, horizon=SHORT)
+    error = family.largest_tree_error(short, TRIALS[budget], seed)
+    width = DPUCB(rule.n_arms, rule.epsilon, SHORT, rule.budget, rule.gamma).width
+    checks.append(
+        evidence.probability(
+            "width of the index",
+            error > width,
+            probability=rule.gamma,
+            claim="width",
+            horizon=SHORT,
+            width=width,
+            epsilon=rule.epsilon,
+        )
+    )
+    return checks
+
+
+def _levels(algorithm: Any) -> int:
+    return int(original(algorithm).mechanism.levels)
+
+
+@dataclass(frozen=True)
+class Sums(Batch):
+    """Private side of an algorithm that keeps whole sums: (n, K)."""
+
+    sums: FloatArray
+
+
+class Redrawn(DPUCB):
+    """Releases the whole sum of an arm at each pull, with the noise of one node."""
+
+    def private(self, run: IntArray) -> Sums:  # type: ignore[override]
+        """Nothing yet."""
+        return Sums(np.zeros((len(run), self.n_arms)))
+
+    def release(
+        self, state: DPUCBState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sum so far plus fresh noise."""
+        sums = memory.sums + answer
+        slot = (np.arange(self.n_arms, dtype=np.int64) << SLOT_BITS) | (state.pulls + query.active)
+        scale = np.full(answer.shape, self.mechanism.scale)
+        return Sums(sums), noise.laplace(sums, scale, state.run, slot, query.active)
+
+    def estimates(self, state: DPUCBState, query: Query, released: FloatArray) -> DPUCBState:
+        """The release is the estimate."""
+        fresh = np.where(query.active, np.nan_to_num(released), state.estimate)
+        return DPUCBState(state.run, state.t, state.pulls, fresh, state.nodes)
+
+
+class Bare(DPUCB):
+    """An index that does not allow for the noise."""
+
+    @property
+    def width(self) -> float:
+        """Gamma is left out."""
+        return 0.0
+
+
+class Pessimist(DPUCB):
+    """A lower confidence bound where an upper one belongs."""
+
+    @property
+    def width(self) -> float:
+        """Gamma with the wrong sign."""
+        return -super().width
+
+
+class Wide(DPUCB):
+    """A width that is too large by log T."""
+
+    @property
+    def width(self) -> float:
+        """Gamma log T."""
+        return super().width * math.log(self.horizon)
+
+
+_MUTANTS = (
+    HALF_NOISE,
+    NO_NOISE,
+    Mutant(
+        "tree off by one",
+        "the budget is divided by one level less than an item enters",
+        lambda algorithm: AlteredNoise(algorithm, 1 - 1 / _levels(algorithm)),
+    ),
+    Mutant(
+        "budget log T",
+        "a node gets epsilon / log T (natural) instead of epsilon / (floor(log2 T) + 1)",
+        lambda algorithm: AlteredNoise(algorithm, math.log(algorithm.horizon) / _levels(algorithm)),
+    ),
+    Mutant(
+        "re-drawn",
+        "the whole sum is released at each pull, at the price of one node",
+        lambda algorithm: Redrawn(**algorithm.parameters),
+    ),
+    Mutant(
+        "one draw for all nodes",
+        "an arm gets the same noise in every node, so that differences of nodes are exact",
+        lambda algorithm: AlteredNoise(algorithm, reslot=family.same_node),
+    ),
+    Mutant(
+        "bare index",
+        "the index has no width for the noise, so that an unlucky draw loses the best arm",
+        lambda algorithm: Bare(**algorithm.parameters),
+        "regret",
+    ),
+    Mutant(
+        "pessimist",
+        "the width of the noise is subtracted",
+        lambda algorithm: Pessimist(**algorithm.parameters),
+        "regret",
+    ),
+    Mutant(
+        "wide index",
+        "the width is too large by a factor log T",
+        lambda algorithm: Wide(**algorithm.parameters),
+        "regret",
+    ),
+)
+
+CLAIMS = (
+    RegretClaim(
+        "rate",
+        "The expected regret is O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a).",
+        "O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a)",
+        Source(papers.MISHRA, "Algorithm 1, regret", "a rate without constants: not checked"),
+        "mean",
+    ),
+    RegretClaim(
+        "regret",
+        "The expected regret is at most sum_a Delta_a (u_a + 1 + pi^2/3) + delta T max Delta.",
+        "u_a = min {n: 2 sqrt(2 log T/n) + 2 Gamma/n <= Delta_a}; "
+        "delta = min(gamma, 2 K T min_s e^{-s Gamma/b} (1 - s^2)^{-levels}), b the scale of a node",
+        Source(papers.MISHRA, "Algorithm 1", "derived: the proof of UCB1 with the width of the noise added"),
+        "mean",
+        regret_bound,
+        "rewards in [0, 1]",
+    ),
+    RegretClaim(
+        "width",
+        "With probability 1 - gamma no noisy sum is off by more than Gamma.",
+        "K log^2 T log(KT log T/gamma)/epsilon, without the factor K for the budget per arm",
+        Source(papers.MISHRA, "Algorithm 1", "the event on which its proof rests; simulated"),
+        "probability",
+    ),
+)
+
+auditor = Auditor(
+    algorithm=DPUCB,
+    paper=papers.MISHRA,
+    model="central",
+    # Where an arm is pulled 8 of 15 times its first reward enters as many nodes as the budget pays for.
+    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15, "budget": "per-arm"},
+    small={"n_arms": 2, "epsilon": 1.0, "horizon": 7, "budget": "per-arm"},
+    pairs=family.first_rewards,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 1_000_000, "budget": "per-arm"},
+)

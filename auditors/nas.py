@@ -1,0 +1,97 @@
+"""Auditor of NAS, the stopping rule without privacy: it is caught leaking, and held to its correctness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._stopping import StoppingState
+from verifiable_dp.algorithms.nas import NAS
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditors import _stopping as family
+from verifiable_dp.auditors._shared import Interpreted
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.evidence.check import Check
+
+MEANS = (0.5, -0.5)
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """Correctness at means R/2 and -R/2; the same at every budget but for the number of runs."""
+    checks = []
+    for share in MEANS:
+        mean = share * float(algorithm.bounds[1])
+        done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
+        checks.append(family.correct(done, algorithm, mean, "correctness"))
+    return checks
+
+
+class NoAccuracy(NAS):
+    """Halts as soon as the mean differs from 0."""
+
+    def threshold(self, t: Any, check: Any) -> Any:
+        """t h_t: the factor 1 + 1/alpha is left out."""
+        return super().threshold(t, check) / (1 + 1 / self.alpha)
+
+
+class Narrow(NAS):
+    """A radius without its logarithm and a tenth as wide."""
+
+    def threshold(self, t: Any, check: Any) -> Any:
+        """A twentieth."""
+        return super().threshold(t, check) / 20
+
+
+class Unsigned(Interpreted, NAS):
+    """Releases |mean|."""
+
+    def output(self, state: StoppingState) -> FloatArray:
+        """The sign is lost."""
+        return np.abs(super().output(state))
+
+
+class Late(Interpreted, NAS):
+    """Divides the sum by twice the time."""
+
+    def output(self, state: StoppingState) -> FloatArray:
+        """Half the mean."""
+        return super().output(state) * [1.0, 0.5]
+
+
+_MUTANTS = tuple(
+    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
+    for name, fault, kind in (
+        ("no accuracy", "it halts at h_t, without the factor 1 + 1/alpha", NoAccuracy),
+        ("narrow", "it halts at a twentieth of the threshold", Narrow),
+        ("unsigned", "|mean| is released", Unsigned),
+        ("halved", "the sum is divided by twice the number of samples", Late),
+    )
+)
+
+CLAIMS = (
+    RegretClaim(
+        "correctness",
+        "With probability 1 - beta the released mean is within alpha |mu| of mu.",
+        "Pr[|mean - mu| > alpha |mu|] <= beta",
+        Source(papers.S1, "Section 3", "after Domingo, Gavaldà & Watanabe 2002"),
+        "probability",
+        domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+    ),
+)
+
+auditor = Auditor(
+    algorithm=NAS,
+    paper=papers.DOMINGO,
+    model="none",
+    instance={"alpha": 0.9, "beta": 0.9, "horizon": 160},
+    small={"alpha": 0.9, "beta": 0.9, "horizon": 120},
+    pairs=family.along_threshold,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    reference_epsilon=1.0,
+    experiment={"alpha": 0.2, "beta": 0.1, "horizon": 20_000},
+)

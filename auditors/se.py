@@ -1,0 +1,178 @@
+"""Auditor of SE, the non-private elimination: it is caught leaking, and held to its regret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.se import SE, SEState, radius
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditors import _elimination as family
+from verifiable_dp.auditors._shared import Interpreted, first_round, mean_regret, settings, with_parameters
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.environments import bernoulli
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.neighbours import TablePair
+
+BETA = 0.1  # of the checks that speak of probability
+LARGE_GAPS = bernoulli([0.9, 0.3, 0.1], "large gaps")
+
+
+def pulls_bound(gaps: FloatArray, n_arms: int, beta: float) -> FloatArray:
+    """Least r with 4 radius(r) < Delta, for gaps (m,): by then arm a has left, if all radii hold."""
+    return np.array([_sweeps(float(gap), n_arms, beta) for gap in np.asarray(gaps)])
+
+
+def _sweeps(gap: float, n_arms: int, beta: float) -> float:
+    # The radius falls from r = 3 on at the latest, and exceeds 1/4 before.
+    low, high = 1, 2
+    while 4 * float(radius(n_arms, float(high), beta)) >= gap:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        small = 4 * float(radius(n_arms, float(middle), beta)) < gap
+        low, high = (low, middle) if small else (middle, high)
+    return float(high)
+
+
+def regret_bound(gaps: FloatArray, horizon: float) -> float:
+    """Sum of Delta_a times the bound on pulls at beta = 1/T, plus 1."""
+    gaps = np.asarray(gaps)
+    bad = gaps[gaps > 0]
+    return float(np.sum(bad * pulls_bound(bad, len(gaps), 1 / horizon))) + 1
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """Pulls and survival at beta = .1, mean regret at beta = 1/T; with budget ``mutant`` at T = 2e4 on C2."""
+    if budget == "mutant":
+        algorithm = with_parameters(algorithm, horizon=20_000, beta=None)
+    checks = family.survival_and_pulls(
+        with_parameters(algorithm, n_arms=3, horizon=5000, beta=BETA),
+        "elimination",
+        lambda gaps: pulls_bound(gaps, 3, BETA),
+        LARGE_GAPS,
+        beta=BETA,
+        budget=budget,
+        seed=seed,
+        source="successive elimination, derived",
+    )
+    for environment in settings(algorithm.n_arms, budget):
+        check, _ = mean_regret(
+            algorithm,
+            environment,
+            regret_bound,
+            claim="regret",
+            budget=budget,
+            seed=seed,
+            workers=workers,
+        )
+        checks.append(check)
+    return checks
+
+
+def pairs(algorithm: Any) -> list[TablePair]:
+    """Arm 0 pays always, the others never: the first reward decides in which sweep they leave."""
+    table = np.zeros((algorithm.horizon, algorithm.n_arms))
+    table[:, 0] = 1.0
+    other = 1 - table
+    return [first_round(table), first_round(other), first_round(np.full(table.shape, 0.5))]
+
+
+class _Changed(Interpreted, SE):
+    """SE, open to changes of its removal rule."""
+
+    times = 1.0
+
+    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
+        """Arms more than `times` two radii below the largest mean."""
+        mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], -np.inf)
+        limit = self.times * 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)
+        return np.asarray(mean.max(axis=1)[:, None] - mean > limit[:, None]) & state.active
+
+
+class Hasty(_Changed):
+    """An eighth of the radius."""
+
+    times = 0.125
+
+
+class Greedy(_Changed):
+    """No radius: the leader of the first sweep stays."""
+
+    times = 0.0
+
+
+class Timid(_Changed):
+    """Six times the radius."""
+
+    times = 6.0
+
+
+class Inverted(_Changed):
+    """Removes the arms far above the smallest mean."""
+
+    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
+        """The comparison is turned round."""
+        mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], np.inf)
+        limit = 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)
+        return np.asarray(mean - mean.min(axis=1)[:, None] > limit[:, None]) & state.active
+
+
+class Forgetting(_Changed):
+    """Sums of the last sweep alone, divided by all sweeps."""
+
+    def decide(self, state: Any, query: Any, released: FloatArray) -> SEState:
+        """The sums are dropped."""
+        after = super().decide(state, query, released)
+        return SEState(after.run, after.t, after.epoch, after.active, np.zeros(after.sums.shape))
+
+
+_MUTANTS = tuple(
+    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
+    for name, fault, kind in (
+        ("hasty", "arms leave at an eighth of the radius", Hasty),
+        ("greedy", "arms leave as soon as they are behind", Greedy),
+        ("timid", "arms leave at six times the radius only", Timid),
+        ("inverted", "the best arms are removed", Inverted),
+        ("forgetting", "only the last sweep counts, so that no arm ever leaves", Forgetting),
+    )
+)
+
+CLAIMS = (
+    RegretClaim(
+        "elimination",
+        "With probability 1 - beta the best arm is never removed, and arm a leaves at the first sweep r with "
+        "4 radius(r) < Delta_a at the latest.",
+        "min {r: 4 sqrt(log(4 K r^2/beta) / (2 r)) < Delta_a}",
+        Source(
+            papers.EVEN_DAR, "successive elimination", "derived for the radius used here: Hoeffding, union"
+        ),
+        "probability",
+        pulls_bound,
+    ),
+    RegretClaim(
+        "regret",
+        "With beta = 1/T the expected regret is O(sum_a log(KT)/Delta_a).",
+        "sum_a Delta_a min {r: 4 sqrt(log(4 K r^2 T) / (2 r)) < Delta_a} + 1",
+        Source(papers.EVEN_DAR, "successive elimination", "derived from the claim on pulls"),
+        "mean",
+        regret_bound,
+    ),
+)
+
+auditor = Auditor(
+    algorithm=SE,
+    paper=papers.EVEN_DAR,
+    model="none",
+    instance={"n_arms": 2, "horizon": 80, "beta": 0.5},
+    small={"n_arms": 2, "horizon": 60, "beta": 0.9},
+    pairs=pairs,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    reference_epsilon=1.0,
+    experiment={"n_arms": 5, "horizon": 1_000_000},
+)

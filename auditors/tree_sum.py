@@ -1,0 +1,156 @@
+"""Auditor of tree sums: the mechanism under DP-UCB, by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.algorithm import Batch, Memory, Query, State
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.tree_sum import TreeSum
+from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.auditors import _index as family
+from verifiable_dp.auditors._shared import (
+    HALF_NOISE,
+    NO_NOISE,
+    TRIALS,
+    first_item,
+    noise_times,
+    original,
+    with_parameters,
+)
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.neighbours import StreamPair
+from verifiable_dp.noise import Noise
+
+GAMMA = 0.1
+
+
+def error_bound(horizon: int, epsilon: float, gamma: float) -> float:
+    """Largest error of any prefix sum, with probability 1 - gamma, in units of one item.
+
+    b max(sqrt(L), sqrt(l)) sqrt(8 l) with L = floor(log2 T) + 1 levels, b = L/epsilon, l = log(2T/gamma):
+    at most L Laplace variables make up a prefix sum, and their sum exceeds lambda with probability at most
+    2 exp(-lambda^2/(8 nu^2)) for nu >= b sqrt(L) and lambda <= sqrt(8) nu^2/b.
+    """
+    levels, log = horizon.bit_length(), math.log(2 * horizon / gamma)
+    return levels / epsilon * math.sqrt(max(levels, log)) * math.sqrt(8 * log)
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """The error of all prefix sums together; the same at every budget but for the number of runs."""
+    rule = original(algorithm)
+    bound = error_bound(rule.horizon, rule.epsilon, GAMMA)
+    error = family.largest_tree_error(algorithm, TRIALS[budget], seed)
+    return [
+        evidence.probability(
+            f"error over {rule.horizon} items",
+            error > bound,
+            probability=GAMMA,
+            claim="error",
+            horizon=rule.horizon,
+            epsilon=rule.epsilon,
+            bound=bound,
+        )
+    ]
+
+
+def pairs(algorithm: Any) -> list[StreamPair]:
+    """The first item, 0 against 1: it enters the most nodes."""
+    n = algorithm.horizon
+    return [first_item(np.full(n, value)) for value in (0.5, 0.0, 1.0)]
+
+
+@dataclass(frozen=True)
+class Total(Batch):
+    """Private side of a sum that is kept whole: (n, 1)."""
+
+    total: FloatArray
+
+
+class Redrawn(TreeSum):
+    """Releases the whole prefix sum each time, with the noise of one node."""
+
+    def private(self, run: IntArray) -> Total:  # type: ignore[override]
+        """Nothing yet."""
+        return Total(np.zeros((len(run), 1)))
+
+    def release(
+        self, state: State, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sum so far plus fresh noise."""
+        total = memory.total + answer
+        slot = (state.t + 1)[:, None]
+        scale = np.full(answer.shape, self.mechanism.scale)
+        return Total(total), noise.laplace(total, scale, state.run, slot, query.active)
+
+
+def _budget(name: str) -> Any:
+    def make(algorithm: Any) -> AlteredNoise:
+        tree = with_parameters(algorithm, budget=name).mechanism
+        return AlteredNoise(algorithm, tree.divisor / original(algorithm).mechanism.levels)
+
+    return make
+
+
+_MUTANTS: Sequence[Mutant] = (
+    HALF_NOISE,
+    NO_NOISE,
+    Mutant("budget log T", "a node gets epsilon / log T (natural), as Tao et al. print", _budget("log")),
+    Mutant(
+        "budget log2 T",
+        "a node gets epsilon / log2 T: one level too few where T is a power of 2",
+        _budget("log2"),
+    ),
+    Mutant(
+        "one draw for all nodes",
+        "every node gets the same noise, so that differences of nodes are exact",
+        lambda algorithm: AlteredNoise(algorithm, reslot=family.same_node),
+    ),
+    Mutant(
+        "re-drawn",
+        "the whole prefix sum is released each time, at the price of one node",
+        lambda algorithm: Redrawn(**algorithm.parameters),
+    ),
+    Mutant(
+        "tenfold noise",
+        "the noise is ten times what privacy needs",
+        noise_times(10.0, "", "").make,
+        "regret",
+    ),
+)
+
+CLAIMS = (
+    RegretClaim(
+        "error",
+        "With probability 1 - gamma no prefix sum is off by more than the formula, O(log^2 T/epsilon).",
+        "L/epsilon max(sqrt(L), sqrt(l)) sqrt(8 l), L = floor(log2 T) + 1, l = log(2T/gamma)",
+        Source(
+            papers.CHAN,
+            "binary mechanism, utility",
+            "derived: tail of a sum of Laplace variables, union over T",
+        ),
+        "probability",
+        error_bound,
+    ),
+)
+
+auditor = Auditor(
+    algorithm=TreeSum,
+    paper=papers.CHAN,
+    model="central",
+    instance={"epsilon": 1.0, "horizon": 8},
+    small={"epsilon": 1.0, "horizon": 8},
+    pairs=pairs,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    experiment={"epsilon": 1.0, "horizon": 1024},
+)

@@ -1,0 +1,121 @@
+"""Auditor of UCB1: it is caught leaking, and held to Theorem 1 of Auer, Cesa-Bianchi & Fischer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray
+from verifiable_dp.algorithm import Query
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._index import IndexState
+from verifiable_dp.algorithms.ucb1 import UCB1
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditors import _index as family
+from verifiable_dp.auditors._shared import RUNS, TRIALS, Interpreted, mean_regret, settings, with_parameters
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.environments import TwoPoint, bernoulli
+from verifiable_dp.evidence.check import Check
+
+BEST_LAST = bernoulli([0.3, 0.6], "best arm last")  # ties go to the first arm, which is the worse one
+
+
+def regret_bound(gaps: FloatArray, horizon: float) -> float:
+    """8 sum_a log T/Delta_a + (1 + pi^2/3) sum_a Delta_a, over Delta_a > 0."""
+    gaps = np.asarray(gaps, dtype=np.float64)
+    gaps = gaps[gaps > 0]
+    return float(8 * math.log(horizon) * np.sum(1 / gaps) + (1 + math.pi**2 / 3) * np.sum(gaps))
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """Theorem 1 on C1 to C4, and on two arms; with budget ``mutant`` on two arms alone, T = 5000."""
+    small = with_parameters(algorithm, n_arms=2, horizon=5000)
+    played: list[tuple[Any, TwoPoint, int]] = [(small, BEST_LAST, 2 * TRIALS[budget])]
+    if budget != "mutant":
+        played += [(algorithm, where, RUNS[budget]) for where in settings(algorithm.n_arms, budget)]
+    return [
+        mean_regret(
+            rule, where, regret_bound, claim="theorem-1", budget=budget, seed=seed, workers=workers, runs=runs
+        )[0]
+        for rule, where, runs in played
+    ]
+
+
+class Greedy(Interpreted, UCB1):
+    """No bonus."""
+
+    def index(self, state: IndexState) -> FloatArray:
+        """Means."""
+        return state.estimate / state.pulls
+
+
+class Curious(Interpreted, UCB1):
+    """A bonus without logarithm of time, sqrt(2 t / n)."""
+
+    def index(self, state: IndexState) -> FloatArray:
+        """Means plus sqrt(2 t / n_a)."""
+        return np.asarray(state.estimate / state.pulls + np.sqrt(2 * state.t[:, None] / state.pulls))
+
+
+class Inverted(Interpreted, UCB1):
+    """Plays the smallest index."""
+
+    def index(self, state: IndexState) -> FloatArray:
+        """The index with its sign turned."""
+        return -super().index(state)
+
+
+class Deaf(Interpreted, UCB1):
+    """Books only the first reward of each arm."""
+
+    def estimates(self, state: IndexState, query: Query, released: FloatArray) -> IndexState:
+        """Later rewards are lost."""
+        return super().estimates(state, query, np.where(state.pulls == 1, released, np.nan))
+
+
+class Misplaced(Interpreted, UCB1):
+    """Books each reward to the next arm."""
+
+    def estimates(self, state: IndexState, query: Query, released: FloatArray) -> IndexState:
+        """The sum of the wrong arm grows."""
+        return super().estimates(state, query, np.roll(released, 1, axis=1))
+
+
+_MUTANTS = tuple(
+    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
+    for name, fault, kind in (
+        ("greedy", "the index has no bonus, so that a bad start is never made good", Greedy),
+        ("curious", "the bonus is sqrt(2 t/n), so that arms are played alike", Curious),
+        ("inverted", "the arm of the smallest index is played", Inverted),
+        ("deaf", "only the first reward of each arm is booked", Deaf),
+        ("misplaced", "each reward is booked to the next arm", Misplaced),
+    )
+)
+
+CLAIMS = (
+    RegretClaim(
+        "theorem-1",
+        "The expected regret is at most 8 sum_a log T/Delta_a + (1 + pi^2/3) sum_a Delta_a.",
+        "8 sum_a log T/Delta_a + (1 + pi^2/3) sum_a Delta_a",
+        Source(papers.AUER, "Theorem 1"),
+        "mean",
+        regret_bound,
+        "rewards in [0, 1]",
+    ),
+)
+
+auditor = Auditor(
+    algorithm=UCB1,
+    paper=papers.AUER,
+    model="none",
+    instance={"n_arms": 2, "horizon": 16},
+    small={"n_arms": 2, "horizon": 8},
+    pairs=family.first_rewards,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    reference_epsilon=1.0,
+    experiment={"n_arms": 5, "horizon": 1_000_000},
+)

@@ -1,0 +1,162 @@
+"""The contract of auditors: each catches its mutants and clears the correct algorithm."""
+
+import functools
+import importlib
+import json
+
+import pytest
+
+from verifiable_dp.auditing import registry
+from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.evidence import alignment
+from verifiable_dp.evidence.check import REGRET_VERDICTS, judged
+
+NAMES = registry.names()
+MUTANTS = [(name, mutant.name) for name in NAMES for mutant in registry.auditor(name).mutants]
+BREAKS_PRIVACY = [
+    (name, mutant.name)
+    for name in NAMES
+    for mutant in registry.auditor(name).mutants
+    if mutant.breaks == "privacy"
+]
+BREAKS_REGRET = [pair for pair in MUTANTS if pair not in BREAKS_PRIVACY]
+
+
+def mutant_of(name, mutant):
+    return next(m for m in registry.auditor(name).mutants if m.name == mutant)
+
+
+def instance(name):
+    auditor = registry.auditor(name)
+    return auditor.algorithm(**auditor.instance)
+
+
+def promised(name):
+    claim = instance(name).claim
+    return claim.epsilon if claim else registry.auditor(name).reference_epsilon
+
+
+def found(algorithm, pairs):
+    result = alignment.examine(algorithm, pairs[0], seed=1)
+    for pair in pairs[1:]:
+        result = result.merge(alignment.examine(algorithm, pair, seed=1))
+    return result
+
+
+@functools.cache
+def regret_of(name):
+    auditor = registry.auditor(name)
+    return tuple(auditor.regret(auditor.algorithm(**auditor.experiment), "mutant", 0, 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_has_the_algorithms_name(name):
+    file = name.replace("-", "_")
+    auditor = importlib.import_module(f"verifiable_dp.auditors.{file}").auditor
+    algorithm = importlib.import_module(f"verifiable_dp.algorithms.{file}")
+    assert isinstance(auditor, Auditor)
+    assert auditor is registry.auditor(name)
+    assert auditor.algorithm.__module__ == algorithm.__name__
+    assert auditor.name == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_at_least_four_mutants_with_distinct_names(name):
+    mutants = registry.auditor(name).mutants
+    assert len(mutants) >= 4
+    assert len({m.name for m in mutants}) == len(mutants)
+    assert all(m.fault for m in mutants)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_private_algorithm_has_four_mutants_of_privacy_and_a_baseline_four_of_regret(name):
+    breaks = "privacy" if instance(name).claim else "regret"
+    assert sum(m.breaks == breaks for m in registry.auditor(name).mutants) >= 4
+    assert (instance(name).claim is None) == (registry.auditor(name).reference_epsilon is not None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_claim_has_a_source_and_a_distinct_name(name):
+    claims = registry.auditor(name).claims
+    assert claims
+    assert len({claim.name for claim in claims}) == len(claims)
+    for claim in claims:
+        assert claim.source.paper
+        assert claim.source.statement
+        assert claim.formula
+    promise = instance(name).claim
+    assert promise is None or promise.source
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if instance(name).claim])
+def test_the_correct_algorithm_costs_at_most_epsilon(name):
+    algorithm = instance(name)
+    result = found(algorithm, registry.auditor(name).pairs(algorithm))
+    epsilon = promised(name)
+    assert result.cost <= epsilon * (1 + alignment.TOLERANCE)
+    assert result.cost >= epsilon * (1 - 1e-6), (
+        "no pair uses the whole budget: the neighbours are not worst cases"
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not instance(name).claim])
+def test_a_baseline_is_caught_by_its_pairs(name):
+    algorithm = instance(name)
+    result = found(algorithm, registry.auditor(name).pairs(algorithm))
+    assert result.cost > promised(name)
+
+
+@pytest.mark.parametrize(("name", "mutant"), BREAKS_PRIVACY)
+def test_a_privacy_mutant_costs_more_than_epsilon(name, mutant):
+    broken = mutant_of(name, mutant).make(instance(name))
+    # An audit aligns the four strongest pairs.
+    result = found(broken, registry.auditor(name).pairs(instance(name))[:4])
+    assert result.cost > promised(name) * 1.05
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_fit_the_instance_and_the_small_instance(name):
+    auditor = registry.auditor(name)
+    for parameters in (auditor.instance, {**instance(name).parameters, **auditor.small}):
+        algorithm = auditor.algorithm(**parameters)
+        for pair in auditor.pairs(algorithm):
+            left, right = pair.worlds()
+            assert left.shape == right.shape == (algorithm.horizon, algorithm.n_arms)
+            assert (left != right).sum() == 1
+            assert min(left.min(), right.min()) >= algorithm.bounds[0]
+            assert max(left.max(), right.max()) <= algorithm.bounds[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_correct_algorithm_is_never_contradicted(name):
+    checks = regret_of(name)
+    assert checks
+    assert {c.verdict for c in checks} <= {"consistent", "vacuous", "inconclusive"}
+    assert "consistent" in {c.verdict for c in checks}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_checks_are_named_after_claims_and_can_be_judged_again(name):
+    claims = {claim.name for claim in registry.auditor(name).claims}
+    checks = regret_of(name)
+    assert len({c.name for c in checks}) == len(checks)
+    for check in checks:
+        assert check.statistics["claim"] in claims
+        assert check.name.startswith(check.statistics["claim"])
+        assert check.verdict in REGRET_VERDICTS
+        again = json.loads(json.dumps(check.as_dict()))
+        assert judged(check.kind, again["statistics"]) == again["result"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unchecked_claim_says_so(name):
+    covered = {check.statistics["claim"] for check in regret_of(name)} | {"section-5"}  # not on mutants
+    for claim in registry.auditor(name).claims:
+        assert claim.name in covered or "not checked" in claim.source.note
+
+
+@pytest.mark.parametrize(("name", "mutant"), BREAKS_REGRET)
+def test_a_regret_mutant_is_contradicted(name, mutant):
+    auditor = registry.auditor(name)
+    broken = mutant_of(name, mutant).make(auditor.algorithm(**auditor.experiment))
+    assert any(c.verdict == "contradicted" for c in auditor.regret(broken, "mutant", 0, 1))

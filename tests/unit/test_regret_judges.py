@@ -1,0 +1,165 @@
+"""Judges of regret: every verdict from numbers made by hand, and what they refuse."""
+
+import json
+
+import numpy as np
+import pytest
+
+from verifiable_dp import _validate
+from verifiable_dp.evidence import regret
+from verifiable_dp.evidence.check import judged
+
+
+def mean(n=25, mean=10.0, sd=5.0, bound=20.0, largest=100.0, **more):
+    return judged("mean_bound", {"n": n, "mean": mean, "sd": sd, "bound": bound, "largest": largest, **more})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "verdict"),
+    [
+        ({}, "consistent"),  # standard error 1: the limit at 99 % is 12.49
+        ({"bound": 12.5}, "consistent"),
+        ({"bound": 12.4}, "inconclusive"),
+        ({"bound": 9.0}, "inconclusive"),
+        ({"bound": 4.0}, "inconclusive"),  # t = 6 with 24 degrees of freedom: p = 1.7e-6
+        ({"bound": 3.5}, "contradicted"),  # t = 6.5: p = 5e-7
+        ({"bound": 100.0}, "vacuous"),
+        ({"bound": 99.9}, "consistent"),
+        ({"n": 1, "sd": 0.0}, "inconclusive"),
+        ({"n": 1, "sd": 0.0, "bound": 100.0}, "vacuous"),
+        ({"sd": 0.0, "bound": 10.0}, "consistent"),
+        ({"sd": 0.0, "bound": 9.9}, "contradicted"),
+        ({"bound": 4.0, "alpha": 1e-5}, "contradicted"),
+        ({"bound": 12.4, "confidence": 0.95}, "consistent"),
+    ],
+)
+def test_mean_bound(numbers, verdict):
+    assert mean(**numbers)["verdict"] == verdict
+
+
+def test_mean_bound_states_interval_and_ratio():
+    result = mean()
+    assert result["lower"] == pytest.approx(10 - 2.0639, abs=1e-4)
+    assert result["upper"] == pytest.approx(10 + 2.0639, abs=1e-4)
+    assert result["ratio"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("failures", "probability", "vacuous", "verdict"),
+    [
+        (0, 0.1, False, "consistent"),
+        (3, 0.1, False, "consistent"),
+        (6, 0.1, False, "inconclusive"),
+        (10, 0.1, False, "inconclusive"),
+        (25, 0.1, False, "inconclusive"),
+        (28, 0.1, False, "contradicted"),
+        (28, 0.1, True, "contradicted"),
+        (0, 0.1, True, "vacuous"),
+        (1, 0.0, False, "contradicted"),
+        (0, 0.0, False, "inconclusive"),
+        (100, 1.0, False, "consistent"),
+    ],
+)
+def test_probability_in_100_runs(failures, probability, vacuous, verdict):
+    failed = np.arange(100) < failures
+    check = regret.probability("p", failed, probability=probability, vacuous=vacuous)
+    assert check.verdict == verdict
+
+
+def test_probability_p_value_is_the_binomial_tail():
+    check = regret.probability("p", [True, True, False], probability=0.1)
+    assert check.result["p_value"] == pytest.approx(3 * 0.01 * 0.9 + 0.001)
+
+
+def points(rate, noise=0.01, low=1e5, high=5e8, seed=0):
+    rng = np.random.default_rng(seed)
+    return [(x, rate(x) * (1 + noise * rng.standard_normal(20))) for x in np.geomspace(low, high, 16)]
+
+
+@pytest.mark.parametrize(
+    ("rate", "options", "verdict"),
+    [
+        (lambda x: 7 * np.log(x), {}, "consistent"),
+        (lambda x: 7 * np.log(x) + 20, {}, "consistent"),
+        (lambda x: 7 * np.log(x) ** 2, {"margin": 0.03}, "contradicted"),
+        (lambda x: 7 * np.log(x) ** 2, {"log_power": 2.0}, "consistent"),
+        (lambda x: np.sqrt(x), {"exponent": 0.5, "log_power": 0.0}, "consistent"),
+        (lambda x: np.sqrt(x), {"exponent": 0.7, "log_power": 0.0}, "contradicted"),
+    ],
+)
+def test_scaling(rate, options, verdict):
+    assert regret.scaling("s", points(rate), **options).verdict == verdict
+
+
+def test_scaling_of_log_squared_shows_as_065():
+    check = regret.scaling("s", points(lambda x: np.log(x) ** 2, noise=0.0))
+    assert check.result["slope"] == pytest.approx(0.065, abs=0.003)
+    assert check.verdict != "consistent"
+
+
+def test_scaling_with_noisy_points_is_inconclusive():
+    noisy = points(np.log, noise=3.0, seed=1)
+    assert regret.scaling("s", [(x, abs(v) + 1) for x, v in noisy], margin=0.01).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"),
+    [(5.0, "consistent"), (9.0, "consistent"), (10.0, "inconclusive"), (12.0, "contradicted")],
+)
+def test_comparison_of_means_1_and_10(factor, verdict):
+    spread = np.tile([-0.1, 0.1], 50)
+    check = regret.comparison("c", 1 + spread, 10 + spread, factor=factor)
+    assert check.verdict == verdict
+    assert check.result["lower"] < 10 < check.result["upper"]
+
+
+def test_comparison_of_single_runs_is_inconclusive():
+    assert regret.comparison("c", [1.0], [10.0, 10.0], factor=5).verdict == "inconclusive"
+
+
+def test_comparison_without_spread_is_exact():
+    assert regret.comparison("c", [1.0, 1.0], [10.0, 10.0], factor=10).verdict == "consistent"
+    assert regret.comparison("c", [1.0, 1.0], [10.0, 10.0], factor=10.1).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: regret.mean_bound("m", [], bound=1.0, largest=2.0),
+        lambda: regret.mean_bound("m", [np.nan], bound=1.0, largest=2.0),
+        lambda: regret.mean_bound("m", [1.0], bound=np.inf, largest=2.0),
+        lambda: regret.probability("p", [], probability=0.1),
+        lambda: regret.probability("p", [True], probability=1.1),
+        lambda: regret.scaling("s", [(10.0, [1.0])] * 3),
+        lambda: regret.scaling("s", [(x, [0.0]) for x in (10.0, 20.0, 30.0, 40.0)]),
+        lambda: regret.comparison("c", [1.0], [1.0], factor=0.0),
+        lambda: regret.comparison("c", [0.0], [1.0], factor=1.0),
+    ],
+)
+def test_unusable_numbers_are_refused(make):
+    with pytest.raises(_validate.InputError):
+        make()
+
+
+def test_statistics_survive_json():
+    check = regret.mean_bound(
+        "m", np.arange(5), bound=np.float64(3), largest=9, instance="C1", horizon=np.int64(7)
+    )
+    again = json.loads(json.dumps(check.as_dict()))
+    assert judged("mean_bound", again["statistics"]) == again["result"]
+    assert again["statistics"]["horizon"] == 7
+
+
+def test_least_horizon():
+    assert regret.least_horizon(lambda t: 100.0, lambda t: 0.5 * t) == 201
+    assert regret.least_horizon(lambda t: 2.0 * t, lambda t: 1.0 * t) is None
+
+
+def test_false_alarms_are_rare():
+    """True claims at their very limit are not contradicted, and are seldom called consistent."""
+    rng = np.random.default_rng(5)
+    verdicts = [
+        regret.mean_bound("m", rng.exponential(size=30), bound=1.0, largest=10.0).verdict for _ in range(300)
+    ]
+    assert "contradicted" not in verdicts
+    assert verdicts.count("consistent") <= 20  # a mean at its bound is called consistent in 1 to 3 % of cases

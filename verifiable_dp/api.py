@@ -1,0 +1,336 @@
+"""The Python API: one function for each use. `import verifiable_dp as vdp` has them all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import InputError
+from verifiable_dp.algorithm import Algorithm
+from verifiable_dp.auditing import audit as auditing
+from verifiable_dp.auditing import registry, targets
+from verifiable_dp.auditing.audit import ALPHA, BUDGETS, CONFIDENCE, Progress
+from verifiable_dp.neighbours import Pair
+from verifiable_dp.reporting.record import Report, finish
+
+Target = Algorithm | Callable[..., Any] | str
+
+
+def _silent(message: str) -> None:
+    """Progress that is not shown."""
+
+
+def resolve(target: Target) -> tuple[Any, str]:
+    """The object that a target names, and the name under which it is reported.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or what it names cannot be audited.
+    """
+    if isinstance(target, str):
+        if ":" in target:
+            return targets.load(target), target
+        return registry.auditor(target), target
+    if isinstance(target, Algorithm):
+        return target, target.name
+    if callable(target):
+        return target, getattr(target, "__qualname__", type(target).__name__)
+    raise InputError(
+        "target must be a catalogue name, file.py:name, package.module:name, an algorithm or a callable, "
+        f"got {type(target).__name__}"
+    )
+
+
+def instance(name: str, **given: Any) -> Algorithm:
+    """A catalogue algorithm with its auditor's default parameters, except for those given (None: default).
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or a parameter does not fit.
+    """
+    auditor = registry.auditor(name)
+    parameters = dict(auditor.instance)
+    chosen = {key: value for key, value in given.items() if value is not None}
+    takes = auditor.algorithm.__dataclass_fields__  # type: ignore[attr-defined]
+    for key in chosen:
+        if key not in takes:
+            raise InputError(f"{name} takes no {key}; its parameters are {', '.join(takes)}")
+    # A default that was tuned to another epsilon or horizon still is a legal one.
+    return registry.make(name, **{**parameters, **chosen})
+
+
+def _workers(workers: int) -> int:
+    return _validate.integer("workers", workers, least=1)
+
+
+def _check_level(name: str, value: float) -> float:
+    return _validate.probability(name, value)
+
+
+def audit(
+    target: Target,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    n_arms: int | None = None,
+    horizon: int | None = None,
+    bounds: tuple[float, float] | None = None,
+    observe: str | None = None,
+    pairs: Sequence[Any] | None = None,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    mutants: bool = True,
+    progress: Progress = _silent,
+) -> Report:
+    """Test a privacy promise and write down the evidence.
+
+    Parameters
+    ----------
+    target
+        An algorithm (from `make`, or one's own subclass of `Algorithm`), a catalogue name, a callable
+        `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)` or
+        `release(data, size, rng) -> (size, ...)`, or ``file.py:name`` / ``package.module:name`` of one.
+    epsilon, delta
+        The promise. Needed for a callable; an algorithm brings its own epsilon.
+    n_arms, horizon
+        K and T; needed for `play` and `play_many`, where rewards are (T, K).
+    bounds
+        Range of the rewards, or of the entries of the data; (0, 1) if None.
+    observe
+        ``actions`` or ``releases``: what the adversary sees of an algorithm; None for what its proof covers.
+    pairs
+        Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, (left, right) data for
+        a mechanism.
+    budget
+        ``quick``, ``standard``, ``thorough`` or a number of seconds of sampling.
+    seed
+        Whole number; with the plan in the record it determines every count.
+    workers
+        Processes; results do not depend on it.
+    alpha
+        Family-wise probability of refuting a promise that holds.
+    confidence
+        Of `epsilon_lower`.
+    mutants
+        Whether the auditor of a catalogue algorithm is tried on its mutants too.
+    progress
+        Called with a line of text at each stage.
+
+    Returns
+    -------
+    Report
+        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``.
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable: one line that names it and what is accepted.
+    """
+    seed = _validate.integer("seed", seed, least=0)
+    workers, alpha = _workers(workers), _check_level("alpha", alpha)
+    confidence = _check_level("confidence", confidence)
+    if epsilon is not None:
+        epsilon = _validate.positive("epsilon", epsilon)
+    delta = _validate.delta(delta)
+    auditing.sizes_of(budget)
+    thing, name = resolve(target)
+    if isinstance(target, str) and ":" not in target:
+        given = {"epsilon": epsilon if "epsilon" in _fields(thing.algorithm) else None}
+        thing = instance(target, n_arms=n_arms, horizon=horizon, **given)
+    common: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "budget": budget,
+        "seed": seed,
+        "workers": workers,
+        "alpha": alpha,
+        "confidence": confidence,
+        "progress": progress,
+    }
+    started = time.time()
+    cpu = time.process_time()
+    if isinstance(thing, Algorithm):
+        draft = auditing.audit_algorithm(thing, observe=observe, mutants=mutants, pairs=pairs, **common)
+    elif callable(thing):
+        if observe not in (None, "actions", "releases"):
+            raise InputError(f"observe must be actions (play) or releases (release), got {observe!r}")
+        draft = auditing.audit_function(
+            thing,
+            name=name,
+            n_arms=n_arms,
+            horizon=horizon,
+            bounds=bounds if bounds is not None else (0.0, 1.0),
+            pairs=pairs,
+            **common,
+        )
+    else:
+        raise InputError(f"target: {name} is neither an algorithm nor callable")
+    return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = algorithm.__dataclass_fields__  # type: ignore[attr-defined]
+    return fields
+
+
+def check_regret(
+    target: Algorithm | str,
+    *,
+    budget: str = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = _silent,
+) -> Report:
+    """Test the regret theorems of a catalogue algorithm.
+
+    Parameters
+    ----------
+    target
+        An algorithm from `make`, or a catalogue name (then with the parameters of its experiments).
+    budget
+        ``quick``, ``standard`` or ``thorough``.
+    seed, workers
+        As `audit`.
+    progress
+        Called with a line of text at each stage.
+
+    Returns
+    -------
+    Report
+        `regret_verdict` is ``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``.
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable, or the algorithm has no auditor.
+    """
+    _validate.choice("budget", budget, BUDGETS)
+    seed = _validate.integer("seed", seed, least=0)
+    started, cpu = time.time(), time.process_time()
+    if isinstance(target, str):
+        auditor = registry.auditor(target)
+        algorithm = auditor.algorithm(**(auditor.experiment or auditor.instance))
+    else:
+        algorithm = target
+    progress("regret checks")
+    draft = auditing.regret_only(algorithm, budget=budget, seed=seed, workers=_workers(workers))
+    return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def evidence(
+    name: str, *, budget: str = "quick", seed: int = 0, workers: int = 1, progress: Progress = _silent
+) -> Report:
+    """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
+
+    Parameters are those of `audit`.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or an argument is unusable.
+    """
+    _validate.choice("budget", budget, BUDGETS)
+    auditor = registry.auditor(name)
+    algorithm = auditor.algorithm(**auditor.instance)
+    started, cpu = time.time(), time.process_time()
+    draft = auditing.audit_algorithm(
+        algorithm, budget=budget, seed=seed, workers=_workers(workers), progress=progress
+    )
+    progress("regret checks")
+    regret = auditing.regret_only(
+        auditor.algorithm(**(auditor.experiment or auditor.instance)),
+        budget=budget,
+        seed=seed,
+        workers=workers,
+        mutants=True,
+        progress=progress,
+    )
+    draft["regret"] = regret["regret"]
+    draft["mutants"] = [*draft["mutants"], *regret["mutants"]]
+    return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _silent) -> dict[str, Any]:
+    """Make a record again from its target, plan and seed; imports and runs the target's code.
+
+    Raises
+    ------
+    InputError
+        If the target can no longer be found, or its code has changed.
+    """
+    target, plan, claim = record["target"], record["plan"], record["claim"]
+    started = time.time()
+    common: dict[str, Any] = {
+        "seed": int(record["seed"]),
+        "workers": _workers(workers),
+        "budget": plan["budget"],
+        "progress": progress,
+    }
+    has_privacy = bool(record["checks"])
+    regret = record.get("regret") or {}
+    draft: dict[str, Any] = {}
+    if target["kind"] == "algorithm":
+        algorithm = registry.make(target["name"], **target["parameters"])
+        if has_privacy:
+            draft = auditing.audit_algorithm(
+                algorithm,
+                epsilon=claim["epsilon"],
+                delta=claim["delta"],
+                observe=claim["observe"],
+                mutants=bool(plan["mutants"]),
+                alpha=plan["alpha"],
+                confidence=plan["confidence"],
+                pinned=plan,
+                **common,
+            )
+        if regret.get("checks"):
+            parameters = regret["parameters"]
+            again = auditing.regret_only(
+                registry.make(target["name"], **parameters),
+                mutants=bool(regret["mutants_tried"]),
+                **common,
+            )
+            draft = {**again, **draft, "regret": again["regret"]}
+            draft["mutants"] = [m for m in draft["mutants"] if m["breaks"] == "privacy"] + [
+                m for m in again["mutants"] if m["breaks"] == "regret"
+            ]
+    else:
+        if plan["given_pairs"]:
+            raise InputError("record: its pairs were given as Python objects; it can be re-run from Python only")
+        function = targets.load(_reference(target))
+        now = targets.Source.of(function, target["name"]).sha256
+        if now != target["source"]["sha256"]:
+            raise InputError(f"record: {target['source']['path']} has changed since the audit")
+        draft = auditing.audit_function(
+            function,
+            name=target["name"],
+            epsilon=claim["epsilon"],
+            delta=claim["delta"],
+            alpha=plan["alpha"],
+            confidence=plan["confidence"],
+            pinned=plan,
+            **{"n_arms": None, "horizon": None, **target["parameters"]},
+            **common,
+        )
+    return dict(finish(draft, started=started, cpu_seconds=0.0).record)
+
+
+def _reference(target: Mapping[str, Any]) -> str:
+    name, path = str(target["name"]), str(target["source"]["path"])
+    if ":" in name and (not name.partition(":")[0].endswith(".py") or Path(name.rpartition(":")[0]).is_file()):
+        return name
+    if not path:
+        raise InputError(f"record: the source of {name} is not known; it cannot be re-run")
+    return f"{path}:{name.rpartition(':')[2]}"
