@@ -1,0 +1,346 @@
+"""The command line: the API's words, one command each. Results go to stdout, progress to stderr.
+
+Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from verifiable_dp._links import check_links
+
+EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
+REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
+_PATIENCE = 2.0  # seconds before progress is shown
+
+
+class _Group(click.Group):
+    """Turns unusable input into one line on stderr and exit status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from verifiable_dp._validate import InputError
+
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            click.echo(f"verifiable-dp: {error}", err=True)
+            sys.exit(2)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        except KeyboardInterrupt:
+            click.echo("verifiable-dp: interrupted; nothing was written", err=True)
+            sys.exit(130)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A spinner with the current stage on stderr, from the third second on."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    status = console.status("")
+    start, shown, last = time.monotonic(), False, ""
+
+    def show(message: str) -> None:
+        nonlocal shown, last
+        if time.monotonic() - start > _PATIENCE:
+            if console.is_terminal:
+                if not shown:
+                    status.start()
+                status.update(f"{message} … {time.monotonic() - start:.0f} s")
+            elif message != last:
+                console.print(f"{message} … {time.monotonic() - start:.0f} s", highlight=False)
+            shown, last = True, message
+
+    try:
+        yield show
+    finally:
+        if shown and console.is_terminal:
+            status.stop()
+
+
+class Budget(click.ParamType):
+    """quick, standard, thorough or seconds."""
+
+    name = "quick|standard|thorough|SECONDS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A name stays a name, anything else must be a number."""
+        if value in ("quick", "standard", "thorough"):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"budget must be quick, standard, thorough or a number of seconds, got {value!r}")
+
+
+def _common(function: Any) -> Any:
+    options = [
+        click.option("--seed", type=int, default=0, show_default=True, help="Decides every count."),
+        click.option("--workers", type=int, default=1, show_default=True, help="Processes; results stay the same."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+_PATH = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="verifiable-dp")
+def main() -> None:
+    """Test the privacy and regret promises of bandit algorithms.
+
+    Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive.
+    """
+    check_links(Path(__file__).parent)
+
+
+@main.command("list")
+@click.option("--claims", is_flag=True, help="Every claim, with its source.")
+def list_(claims: bool) -> None:
+    """Show the catalogue."""
+    from verifiable_dp.auditing import registry
+
+    if not claims:
+        table = registry.catalogue()
+        widths = {c: max(len(c), *(len(str(v)) for v in table[c])) for c in ("name", "model")}
+        for row in table.itertuples():
+            click.echo(f"{row.name:<{widths['name']}}  {row.model:<{widths['model']}}  {row.paper}")
+        return
+    for name in registry.names():
+        auditor = registry.auditor(name)
+        promise = auditor.algorithm(**auditor.instance).claim
+        if promise is not None and promise.source is not None:
+            click.echo(f"{name}: privacy, {promise.source.statement} ({promise.source.paper})")
+        for claim in auditor.claims:
+            click.echo(f"{name}: {claim.name}, {claim.source.statement}: {claim.statement}")
+
+
+def _outputs(function: Any) -> Any:
+    options = [
+        click.option("--json", "json_path", type=_PATH, help="Write the record here."),
+        click.option("--html", "html_path", type=_PATH, help="Write a self-contained page here."),
+        click.option("--sarif", "sarif_path", type=_PATH, help="Write findings in SARIF 2.1.0 here."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _check_writable(*paths: Path | None) -> None:
+    """Refuse unwritable paths before any work is done."""
+    from verifiable_dp.reporting.record import check_writable
+
+    for path in paths:
+        if path is not None:
+            check_writable(path)
+
+
+def _write(report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None) -> None:
+    from verifiable_dp.reporting.record import write_text
+
+    if json_path is not None:
+        write_text(json_path, report.to_json())
+    if html_path is not None:
+        write_text(html_path, report.to_html())
+    if sarif_path is not None:
+        from verifiable_dp.reporting.sarif import to_sarif
+
+        write_text(sarif_path, to_sarif(report.record))
+
+
+@main.command()
+@click.argument("target")
+@click.option("--epsilon", type=float, help="The promise; needed for your own code.")
+@click.option("--delta", type=float, default=0.0, show_default=True)
+@click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
+@click.option("--horizon", type=int, help="T; needed for play and play_many.")
+@click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
+@click.option("--observe", type=click.Choice(["actions", "releases", "reports"]), help="What the adversary sees.")
+@click.option("--budget", type=Budget(), default="quick", show_default=True)
+@_common
+@_outputs
+def audit(
+    target: str,
+    epsilon: float | None,
+    delta: float,
+    n_arms: int | None,
+    horizon: int | None,
+    bounds: tuple[float, float] | None,
+    observe: str | None,
+    budget: Any,
+    seed: int,
+    workers: int,
+    json_path: Path | None,
+    html_path: Path | None,
+    sarif_path: Path | None,
+) -> None:
+    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable."""
+    from verifiable_dp import api
+
+    _check_writable(json_path, html_path, sarif_path)
+    with _progress() as progress:
+        report = api.audit(
+            target,
+            epsilon=epsilon,
+            delta=delta,
+            n_arms=n_arms,
+            horizon=horizon,
+            bounds=bounds,
+            observe=observe,
+            budget=budget,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
+    _write(report, json_path, html_path, sarif_path)
+    click.echo(report.summary())
+    sys.exit(EXIT[report.verdict])
+
+
+@main.command()
+@click.argument("name")
+@click.option("--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True)
+@_common
+@_outputs
+def regret(
+    name: str,
+    budget: str,
+    seed: int,
+    workers: int,
+    json_path: Path | None,
+    html_path: Path | None,
+    sarif_path: Path | None,
+) -> None:
+    """Check the regret theorems of the catalogue algorithm NAME.
+
+    Exit status: 0 consistent, 1 contradicted, 3 vacuous or inconclusive.
+    """
+    from verifiable_dp import api
+
+    _check_writable(json_path, html_path, sarif_path)
+    with _progress() as progress:
+        report = api.check_regret(name, budget=budget, seed=seed, workers=workers, progress=progress)
+    _write(report, json_path, html_path, sarif_path)
+    click.echo(report.summary())
+    sys.exit(REGRET_EXIT[report.regret_verdict])
+
+
+@main.command()
+@click.argument("name")
+@click.option("--setting", default="C1", show_default=True, help="C1 to C4 of Sajed & Sheffet, or means: .9,.5,.1")
+@click.option("--epsilon", type=float, default=1.0, show_default=True)
+@click.option("--arms", "n_arms", type=int, default=5, show_default=True)
+@click.option("--horizon", type=int, default=1_000_000, show_default=True)
+@click.option("--runs", type=int, default=30, show_default=True)
+@click.option("--csv", "csv_path", type=_PATH, help="Write the regret curve here.")
+@_common
+def simulate(
+    name: str,
+    setting: str,
+    epsilon: float,
+    n_arms: int,
+    horizon: int,
+    runs: int,
+    csv_path: Path | None,
+    seed: int,
+    workers: int,
+) -> None:
+    """Simulate the bandit NAME and print its mean regret."""
+    from verifiable_dp import environments
+    from verifiable_dp._validate import InputError
+    from verifiable_dp.auditing import registry
+    from verifiable_dp.simulation import simulate as run_simulation
+
+    _check_writable(csv_path)
+    if setting.upper() in ("C1", "C2", "C3", "C4"):
+        environment = environments.s1(setting.upper(), n_arms)
+    else:
+        try:
+            means = [float(mean) for mean in setting.split(",")]
+        except ValueError:
+            raise InputError(f"setting must be C1, C2, C3, C4 or means such as .9,.5, got {setting!r}") from None
+        environment = environments.bernoulli(means)
+        n_arms = len(means)
+    takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
+    if "n_arms" not in takes:
+        raise InputError(f"name: {name} is no bandit with arms")
+    given = {"n_arms": n_arms, "horizon": horizon, **({"epsilon": epsilon} if "epsilon" in takes else {})}
+    algorithm = registry.make(name, **given)
+    with _progress() as progress:
+        progress("simulating")
+        result = run_simulation(algorithm, environment, runs=runs, seed=seed, workers=workers)
+    spread = result.regret.std(ddof=1) if runs > 1 else 0.0
+    click.echo(
+        f"{name}, T = {horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, standard deviation {spread:.4g}"
+    )
+    if csv_path is not None:
+        from verifiable_dp.reporting.record import write_text
+
+        write_text(csv_path, result.curve().to_csv(index=False))
+
+
+@main.command()
+@click.option("--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True)
+@click.option("--only", multiple=True, metavar="NAME", help="Only these algorithms.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms at a time.")
+def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: int) -> None:
+    """Audit the catalogue and write a record and a page for each algorithm, with an index.
+
+    Exit status 1 if a private algorithm is refuted or a regret theorem contradicted, 3 if something that
+    promises privacy is inconclusive.
+    """
+    from verifiable_dp import campaign
+
+    with _progress() as progress:
+        reports = campaign.run(budget=budget, out=out, only=only, seed=seed, workers=workers, progress=progress)
+    for item in reports:
+        click.echo(item.line())
+    click.echo(f"written: {out / 'index.html'}")
+    sys.exit(campaign.exit_status(reports))
+
+
+@main.command()
+@click.argument("record", type=click.Path(path_type=Path))
+@click.option("--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code.")
+@click.option("--workers", type=int, default=1, show_default=True)
+def verify(record: Path, rerun: bool, workers: int) -> None:
+    """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off."""
+    from verifiable_dp.reporting.verify import verify as check
+
+    with _progress() as progress:
+        again = None
+        if rerun:
+            from verifiable_dp import api
+
+            def again(found: Any) -> Any:
+                return api.rerun(found, workers=workers, progress=progress)
+
+        result = check(record, rerun=again)
+    click.echo(result.summary())
+
+
+@main.command()
+@click.argument("paper")
+def reproduce(paper: str) -> None:
+    """Remake the experiments of PAPER (not available in this version)."""
+    from verifiable_dp._validate import InputError
+
+    raise InputError(f"reproduce: not available in this version (asked for {paper!r}); `report` has C1 to C4 of S1")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Reports: the record, its verification and its renderings."""

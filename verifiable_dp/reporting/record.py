@@ -1,0 +1,326 @@
+"""The record of an audit: one JSON object that holds every number its verdicts follow from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.reporting import conclude
+
+SCHEMA_VERSION = "1.0.0"
+_PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "statsmodels", "pandas", "joblib")
+_STATEMENTS = {
+    "refuted": "The claim is refuted: the counterexample below can be run again.",
+    "not_refuted": "No violation of the claim was found. This is not a proof of privacy.",
+    "inconclusive": "The evidence decides nothing: no refutation, and no power that could be stated.",
+}
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON knows it: numpy scalars become Python's, infinities become strings."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def canonical(record: Mapping[str, Any]) -> str:
+    """The one JSON text of a record: sorted keys, no spaces, shortest floats, no NaN.
+
+    Raises
+    ------
+    ValueError
+        If it holds a number that is not finite.
+    """
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """SHA-256 over everything but the digest itself."""
+    rest = {key: value for key, value in record.items() if key != "digest"}
+    return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(Path(__file__).parent), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def provenance(started: float, cpu_seconds: float) -> dict[str, Any]:
+    """Versions, machine, time and command: what may differ between two runs of one audit."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = ""
+    stamp = "%Y-%m-%dT%H:%M:%SZ"
+    return {
+        "tool": "verifiable-dp",
+        "version": _own_version(),
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]) if sys.argv else "",
+        "python": platform.python_version(),
+        "packages": versions,
+        "platform": platform.platform(),
+        "cores": os.cpu_count() or 0,
+        "started": time.strftime(stamp, time.gmtime(started)),
+        "finished": time.strftime(stamp, time.gmtime()),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "commit": _git("rev-parse", "HEAD"),
+        "dirty": bool(_git("status", "--porcelain", "--untracked-files=no", "--", ":!reports")),
+        "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
+        "idealized_numerics": True,
+    }
+
+
+def _own_version() -> str:
+    import verifiable_dp
+
+    return str(verifiable_dp.__version__)
+
+
+def finish(draft: Mapping[str, Any], *, started: float, cpu_seconds: float) -> Report:
+    """Conclude a draft: verdicts, provenance and digest."""
+    regret = draft.get("regret")
+    record = {
+        "schema_version": SCHEMA_VERSION,
+        **draft,
+        "verdict": conclude.privacy(draft["checks"], draft["power"]),
+        "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
+        "regret": {**regret, "verdict": conclude.regret(regret["checks"])} if regret else None,
+        "provenance": provenance(started, cpu_seconds),
+    }
+    record = plain(record)
+    # What is recorded is what a reader gets back: one round through JSON.
+    record = json.loads(canonical(record))
+    record["digest"] = digest(record)
+    return Report(record)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a record."""
+    text = resources.files("verifiable_dp.reporting").joinpath("schema/record-1.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that cannot be written.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist or is read-only, or if it is a folder itself.
+    """
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise InputError(f"path: {str(path)!r} is a folder")
+    if not folder.is_dir():
+        raise InputError(f"path: {str(path)!r} cannot be written: no folder {str(folder)!r}")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".write-test-"):
+            pass
+    except OSError as error:
+        raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; nothing is left behind.
+    """
+    check_writable(path)
+    handle, temporary = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
+        raise
+    return path
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an audit returns.
+
+    Attributes
+    ----------
+    record : dict
+        The whole record, JSON values.
+    """
+
+    record: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the target."""
+        return str(self.record["target"]["name"])
+
+    @property
+    def verdict(self) -> str:
+        """On privacy: ``refuted``, ``not_refuted`` or ``inconclusive``."""
+        return str(self.record["verdict"])
+
+    @property
+    def epsilon_lower(self) -> float:
+        """Lower bound on the true epsilon, at confidence `record["confidence"]`."""
+        return float(self.record["epsilon_lower"])
+
+    @property
+    def regret_verdict(self) -> str | None:
+        """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None if not checked."""
+        regret = self.record["regret"]
+        return None if regret is None else regret["verdict"]
+
+    @property
+    def baseline(self) -> bool:
+        """Whether the target makes no privacy promise."""
+        return str(self.record["target"]["note"]).startswith("non-private baseline")
+
+    def to_json(self) -> str:
+        """The record as indented JSON."""
+        return json.dumps(self.record, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+
+    def to_html(self) -> str:
+        """A self-contained page."""
+        from verifiable_dp.reporting.page import render
+
+        return render(self.record)
+
+    def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
+        """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written; nothing half-written is left behind.
+        """
+        place = Path(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"folder: {str(place)!r} cannot be made: {error.strerror}") from None
+        page = self.to_html()
+        return (
+            write_text(place / f"{stem}.json", self.to_json()),
+            write_text(place / f"{stem}.html", page),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Report:
+        """Read a record and check it; see `verify.read`.
+
+        Raises
+        ------
+        InputError
+            If it is unreadable, malformed or was edited.
+        """
+        from verifiable_dp.reporting.verify import verify
+
+        return cls(verify(path).record)
+
+    def line(self) -> str:
+        """One line: name, verdicts, bound and power."""
+        record = self.record
+        parts = [f"{self.name:<20}"]
+        if record["checks"]:
+            note = " (baseline, promises nothing)" if self.baseline else ""
+            parts.append(f"{self.verdict}{note}")
+            parts.append(f"epsilon >= {self.epsilon_lower:.4g} against {record['claim']['epsilon']:g}")
+            if record["power"]:
+                parts.append(f"power: catches {float(record['power']['smallest_epsilon']):.4g}")
+        mutants = record["mutants"]
+        if mutants:
+            caught = sum(m["verdict"] in ("refuted", "contradicted") for m in mutants)
+            parts.append(f"mutants {caught}/{len(mutants)}")
+        if self.regret_verdict:
+            parts.append(f"regret {self.regret_verdict}")
+        return "  ".join(parts)
+
+    def summary(self) -> str:
+        """Some lines for a terminal."""
+        record, lines = self.record, [self.line()]
+        if record["checks"]:
+            lines.append(_STATEMENTS[self.verdict])
+        if record["target"]["note"]:
+            lines.append(f"note: {record['target']['note']}")
+        for check in record["checks"]:
+            lines.append(f"  {check['name']}: {_check_line(check)}")
+        for found in record["counterexamples"]:
+            pair = found.get("pair", {}).get("words", "")
+            lines.append(f"  counterexample ({found['check']}): {pair}; {_what(found)}")
+        if record["power"] and record["checks"]:
+            power = record["power"]
+            lines.append(
+                f"  power: a true epsilon of {float(power['smallest_epsilon']):.4g} would have been caught "
+                f"with probability {power['probability']:g} ({power['by'].replace('_', ' ')}: {power['statement']})"
+            )
+        for check in record["regret"]["checks"] if record["regret"] else []:
+            lines.append(f"  {check['name']}: {check['result']['verdict']}")
+        if record["counterexamples"]:
+            lines.append("  again: verifiable-dp verify RECORD --rerun")
+        return "\n".join(lines)
+
+
+def _what(found: Mapping[str, Any]) -> str:
+    if "event" in found:
+        return f"event {found['event']}, p-value {found['p_value']:.3g}"
+    if found.get("divergence"):
+        return str(found["divergence"])
+    return f"loss {float(found['loss']):.6g}"
+
+
+def _check_line(check: Mapping[str, Any]) -> str:
+    numbers, result = check["statistics"], check["result"]
+    if check["kind"] == "black_box":
+        return (
+            f"{result['verdict']}, {numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}, "
+            f"p-value {result['p_value']:.3g}, epsilon >= {float(result['epsilon_lower']):.4g}"
+        )
+    if check["kind"] == "alignment":
+        return (
+            f"{result['verdict']}, largest cost {float(numbers['max_cost']):.6g} in {numbers['examined']} "
+            f"transcripts against epsilon {numbers['epsilon']:g}"
+        )
+    return str(result["verdict"])

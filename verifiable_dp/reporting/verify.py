@@ -1,0 +1,211 @@
+"""Verification: does a record say what its own numbers say, and do its numbers come out again?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# The judges register themselves when their modules are imported.
+import verifiable_dp.evidence.alignment
+import verifiable_dp.evidence.blackbox
+import verifiable_dp.evidence.regret  # noqa: F401
+from verifiable_dp._validate import InputError
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.reporting import conclude
+from verifiable_dp.reporting.record import SCHEMA_VERSION, digest, plain, schema
+
+_LARGEST = 64 << 20
+_DEEPEST = 64
+# What a re-run may change: when and where it ran.
+_FREE = ("provenance", "digest")
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A record that holds.
+
+    Attributes
+    ----------
+    record : dict
+        What was read.
+    checks : int
+        Number of checks that were judged again.
+    rerun : bool
+        Whether it was also run again, with equal counts.
+    """
+
+    record: Mapping[str, Any]
+    checks: int
+    rerun: bool
+
+    def summary(self) -> str:
+        """In one line."""
+        record = self.record
+        regret = record["regret"]["verdict"] if record["regret"] else "not checked"
+        again = "; run again, every count is the same" if self.rerun else ""
+        return (
+            f"{record['target']['name']}: digest and schema hold, {self.checks} checks judged again; "
+            f"privacy {record['verdict']}, regret {regret}{again}"
+        )
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """Read a record without trusting it.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is too large or too deep, or no JSON object.
+    """
+    place = Path(path)
+    try:
+        if place.stat().st_size > _LARGEST:
+            raise InputError(f"record: {str(place)!r} is larger than {_LARGEST >> 20} MiB")
+        text = place.read_text(encoding="utf-8")
+        loaded = json.loads(text, parse_constant=_refuse)
+    except OSError as error:
+        raise InputError(f"record: {str(place)!r} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"record: {str(place)!r} is corrupted: {reason}") from None
+    if not isinstance(loaded, dict):
+        raise InputError(f"record: {str(place)!r} is no JSON object")
+    if _depth(loaded) > _DEEPEST:
+        raise InputError(f"record: {str(place)!r} is nested too deeply")
+    return loaded
+
+
+def _refuse(word: str) -> None:
+    raise InputError(f"record: corrupted: {word} is no JSON number")
+
+
+def _depth(value: Any) -> int:
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        item, level = stack.pop()
+        deepest = max(deepest, level)
+        if isinstance(item, dict):
+            stack.extend((child, level + 1) for child in item.values())
+        elif isinstance(item, list):
+            stack.extend((child, level + 1) for child in item)
+    return deepest
+
+
+def validate(record: Mapping[str, Any]) -> None:
+    """Check a record against the schema.
+
+    Raises
+    ------
+    InputError
+        If the version is unknown or a field does not fit: the first such field, and why.
+    """
+    import jsonschema
+
+    version = record.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {version!r}")
+    validator = jsonschema.Draft202012Validator(schema())
+    errors = sorted(validator.iter_errors(record), key=lambda error: list(map(str, error.absolute_path)))
+    if errors:
+        first = errors[0]
+        place = ".".join(str(part) for part in first.absolute_path) or "top level"
+        raise InputError(f"record: {place}: {' '.join(first.message.split())[:200]}")
+
+
+def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for i, check in enumerate(record["checks"]):
+        yield f"checks.{i}", check
+    for i, mutant in enumerate(record["mutants"]):
+        for j, check in enumerate(mutant["checks"]):
+            yield f"mutants.{i}.checks.{j}", check
+    for i, check in enumerate(record["regret"]["checks"] if record["regret"] else []):
+        yield f"regret.checks.{i}", check
+
+
+def _rejudge(record: Mapping[str, Any]) -> int:
+    count = 0
+    for place, check in _all_checks(record):
+        try:
+            result = plain(judged(check["kind"], check["statistics"]))
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"record: {place}.statistics cannot be judged: {error!r}") from None
+        _same(f"{place}.result", check["result"], result)
+        count += 1
+    return count
+
+
+def _same(place: str, recorded: Any, again: Any) -> None:
+    difference = first_difference(recorded, again, place)
+    if difference:
+        raise InputError(f"record: edited or corrupted: {difference}")
+
+
+def first_difference(recorded: Any, again: Any, place: str = "") -> str:
+    """Where two JSON values differ first, in words; empty if they are equal."""
+    if isinstance(recorded, dict) and isinstance(again, dict):
+        for key in sorted({*recorded, *again}):
+            here = f"{place}.{key}" if place else key
+            if key not in recorded or key not in again:
+                return f"{here} is {'missing' if key not in recorded else 'unexpected'}"
+            found = first_difference(recorded[key], again[key], here)
+            if found:
+                return found
+        return ""
+    if isinstance(recorded, list) and isinstance(again, list) and len(recorded) == len(again):
+        for i, (left, right) in enumerate(zip(recorded, again, strict=True)):
+            found = first_difference(left, right, f"{place}.{i}")
+            if found:
+                return found
+        return ""
+    if recorded == again and type(recorded) is type(again):
+        return ""
+    return f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def verify(
+    path: str | Path, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+) -> Verified:
+    """Check a record: schema, digest, every result from its own numbers, every verdict from the results.
+
+    Parameters
+    ----------
+    path
+        Of the JSON file.
+    rerun
+        Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
+        provenance. Without it nothing but JSON is read, and no code of the target is imported.
+
+    Raises
+    ------
+    InputError
+        If anything does not hold: the first thing that does not.
+    """
+    record = read(path)
+    validate(record)
+    stated = digest(record)
+    if record["digest"] != stated:
+        raise InputError(f"record: edited or corrupted: digest is {_short(record['digest'])}, not {stated}")
+    count = _rejudge(record)
+    _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]))
+    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]))
+    if record["regret"]:
+        _same("regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]))
+    for i, mutant in enumerate(record["mutants"]):
+        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant))
+    if rerun is not None:
+        again = rerun(record)
+        left, right = ({k: v for k, v in r.items() if k not in _FREE} for r in (record, again))
+        difference = first_difference(left, right)
+        if difference:
+            raise InputError(f"record: a re-run gives something else: {difference}")
+    return Verified(record, count, rerun is not None)
