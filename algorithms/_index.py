@@ -43,10 +43,7 @@ class Index(Algorithm):
     def query(self, state: IndexState) -> Query:
         """One round."""
         n = len(state.run)
-        if state.t[0] < self.n_arms:
-            arm = state.t
-        else:
-            arm = self.index(state).argmax(axis=1)
+        arm = state.t if state.t[0] < self.n_arms else self.index(state).argmax(axis=1)
         rounds = (state.t < self.horizon).astype(np.int64)
         return Query(state.t, rounds, arm[:, None] == np.arange(self.n_arms), np.ones(n, bool))
 

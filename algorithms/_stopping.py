@@ -114,9 +114,7 @@ class Stopping(Algorithm):
         """Samples up to the next check."""
         wanted = self.check_time(state.check) - state.t
         left = np.where(state.halted, 0, self.horizon - state.t)
-        return Query(
-            state.t, np.minimum(wanted, left), np.ones((len(state.run), 1), bool), wanted <= left
-        )
+        return Query(state.t, np.minimum(wanted, left), np.ones((len(state.run), 1), bool), wanted <= left)
 
     def release(
         self, state: StoppingState, memory: StoppingMemory, query: Query, answer: FloatArray, noise: Noise

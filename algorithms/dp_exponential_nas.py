@@ -1,4 +1,4 @@
-"""DP exponential NAS: the private stopping rule with checks at powers of two (Sajed & Sheffet 2019, Algorithm 2)."""
+"""DP exponential NAS: checks at powers of two (Sajed & Sheffet 2019, Algorithm 2)."""
 
 from __future__ import annotations
 

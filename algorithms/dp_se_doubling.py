@@ -62,7 +62,9 @@ class DPSEDoubling(DPSE):
     name: ClassVar[str] = "dp-se-doubling"
 
     def __post_init__(self) -> None:
-        _validate.integer("first_guess", self.first_guess, least=2 * _validate.integer("n_arms", self.n_arms, least=2))
+        _validate.integer(
+            "first_guess", self.first_guess, least=2 * _validate.integer("n_arms", self.n_arms, least=2)
+        )
         if self.beta is not None and self.beta != 1.0 / self.first_guess:
             raise _validate.InputError(f"beta must be None (it follows from the guesses), got {self.beta!r}")
         object.__setattr__(self, "beta", 1.0 / self.first_guess)
@@ -71,7 +73,9 @@ class DPSEDoubling(DPSE):
     @property
     def claim(self) -> PrivacyClaim:
         """Thm 4.1 in each phase; phases use disjoint rewards."""
-        source = Source(papers.S1, "Theorem 4.1 and proof of Theorem 4.3", "parallel composition over restarts")
+        source = Source(
+            papers.S1, "Theorem 4.1 and proof of Theorem 4.3", "parallel composition over restarts"
+        )
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     @functools.cached_property
@@ -84,8 +88,9 @@ class DPSEDoubling(DPSE):
                 return tuple(schedules)
             guess *= 2
 
-    def _look_up(self, state: DoublingState, which: int) -> FloatArray | IntArray:
-        out = np.zeros(len(state.run), np.int64 if which == 0 else np.float64)
+    def _look_up(self, state: DoublingState, which: int) -> FloatArray:
+        """Length (0) or threshold (1) of the current epoch, by the phase's schedule, (n,)."""
+        out = np.zeros(len(state.run))
         for phase in np.unique(state.phase):
             at = state.phase == phase
             table = self._inner[phase][which]

@@ -1,4 +1,4 @@
-"""NAS: the stopping rule without privacy (Domingo, Gavaldà & Watanabe 2002; Sajed & Sheffet 2019, Section 3)."""
+"""NAS: the stopping rule without privacy (Domingo et al. 2002; Sajed & Sheffet 2019, Section 3)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,23 @@
 """The papers, as they are cited."""
 
-S1 = "Sajed & Sheffet, An Optimal Private Stochastic-MAB Algorithm Based on an Optimal Private Stopping Rule, ICML 2019"
+S1 = (
+    "Sajed & Sheffet, An Optimal Private Stochastic-MAB Algorithm Based on an Optimal Private Stopping Rule, "
+    "ICML 2019"
+)
 MISHRA = "Mishra & Thakurta, (Nearly) Optimal Differentially Private Stochastic Multi-Arm Bandits, UAI 2015"
-AUER = "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, Machine Learning 2002"
-EVEN_DAR = "Even-Dar, Mannor & Mansour, PAC Bounds for Multi-armed Bandit and Markov Decision Processes, COLT 2002"
-DOMINGO = "Domingo, Gavaldà & Watanabe, Adaptive Sampling Methods for Scaling Up Knowledge Discovery Algorithms, 2002"
+AUER = (
+    "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, "
+    "Machine Learning 2002"
+)
+EVEN_DAR = (
+    "Even-Dar, Mannor & Mansour, PAC Bounds for Multi-armed Bandit and Markov Decision Processes, COLT 2002"
+)
+DOMINGO = (
+    "Domingo, Gavaldà & Watanabe, Adaptive Sampling Methods for Scaling Up Knowledge Discovery Algorithms, "
+    "Data Mining and Knowledge Discovery 2002"
+)
 CHAN = "Chan, Shi & Song, Private and Continual Release of Statistics, ICALP 2010"
-TAO = "Tao, Wu, Zhao & Wang, Optimal Rates of (Locally) Differentially Private Heavy-tailed Multi-Armed Bandits, AISTATS 2022"
+TAO = (
+    "Tao, Wu, Zhao & Wang, Optimal Rates of (Locally) Differentially Private Heavy-tailed Multi-Armed "
+    "Bandits, AISTATS 2022"
+)

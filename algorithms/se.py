@@ -94,7 +94,7 @@ class SE(Elimination):
         where = query.active & query.complete[:, None]
         return memory, Exact().release(answer, noise, state.run, slot, where)
 
-    def removed(self, state: SEState, released: FloatArray) -> BoolArray:  # type: ignore[override]
+    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
         """Arms more than two radii below the largest mean."""
         mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], -np.inf)
         limit = 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
@@ -17,7 +13,6 @@ from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import audit as auditing
 from verifiable_dp.auditing import registry, targets
 from verifiable_dp.auditing.audit import ALPHA, BUDGETS, CONFIDENCE, Progress
-from verifiable_dp.neighbours import Pair
 from verifiable_dp.reporting.record import Report, finish
 
 Target = Algorithm | Callable[..., Any] | str
@@ -308,7 +303,9 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _
             ]
     else:
         if plan["given_pairs"]:
-            raise InputError("record: its pairs were given as Python objects; it can be re-run from Python only")
+            raise InputError(
+                "record: its pairs were given as Python objects; it can be re-run from Python only"
+            )
         function = targets.load(_reference(target))
         now = targets.Source.of(function, target["name"]).sha256
         if now != target["source"]["sha256"]:
@@ -329,7 +326,9 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _
 
 def _reference(target: Mapping[str, Any]) -> str:
     name, path = str(target["name"]), str(target["source"]["path"])
-    if ":" in name and (not name.partition(":")[0].endswith(".py") or Path(name.rpartition(":")[0]).is_file()):
+    if ":" in name and (
+        not name.partition(":")[0].endswith(".py") or Path(name.rpartition(":")[0]).is_file()
+    ):
         return name
     if not path:
         raise InputError(f"record: the source of {name} is not known; it cannot be re-run")

@@ -68,7 +68,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
             status.stop()
 
 
-class Budget(click.ParamType):
+class Budget(click.ParamType[Any]):
     """quick, standard, thorough or seconds."""
 
     name = "quick|standard|thorough|SECONDS"
@@ -86,7 +86,9 @@ class Budget(click.ParamType):
 def _common(function: Any) -> Any:
     options = [
         click.option("--seed", type=int, default=0, show_default=True, help="Decides every count."),
-        click.option("--workers", type=int, default=1, show_default=True, help="Processes; results stay the same."),
+        click.option(
+            "--workers", type=int, default=1, show_default=True, help="Processes; results stay the same."
+        ),
     ]
     for option in reversed(options):
         function = option(function)
@@ -147,7 +149,9 @@ def _check_writable(*paths: Path | None) -> None:
             check_writable(path)
 
 
-def _write(report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None) -> None:
+def _write(
+    report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None
+) -> None:
     from verifiable_dp.reporting.record import write_text
 
     if json_path is not None:
@@ -167,7 +171,9 @@ def _write(report: Any, json_path: Path | None, html_path: Path | None, sarif_pa
 @click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
 @click.option("--horizon", type=int, help="T; needed for play and play_many.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
-@click.option("--observe", type=click.Choice(["actions", "releases", "reports"]), help="What the adversary sees.")
+@click.option(
+    "--observe", type=click.Choice(["actions", "releases", "reports"]), help="What the adversary sees."
+)
 @click.option("--budget", type=Budget(), default="quick", show_default=True)
 @_common
 @_outputs
@@ -211,7 +217,9 @@ def audit(
 
 @main.command()
 @click.argument("name")
-@click.option("--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True)
+@click.option(
+    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+)
 @_common
 @_outputs
 def regret(
@@ -234,12 +242,14 @@ def regret(
         report = api.check_regret(name, budget=budget, seed=seed, workers=workers, progress=progress)
     _write(report, json_path, html_path, sarif_path)
     click.echo(report.summary())
-    sys.exit(REGRET_EXIT[report.regret_verdict])
+    sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 
 @main.command()
 @click.argument("name")
-@click.option("--setting", default="C1", show_default=True, help="C1 to C4 of Sajed & Sheffet, or means: .9,.5,.1")
+@click.option(
+    "--setting", default="C1", show_default=True, help="C1 to C4 of Sajed & Sheffet, or means: .9,.5,.1"
+)
 @click.option("--epsilon", type=float, default=1.0, show_default=True)
 @click.option("--arms", "n_arms", type=int, default=5, show_default=True)
 @click.option("--horizon", type=int, default=1_000_000, show_default=True)
@@ -270,7 +280,9 @@ def simulate(
         try:
             means = [float(mean) for mean in setting.split(",")]
         except ValueError:
-            raise InputError(f"setting must be C1, C2, C3, C4 or means such as .9,.5, got {setting!r}") from None
+            raise InputError(
+                f"setting must be C1, C2, C3, C4 or means such as .9,.5, got {setting!r}"
+            ) from None
         environment = environments.bernoulli(means)
         n_arms = len(means)
     takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
@@ -283,7 +295,8 @@ def simulate(
         result = run_simulation(algorithm, environment, runs=runs, seed=seed, workers=workers)
     spread = result.regret.std(ddof=1) if runs > 1 else 0.0
     click.echo(
-        f"{name}, T = {horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, standard deviation {spread:.4g}"
+        f"{name}, T = {horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, "
+        f"standard deviation {spread:.4g}"
     )
     if csv_path is not None:
         from verifiable_dp.reporting.record import write_text
@@ -292,11 +305,17 @@ def simulate(
 
 
 @main.command()
-@click.option("--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True)
+@click.option(
+    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
+)
 @click.option("--only", multiple=True, metavar="NAME", help="Only these algorithms.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms at a time.")
+@click.option(
+    "--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms at a time."
+)
 def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: int) -> None:
     """Audit the catalogue and write a record and a page for each algorithm, with an index.
 
@@ -306,7 +325,9 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
     from verifiable_dp import campaign
 
     with _progress() as progress:
-        reports = campaign.run(budget=budget, out=out, only=only, seed=seed, workers=workers, progress=progress)
+        reports = campaign.run(
+            budget=budget, out=out, only=only, seed=seed, workers=workers, progress=progress
+        )
     for item in reports:
         click.echo(item.line())
     click.echo(f"written: {out / 'index.html'}")
@@ -315,7 +336,9 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
 
 @main.command()
 @click.argument("record", type=click.Path(path_type=Path))
-@click.option("--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code.")
+@click.option(
+    "--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code."
+)
 @click.option("--workers", type=int, default=1, show_default=True)
 def verify(record: Path, rerun: bool, workers: int) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off."""
@@ -331,15 +354,6 @@ def verify(record: Path, rerun: bool, workers: int) -> None:
 
         result = check(record, rerun=again)
     click.echo(result.summary())
-
-
-@main.command()
-@click.argument("paper")
-def reproduce(paper: str) -> None:
-    """Remake the experiments of PAPER (not available in this version)."""
-    from verifiable_dp._validate import InputError
-
-    raise InputError(f"reproduce: not available in this version (asked for {paper!r}); `report` has C1 to C4 of S1")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Three views of one input, after Sajed & Sheffet (table), Wu et al. (stream) and 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -224,7 +225,7 @@ def _run_lengths(table: FloatArray) -> list[list[Any]]:
     """[[repeats, rewards], …] of consecutive equal rows."""
     changes = np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1
     starts = np.concatenate([[0], changes, [len(table)]]).astype(int)
-    return [[int(b - a), table[a].tolist()] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [[int(b - a), table[a].tolist()] for a, b in itertools.pairwise(starts)]
 
 
 def pair_of(plain: Mapping[str, Any]) -> TablePair | StreamPair:

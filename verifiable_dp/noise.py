@@ -88,7 +88,7 @@ class Seeded:
         self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
     ) -> FloatArray:
         """See `Noise.laplace`."""
-        return value + _philox.fill_laplace(self.key, run, slot, scale, where)
+        return np.asarray(value + _philox.fill_laplace(self.key, run, slot, scale, where))
 
     def hidden(
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift

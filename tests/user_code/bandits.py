@@ -97,10 +97,7 @@ def ucb1(rewards, rng):
     horizon, n_arms = rewards.shape
     sums, pulls, actions = np.zeros(n_arms), np.zeros(n_arms), np.empty(horizon, dtype=int)
     for t in range(horizon):
-        if t < n_arms:
-            arm = t
-        else:
-            arm = int(np.argmax(sums / pulls + np.sqrt(2 * np.log(t) / pulls)))
+        arm = t if t < n_arms else int(np.argmax(sums / pulls + np.sqrt(2 * np.log(t) / pulls)))
         actions[t] = arm
         sums[arm] += rewards[t, arm]
         pulls[arm] += 1

@@ -28,9 +28,10 @@ from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import alignment, blackbox
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, POWER, TUNE, AlgorithmSampler, Plan, Sampler
+from verifiable_dp.evidence.blackbox import ALPHA as ALPHA
+from verifiable_dp.evidence.blackbox import CONFIDENCE as CONFIDENCE
+from verifiable_dp.evidence.blackbox import POWER, TUNE, AlgorithmSampler, Plan, Sampler
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.events import choose
 from verifiable_dp.evidence.search import Search
 from verifiable_dp.neighbours import Pair, TablePair
 
@@ -190,10 +191,8 @@ def _ladder(
     """Both rungs, whatever the first one says."""
     check, found = _align(subject, examples, seed)
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
-    chosen, ranked = blackbox.select(
-        sampler, subject.pairs, plan, delta=subject.claim.delta, workers=workers
-    )
-    tests = blackbox.test(
+    chosen, ranked = blackbox.select(sampler, subject.pairs, plan, delta=subject.claim.delta, workers=workers)
+    tests = blackbox.put_to_test(
         sampler,
         chosen,
         plan,
@@ -233,7 +232,7 @@ def _mutant_entry(
         sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
         claim = broken.claim
         chosen, _ = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
-        checks += blackbox.test(
+        checks += blackbox.put_to_test(
             sampler,
             chosen,
             plan,
@@ -312,7 +311,7 @@ def _repeat(
     """How many of `repeats` tests on fresh runs refute a mutant."""
     refuted = 0
     for i in range(repeats):
-        tests = blackbox.test(
+        tests = blackbox.put_to_test(
             _reseeded(sampler, seed + 1 + i),
             [picked],
             plan,
@@ -363,9 +362,7 @@ def audit_algorithm(
     claim = subject.claim
     if claim.observe == "reports":
         raise InputError("observe must be actions or releases: this algorithm has no local reports")
-    plan = (
-        _pinned(pinned) if pinned else _plan_for(subject.algorithm, subject.pairs[0], claim.observe, size)
-    )
+    plan = _pinned(pinned) if pinned else _plan_for(subject.algorithm, subject.pairs[0], claim.observe, size)
     examples = int(pinned["examples"]) if pinned else size.examples
     repeats = int(pinned["repeats"]) if pinned else size.repeats
     progress("alignment and black box")
@@ -447,7 +444,9 @@ def _plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
     }
 
 
-def _state_power(black_box: dict[str, Any] | None, align: Check, claim: PrivacyClaim) -> dict[str, Any] | None:
+def _state_power(
+    black_box: dict[str, Any] | None, align: Check, claim: PrivacyClaim
+) -> dict[str, Any] | None:
     """Power of the audit: alignment catches any excess that it sees exactly; else the black box counts."""
     if align.statistics["visible"] and align.verdict == "not_refuted":
         cost = float(align.statistics["max_cost"])
@@ -546,7 +545,11 @@ def audit_play(
     sampler = PlaySampler(function, many, n_arms, horizon, seed, shard=4096 if many else 256)
     shape = (horizon, n_arms)
     rng = np.random.default_rng(seed)
-    tables = [np.full(shape, low), np.full(shape, (low + high) / 2), np.where(rng.random(shape) < 0.5, low, high)]
+    tables = [
+        np.full(shape, low),
+        np.full(shape, (low + high) / 2),
+        np.where(rng.random(shape) < 0.5, low, high),
+    ]
     progress("first runs")
     seen = probe_play(sampler, tables)
     tune = _Tuner(sampler)
@@ -643,7 +646,7 @@ def _look(
     own = seed if number == 0 else seed + 0x5EED
     source = _reseeded(sampler, own)
     chosen, ranked = blackbox.select(source, candidates, plan, delta=claim.delta, workers=workers)
-    checks = blackbox.test(
+    checks = blackbox.put_to_test(
         source,
         chosen,
         plan,
@@ -883,7 +886,7 @@ def regret_only(
     if auditor is None:
         raise InputError(f"target: {getattr(algorithm, 'name', algorithm)} has no auditor with regret checks")
     checks = auditor.regret(algorithm, str(budget), seed, workers)
-    entries = []
+    entries: list[dict[str, Any]] = []
     for mutant in auditor.mutants if mutants else ():
         if mutant.breaks != "regret":
             continue

@@ -95,7 +95,5 @@ def catalogue() -> pd.DataFrame:
         claims = ([promise.source.statement] if promise and promise.source else []) + [
             claim.source.statement for claim in found.claims
         ]
-        rows.append(
-            {"name": name, "paper": found.paper, "model": found.model, "claims": "; ".join(claims)}
-        )
+        rows.append({"name": name, "paper": found.paper, "model": found.model, "claims": "; ".join(claims)})
     return pd.DataFrame(rows, columns=["name", "paper", "model", "claims"])

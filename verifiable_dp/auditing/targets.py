@@ -58,7 +58,6 @@ class ScaledGenerator(np.random.Generator):
         """As numpy's, with the scale multiplied."""
         return super().exponential(self._scale(scale), size)
 
-
     def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
         """As numpy's, multiplied."""
         return self._scale(super().standard_normal(*args, **kwargs))
@@ -122,7 +121,9 @@ def load(reference: str) -> Any:
     """
     place, _, name = reference.rpartition(":")
     if not place or not name:
-        raise InputError(f"target must be a catalogue name, file.py:name or package.module:name, got {reference!r}")
+        raise InputError(
+            f"target must be a catalogue name, file.py:name or package.module:name, got {reference!r}"
+        )
     module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
     try:
         thing: Any = module
@@ -257,11 +258,7 @@ class PlaySampler:
         except Exception:
             arms = np.empty(0, object)
         if arms.shape != shape:
-            what = "x".join(str(n) for n in shape)
-            raise InputError(
-                f"{self._what} must return arms of shape ({what.replace('x', ', ')}{',' if len(shape) == 1 else ''}),"
-                f" got shape {arms.shape}"
-            )
+            raise InputError(f"{self._what} must return arms of shape {shape}, got shape {arms.shape}")
         if arms.dtype.kind not in "iub":
             if arms.dtype.kind != "f" or not np.array_equal(arms, np.floor(arms)):
                 raise InputError(f"{self._what} must return integer arms, got dtype {arms.dtype}")

@@ -443,5 +443,3 @@ class Twin(Algorithm):
     def output(self, state: Any) -> FloatArray:
         """As the algorithm underneath."""
         return self.inner.output(state)
-
-

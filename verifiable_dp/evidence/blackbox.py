@@ -53,7 +53,10 @@ class Plan:
 class Sampler(Protocol):
     """Runs a target on either input of a pair."""
 
-    shard: int
+    @property
+    def shard(self) -> int:
+        """Runs that are sampled together; fixed, so that results do not depend on workers."""
+        ...
 
     def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """What the adversary sees of runs with numbers `runs` on input `world` of `pair`.
@@ -178,9 +181,7 @@ class Selected:
     event: Event
 
 
-def rank(
-    sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int
-) -> list[int]:
+def rank(sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int) -> list[int]:
     """Numbers of the most promising pairs, best first; at most eight, at least `plan.keep`.
 
     In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best.
@@ -212,7 +213,7 @@ def select(
     return chosen, ranked
 
 
-def test(
+def put_to_test(
     sampler: Sampler,
     chosen: Sequence[Selected],
     plan: Plan,
@@ -259,9 +260,6 @@ def test(
             )
         )
     return checks
-
-
-test.__test__ = False  # type: ignore[attr-defined]  # not a test of pytest's
 
 
 @judge("black_box")

@@ -118,7 +118,7 @@ class Codes:
         """Scores, (n,); values that were never seen score 0."""
         column = seen.discrete.get(self.name)
         if column is None:  # no run of this batch is that long
-            column = next(reversed(seen.discrete.values()))
+            column = _whole(seen)
         row = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
         return np.where(self.values[row] == column, self.ratios[row], 0.0)
 
@@ -129,7 +129,7 @@ class Codes:
 
 @dataclass(frozen=True)
 class Binned:
-    """Sum over numeric columns of the estimated log ratio of their bins, within groups of a discrete column."""
+    """Sum over numeric columns of the estimated log ratio of their bins, by groups of a discrete column."""
 
     columns: tuple[str, ...]
     group: Codes | None
@@ -141,9 +141,9 @@ class Binned:
         if self.group is None:
             return self._within(seen, 0, np.ones(seen.runs, bool))
         total = self.group(seen)
-        column = _filled([seen, Observation(0, {self.group.name: np.zeros(0, np.int64)}, seen.numeric)])[0].discrete[
-            self.group.name
-        ]
+        column = _filled([seen, Observation(0, {self.group.name: np.zeros(0, np.int64)}, seen.numeric)])[
+            0
+        ].discrete[self.group.name]
         for key in {key for key, _ in self.edges}:
             where = column == key
             if where.any():
@@ -272,7 +272,9 @@ def _wilson_lower(share: FloatArray, runs: FloatArray, z: float) -> FloatArray:
     return np.asarray(np.clip((middle - half) / (1 + z**2 / runs), 0.0, 1 - 1e-12))
 
 
-def _best_cut(a: FloatArray, b: FloatArray, delta: float, test_runs: int) -> tuple[float, float, float, float]:
+def _best_cut(
+    a: FloatArray, b: FloatArray, delta: float, test_runs: int
+) -> tuple[float, float, float, float]:
     """Threshold of the best lower bound on log((p - delta) / q): (promise, cut, p, q)."""
     a, b = np.sort(a), np.sort(b)
     both = np.concatenate([a, b])
@@ -356,6 +358,7 @@ def choose(
 
 # ---------------------------------------------------------------- columns of action sequences
 
+
 def prefix_ends(rounds: int) -> IntArray:
     """Ends of the prefixes that are looked at: each of the first 16 rounds, then geometric, in eights.
 
@@ -388,15 +391,22 @@ def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
     weights = np.random.Generator(np.random.Philox(20190601)).integers(
         0, 2**63, size=words.shape[1], dtype=np.int64
     )
-    weights = (weights << 1) | 1
-    code, start, columns = np.zeros(n, np.int64), 0, {}
+    weights = np.asarray((weights << 1) | 1)
+    code, start = np.zeros(n, np.int64), 0
+    columns: dict[str, IntArray] = {}
     with np.errstate(over="ignore"):
-        for end, stop in zip(ends, stops, strict=True):
+        for end, stop in zip(ends.tolist(), stops.tolist(), strict=True):
             # The value -1 after the end of a run adds nothing: see `_filled`.
             code = code + ((words[:, start:stop] + (step == 1)) * weights[start:stop]).sum(axis=1)
             name = f"all {what}s" if end == rounds else f"{what}s 1 to {end}"
             columns[name], start = code, stop
     return columns
+
+
+def _whole(seen: Observation) -> IntArray:
+    """Codes of the whole sequences."""
+    whole = [column for name, column in seen.discrete.items() if name.startswith("all ")]
+    return whole[0] if whole else np.zeros(seen.runs, np.int64)
 
 
 def _filled(parts: Sequence[Observation]) -> list[Observation]:
@@ -405,7 +415,7 @@ def _filled(parts: Sequence[Observation]) -> list[Observation]:
     numeric = [name for name in parts[0].numeric if all(name in p.numeric for p in parts)]
     filled = []
     for part in parts:
-        whole = next(reversed(part.discrete.values()), np.zeros(part.runs, np.int64))
+        whole = _whole(part)
         columns = {name: part.discrete.get(name, whole) for name in names}
         filled.append(replace(part, discrete=columns, numeric={n: part.numeric[n] for n in numeric}))
     return filled

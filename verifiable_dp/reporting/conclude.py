@@ -1,4 +1,4 @@
-"""What follows from the checks of a record: pure functions, used when it is written and when it is verified."""
+"""What follows from the checks of a record: pure functions, for writing it and for verifying it."""
 
 from __future__ import annotations
 

@@ -294,7 +294,8 @@ class Report:
             power = record["power"]
             lines.append(
                 f"  power: a true epsilon of {float(power['smallest_epsilon']):.4g} would have been caught "
-                f"with probability {power['probability']:g} ({power['by'].replace('_', ' ')}: {power['statement']})"
+                f"with probability {power['probability']:g} "
+                f"({power['by'].replace('_', ' ')}: {power['statement']})"
             )
         for check in record["regret"]["checks"] if record["regret"] else []:
             lines.append(f"  {check['name']}: {check['result']['verdict']}")
@@ -315,7 +316,8 @@ def _check_line(check: Mapping[str, Any]) -> str:
     numbers, result = check["statistics"], check["result"]
     if check["kind"] == "black_box":
         return (
-            f"{result['verdict']}, {numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}, "
+            f"{result['verdict']}, {numbers['k1']} of {numbers['n1']} against "
+            f"{numbers['k0']} of {numbers['n0']}, "
             f"p-value {result['p_value']:.3g}, epsilon >= {float(result['epsilon_lower']):.4g}"
         )
     if check["kind"] == "alignment":
