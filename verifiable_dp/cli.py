@@ -356,5 +356,36 @@ def verify(record: Path, rerun: bool, workers: int) -> None:
     click.echo(result.summary())
 
 
+@main.command()
+@click.option("--budget", type=Budget(), default="quick", show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "json_path", type=_PATH, help="Write the outcomes here.")
+def selftest(budget: Any, seed: int, json_path: Path | None) -> None:
+    """Audit mechanisms whose true epsilon is known. Exit status 0 if all come out as their truth says."""
+    import json
+
+    from verifiable_dp import controls
+
+    _check_writable(json_path)
+    with _progress() as progress:
+        progress("auditing the controls")
+        outcomes = controls.selftest(budget=budget, seed=seed)
+    click.echo(f"{'control':<26}{'claim':>6}{'truth':>8}{'bound':>8}{'samples':>10}{'CPU s':>7}  verdict")
+    for outcome in outcomes:
+        control = outcome.control
+        click.echo(
+            f"{control.name:<26}{control.claimed:>6g}{control.truth:>8.4f}{outcome.bound:>8.4f}"
+            f"{outcome.samples:>10}{outcome.cpu_seconds:>7.2f}  {outcome.verdict}"
+            + ("" if outcome.right else f"  WRONG: should be {control.expected}")
+        )
+    alarms = sum(o.verdict == "refuted" and o.control.expected != "refuted" for o in outcomes)
+    click.echo(f"false alarms: {alarms}; missed: {sum(not o.right for o in outcomes) - alarms}")
+    if json_path is not None:
+        from verifiable_dp.reporting.record import write_text
+
+        write_text(json_path, json.dumps([o.as_dict() for o in outcomes], indent=1) + "\n")
+    sys.exit(0 if all(o.right for o in outcomes) else 1)
+
+
 if __name__ == "__main__":
     main()

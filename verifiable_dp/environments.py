@@ -182,14 +182,16 @@ class Table:
         if query.rounds.max() == 1:
             return np.asarray(np.where(query.active, self.table[query.start], 0.0))
         codes = query.codes()
-        columns = (query.start, query.rounds, codes)
-        if all(column.min() == column.max() for column in columns):
-            return np.repeat(self._sum(query, 0, codes)[None], len(codes), axis=0)
-        _, first, inverse = np.unique(
-            np.column_stack(columns), axis=0, return_index=True, return_inverse=True
-        )
-        sums = np.array([self._sum(query, int(i), codes) for i in first])
-        return np.asarray(sums[inverse.reshape(-1)])
+        sums = np.empty(query.active.shape)
+        left = np.ones(len(codes), bool)
+        # Few public states are shared by many runs: one pass for each is faster than sorting.
+        while left.any():
+            first = int(left.argmax())
+            same = (query.start == query.start[first]) & (query.rounds == query.rounds[first])
+            same &= codes == codes[first]
+            sums[same] = self._sum(query, first, codes)
+            left &= ~same
+        return sums
 
     def _sum(self, query: Query, row: int, codes: IntArray) -> FloatArray:
         start, rounds = int(query.start[row]), int(query.rounds[row])

@@ -113,7 +113,9 @@ def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> P
     sampler = AlgorithmSampler(algorithm, "actions", 0)
     seen = sampler.sample(pair, 0, POWER, 0, np.arange(16, dtype=np.int64))
     blocks = max((int(name.split()[-1]) for name in seen.discrete if name[-1].isdigit()), default=0) + 1
-    runs = int(np.clip(size.steps // max(blocks, 2), 2000, size.most))
+    # Where hidden noise leaves the decision to the black box, it gets twice the runs.
+    steps = size.steps if observe == "releases" else 2 * size.steps
+    runs = int(np.clip(steps // max(blocks, 2), 2000, size.most))
     return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
 
 
@@ -207,15 +209,19 @@ def _ladder(
     return [check, *tests], found, chosen[0], [subject.pairs[i] for i in ranked]
 
 
+def _visible(claim: PrivacyClaim) -> bool:
+    """Whether the adversary sees every release, so that the loss of a transcript refutes."""
+    return claim.observe == "releases" and claim.delta == 0
+
+
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
-    visible = subject.claim.observe == "releases" and subject.claim.delta == 0
     return alignment.check(
         subject.algorithm,
         subject.small,
         subject.pairs[:4],
         epsilon=subject.claim.epsilon,
         small_epsilon=subject.small_epsilon,
-        visible=visible,
+        visible=_visible(subject.claim),
         seed=seed,
         examples=examples,
     )
@@ -226,9 +232,12 @@ def _mutant_entry(
 ) -> dict[str, Any]:
     """Audit a mutant, cheapest rung first, until one refutes it."""
     broken = subject.mutated(mutant)
-    check, found = _align(broken, examples, seed)
-    checks = [check]
-    if check.verdict != "refuted":
+    checks: list[Check] = []
+    worst: Mapping[str, Any] = {}
+    if _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
+        check, found = _align(broken, examples, seed)
+        checks, worst = [check], found.worst
+    if not checks or checks[0].verdict != "refuted":
         sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
         claim = broken.claim
         chosen, _ = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
@@ -250,7 +259,7 @@ def _mutant_entry(
         "breaks": "privacy",
         "verdict": "refuted" if killer else "not_refuted",
         "decided_by": killer.kind if killer else "",
-        "counterexample": dict(found.worst) if killer and killer.kind == "alignment" else {},
+        "counterexample": dict(worst) if killer and killer.kind == "alignment" else {},
         "checks": [c.as_dict() for c in checks],
     }
 
@@ -390,7 +399,8 @@ def audit_algorithm(
                 seed=seed,
                 workers=workers,
                 alpha=alpha,
-                repeats=repeats,
+                # Where alignment is exact the black box's power is a second opinion.
+                repeats=1 if statistics["visible"] else repeats,
             ),
             checks[0],
             claim,
@@ -588,7 +598,7 @@ def audit_play(
                 f"tried; horizon {horizon} may be too short for it to act)"
             )
         power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
-    notes = list(seen.notes) + ([] if tune.varied else [DETERMINISTIC])
+    notes = [*seen.notes, *_no_power(checks, power)] + ([] if tune.varied else [DETERMINISTIC])
     return _user_draft(
         function,
         kind="play_many" if many else "play",
@@ -699,6 +709,16 @@ def _user_power(
         ),
         "black_box": power,
     }
+
+
+def _no_power(checks: Sequence[Check], power: dict[str, Any] | None) -> list[str]:
+    """Why an audit that refutes nothing is inconclusive."""
+    if power is not None or any(c.verdict == "refuted" for c in checks):
+        return []
+    return [
+        "power could not be stated: no reduction of the noise that the generator adds (laplace, normal, "
+        "exponential, gumbel, logistic, geometric) was refuted with probability .95 at this budget"
+    ]
 
 
 def _user_draft(
@@ -843,7 +863,7 @@ def audit_release(
         candidates=candidates,
         chosen=chosen,
         power=power,
-        notes=[*seen.notes, *([DETERMINISTIC] if seen.deterministic else [])],
+        notes=[*seen.notes, *_no_power(checks, power), *([DETERMINISTIC] if seen.deterministic else [])],
         seed=seed,
     )
 

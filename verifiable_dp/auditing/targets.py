@@ -28,14 +28,12 @@ DETERMINISTIC = "deterministic output: no noise was used"
 class ScaledGenerator(np.random.Generator):
     """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
 
-    `scaled` counts the draws that were changed. Uniforms, integers and choices pass through.
+    Uniforms, integers and choices pass through.
     """
 
     factor = 1.0
-    scaled = 0
 
     def _scale(self, scale: Any) -> Any:
-        self.scaled += 1
         return np.multiply(scale, self.factor)
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -57,6 +55,10 @@ class ScaledGenerator(np.random.Generator):
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's, with the scale multiplied."""
         return super().exponential(self._scale(scale), size)
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        """As numpy's, with the decay (1 - p) raised to 1 / factor: the discrete form of less noise."""
+        return super().geometric(-np.expm1(np.log1p(-np.asarray(p)) / self.factor), size)
 
     def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
         """As numpy's, multiplied."""

@@ -83,7 +83,7 @@ class AlgorithmSampler:
     algorithm: Algorithm
     observe: str
     seed: int
-    shard: int = 1 << 15
+    shard: int = 1 << 14
 
     def sample(self, pair: Pair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `Sampler.sample`."""

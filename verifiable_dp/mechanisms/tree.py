@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
@@ -117,34 +118,31 @@ class Tree:
     def insert(
         self, memory: TreeMemory, item: FloatArray, noise: Noise, run: IntArray, where: BoolArray
     ) -> tuple[TreeMemory, FloatArray]:
-        """Insert `item` (n, w) where `where` (n, w); return the new memory and the released nodes (n, w).
-
-        At most one tree of a run may take an item in one call.
-        """
+        """Insert `item` (n, w) where `where` (n, w); return the new memory and the released nodes (n, w)."""
         count = memory.count + where
-        rows = np.arange(len(count))
-        column = where.argmax(axis=1)
-        number = count[rows, column]
-        level = level_of(number)
-        opened = memory.open[rows, column]
-        below = np.arange(self.levels) < level[:, None]
-        total = item[rows, column] + (opened * below).sum(axis=1)
-        opened = np.where(below, 0.0, opened)
-        opened[rows, np.minimum(level, self.levels - 1)] = total
-        touched = where.any(axis=1)
-        changed = memory.open.copy()
-        changed[rows[touched], column[touched]] = opened[touched]
-        value = np.zeros(item.shape)
-        value[rows, column] = total
+        value, opened = _close_nodes(memory.open, count, item, where)
         slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
         released = noise.laplace(value, np.full(item.shape, self.scale), run, slot, where)
-        return replace(memory, count=count, open=changed), released
+        return replace(memory, count=count, open=opened), released
 
 
-def level_of(number: IntArray) -> IntArray:
-    """Level of the node that item `number` (from 1) completes: the number of trailing zero bits."""
-    lowest = number & -number
-    return np.asarray(np.frexp(lowest.astype(np.float64))[1] - 1, dtype=np.int64)
+@njit(nogil=True, cache=True)
+def _close_nodes(opened, count, item, where):  # type: ignore[no-untyped-def]
+    """Exact sums of the completed nodes (n, w), and the open nodes after them (n, w, levels)."""
+    value = np.zeros(item.shape)
+    after = opened.copy()
+    for i in range(item.shape[0]):
+        for a in range(item.shape[1]):
+            if not where[i, a]:
+                continue
+            level, total = 0, item[i, a]
+            while (count[i, a] >> level) & 1 == 0:
+                total += after[i, a, level]
+                after[i, a, level] = 0.0
+                level += 1
+            after[i, a, level] = total
+            value[i, a] = total
+    return value, after
 
 
 def update_nodes(nodes: FloatArray, number: IntArray, released: FloatArray) -> FloatArray:
@@ -152,7 +150,17 @@ def update_nodes(nodes: FloatArray, number: IntArray, released: FloatArray) -> F
 
     The noisy prefix sum is the sum over the last axis.
     """
-    level = level_of(number)
-    kept = np.where(np.arange(nodes.shape[1]) < level[:, None], 0.0, nodes)
-    kept[np.arange(len(nodes)), level] = released
+    kept: FloatArray = _set_node(nodes, number, released)
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def _set_node(nodes, number, released):  # type: ignore[no-untyped-def]
+    kept = nodes.copy()
+    for i in range(len(number)):
+        level = 0
+        while (number[i] >> level) & 1 == 0:
+            kept[i, level] = 0.0
+            level += 1
+        kept[i, level] = released[i]
     return kept
