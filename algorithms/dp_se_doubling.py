@@ -105,11 +105,11 @@ class DPSEDoubling(DPSE):
 
     def epoch_length(self, state: EliminationState) -> IntArray:
         """R_e of the phase's guess."""
-        return np.asarray(self._look_up(state, 0), dtype=np.int64)  # type: ignore[arg-type]
+        return np.ceil(self._look_up(state, 0)).astype(np.int64)  # type: ignore[arg-type]
 
     def stop(self, state: DoublingState) -> IntArray:
         """End of the phase, half the guess, or the horizon."""
-        return np.minimum((self.first_guess << state.phase) // 2, self.horizon)
+        return np.asarray(np.minimum((self.first_guess << state.phase) // 2, self.horizon), dtype=np.int64)
 
     def removed(self, state: EliminationState, released: FloatArray) -> BoolArray:
         """As DP-SE with the phase's beta."""

@@ -9,6 +9,7 @@ commonly used to compare testers (Ding et al., "Detecting violations of differen
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -108,7 +109,7 @@ def noisy_max_truth(left: Sequence[float], right: Sequence[float], law: Any) -> 
         return float(
             sum(
                 integrate.quad(density, a, b, epsabs=1e-14, limit=400)[0]
-                for a, b in zip(marks[:-1], marks[1:], strict=True)
+                for a, b in itertools.pairwise(marks)
             )
         )
 
@@ -120,7 +121,7 @@ def controls() -> list[Control]:
     counts = np.array([10.0, 20.0, 30.0, 40.0, 50.0])
     changed = counts + np.array([1.0, 0, 0, 0, 0])
     answers = (np.ones(5), np.array([0.0, 2, 2, 2, 2]))
-    lists = tuple(a.tolist() for a in answers)
+    lists = (answers[0].tolist(), answers[1].tolist())
     law = stats.laplace(scale=2.0)
     one_sided = stats.expon(scale=2.0)
     keep = math.e / (1 + math.e)

@@ -388,10 +388,7 @@ def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
     elif words.dtype != np.int64:
         words = words.astype(np.int64)
     stops = -(-ends // step)
-    weights = np.random.Generator(np.random.Philox(20190601)).integers(
-        0, 2**63, size=words.shape[1], dtype=np.int64
-    )
-    weights = np.asarray((weights << 1) | 1)
+    weights = np.random.Generator(np.random.Philox(20190601)).integers(0, 2**62, (words.shape[1],)) * 2 + 1
     code, start = np.zeros(n, np.int64), 0
     columns: dict[str, IntArray] = {}
     with np.errstate(over="ignore"):

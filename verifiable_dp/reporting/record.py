@@ -269,11 +269,15 @@ class Report:
             parts.append(f"{self.verdict}{note}")
             parts.append(f"epsilon >= {self.epsilon_lower:.4g} against {record['claim']['epsilon']:g}")
             if record["power"]:
-                parts.append(f"power: catches {float(record['power']['smallest_epsilon']):.4g}")
+                power = record["power"]
+                caught = (
+                    "any excess" if power["by"] == "alignment" else f"{float(power['smallest_epsilon']):.4g}"
+                )
+                parts.append(f"power: catches {caught}")
         mutants = record["mutants"]
         if mutants:
-            caught = sum(m["verdict"] in ("refuted", "contradicted") for m in mutants)
-            parts.append(f"mutants {caught}/{len(mutants)}")
+            killed = sum(m["verdict"] in ("refuted", "contradicted") for m in mutants)
+            parts.append(f"mutants {killed}/{len(mutants)}")
         if self.regret_verdict:
             parts.append(f"regret {self.regret_verdict}")
         return "  ".join(parts)
@@ -292,10 +296,14 @@ class Report:
             lines.append(f"  counterexample ({found['check']}): {pair}; {_what(found)}")
         if record["power"] and record["checks"]:
             power = record["power"]
+            least = (
+                "more than the claim"
+                if power["by"] == "alignment"
+                else f"{float(power['smallest_epsilon']):.4g}"
+            )
             lines.append(
-                f"  power: a true epsilon of {float(power['smallest_epsilon']):.4g} would have been caught "
-                f"with probability {power['probability']:g} "
-                f"({power['by'].replace('_', ' ')}: {power['statement']})"
+                f"  power: a true epsilon of {least} would have been caught with probability "
+                f"{power['probability']:g} ({power['by'].replace('_', ' ')}: {power['statement']})"
             )
         for check in record["regret"]["checks"] if record["regret"] else []:
             lines.append(f"  {check['name']}: {check['result']['verdict']}")
