@@ -1,0 +1,161 @@
+"""Plots of a record, as inline SVG: the same record gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+# Colours that differ in lightness too, so that they can be told apart without hue.
+_INK, _CLAIM, _GOOD, _BAD, _RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
+
+
+def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+    """Inline SVG of a figure; ids are made unique by `name`."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    settings = {
+        "svg.hashsalt": name,
+        "svg.fonttype": "path",
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": _INK,
+        "text.color": _INK,
+        "axes.labelcolor": _INK,
+        "xtick.color": _INK,
+        "ytick.color": _INK,
+    }
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.add_subplot())
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    # Glyphs and clip paths are numbered alike in every figure of a page.
+    prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    text = re.sub(r'\bid="', f'id="{prefix}-', text)
+    text = re.sub(r'href="#', f'href="#{prefix}-', text)
+    text = text.replace("url(#", f"url(#{prefix}-")
+    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
+    text = text.replace("xlink:href", "href")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    return re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" aria-hidden="true">', text, count=1
+    )
+
+
+def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
+    return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
+
+
+def epsilon_bars(record: Mapping[str, Any]) -> str | None:
+    """Lower bounds on epsilon of the target and of its mutants, against the claim."""
+    if not record["checks"] or record["claim"] is None:
+        return None
+    claim = float(record["claim"]["epsilon"])
+    bars = [(record["target"]["name"], _bound(record["checks"]), record["verdict"])]
+    for mutant in record["mutants"]:
+        if mutant["breaks"] == "privacy":
+            bars.append((f"mutant: {mutant['name']}", _bound(mutant["checks"]), mutant["verdict"]))
+    finite = [value for _, value, _ in bars if value < 1e6]
+    right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
+
+    def draw(axes: Any) -> None:
+        for row, (_, value, verdict) in enumerate(bars):
+            color = _BAD if verdict == "refuted" else _GOOD
+            axes.barh(row, min(value, right), color=color, height=0.6)
+            label = "∞" if value == float("inf") else f"{value:.3g}"
+            beyond = value > 0.9 * right
+            axes.text(
+                right if beyond else value,
+                row,
+                f"{label}{' →' if beyond else ''} ",
+                va="center",
+                ha="right" if beyond else "left",
+                color="white" if beyond else _INK,
+                fontsize=8,
+            )
+        axes.axvline(claim, color=_CLAIM, linewidth=1.5)
+        axes.text(claim, -0.75, "claim", color=_CLAIM, ha="center", fontsize=8)
+        axes.set_yticks(range(len(bars)), [name for name, _, _ in bars])
+        axes.set_xlim(0, right)
+        axes.set_ylim(len(bars) - 0.4, -0.9)
+        axes.set_xlabel("lower bound on epsilon")
+
+    return _svg("epsilon", (7.0, 0.9 + 0.3 * len(bars)), draw)
+
+
+def regret_bounds(record: Mapping[str, Any]) -> str | None:
+    """Measured mean regret beside the theorem's bound, and beside a rival where one was run."""
+    regret = record["regret"]
+    checks = [c for c in regret["checks"] if c["kind"] == "mean_bound"] if regret else []
+    if not checks:
+        return None
+    rivals = {
+        c["statistics"].get("instance"): c["statistics"]
+        for c in regret["checks"]
+        if c["kind"] == "comparison"
+    }
+
+    def draw(axes: Any) -> None:
+        for row, check in enumerate(checks):
+            numbers = check["statistics"]
+            axes.plot(numbers["mean"], row, "o", color=_GOOD, label="measured" if row == 0 else None)
+            axes.plot(
+                numbers["bound"], row, "|", color=_CLAIM, markersize=14, label="bound" if row == 0 else None
+            )
+            if numbers.get("largest"):
+                axes.plot(
+                    numbers["largest"], row, "x", color=_RIVAL, label="largest possible" if row == 0 else None
+                )
+            rival = rivals.get(numbers.get("instance"))
+            if rival:
+                axes.plot(
+                    rival["mean_b"],
+                    row,
+                    "s",
+                    mfc="none",
+                    color=_BAD,
+                    label=rival["rival"] if row == 0 else None,
+                )
+        axes.set_xscale("log")
+        axes.set_yticks(range(len(checks)), [c["statistics"].get("instance", c["name"]) for c in checks])
+        axes.set_ylim(len(checks) - 0.5, -0.5)
+        axes.set_xlabel("pseudo-regret at the horizon")
+        axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.45, 1.32), ncols=4)
+
+    return _svg("regret", (7.0, 1.3 + 0.35 * len(checks)), draw)
+
+
+def growth(record: Mapping[str, Any]) -> str | None:
+    """Regret divided by its claimed power of log T, over T: flat if the theorem's rate holds."""
+    import math
+
+    regret = record["regret"]
+    checks = [c for c in regret["checks"] if c["kind"] == "scaling"] if regret else []
+    if not checks:
+        return None
+
+    def draw(axes: Any) -> None:
+        for check, marker in zip(checks, "osD^v", strict=False):
+            numbers = check["statistics"]
+            power = float(numbers["log_power"])
+            xs = [p[0] for p in numbers["points"]]
+            ys = [p[1] / math.log(p[0]) ** power for p in numbers["points"]]
+            scale = ys[0]
+            label = f"{numbers.get('instance', check['name'])}: slope {check['result']['slope']:+.3f}"
+            axes.plot(xs, [y / scale for y in ys], marker, markersize=4, label=label)
+        axes.axhline(1.0, color=_CLAIM, linewidth=1, label="claimed: slope 0")
+        axes.set_xscale("log")
+        axes.set_ylim(0, 2)
+        axes.set_xlabel("horizon T")
+        axes.set_ylabel("regret / log(T) power, relative")
+        axes.legend(frameon=False, fontsize=8)
+
+    return _svg("growth", (7.0, 2.6), draw)
