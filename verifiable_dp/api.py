@@ -325,11 +325,11 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _
 
 
 def _reference(target: Mapping[str, Any]) -> str:
+    """The target as `targets.load` takes it; an object given in Python is looked up in its file."""
     name, path = str(target["name"]), str(target["source"]["path"])
-    if ":" in name and (
-        not name.partition(":")[0].endswith(".py") or Path(name.rpartition(":")[0]).is_file()
-    ):
+    if ":" in name:
         return name
     if not path:
         raise InputError(f"record: the source of {name} is not known; it cannot be re-run")
-    return f"{path}:{name.rpartition(':')[2]}"
+    module = Path(path)
+    return f"{path if module.is_absolute() else '.'.join(module.with_suffix('').parts)}:{name}"

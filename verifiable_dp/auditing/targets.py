@@ -88,7 +88,8 @@ class Source:
     name
         As given, or the qualified name of an object.
     path
-        File, or empty if there is none.
+        File, or empty if there is none: as the target names it, relative to the package's root for a
+        module of a package, else absolute.
     line
         First line of the definition, or 0.
     sha256
@@ -110,7 +111,18 @@ class Source:
         except (TypeError, OSError):
             return cls(name)
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else ""
-        return cls(name, path, line, digest)
+        return cls(name, _portable(path, str(getattr(code, "__module__", "")), name), line, digest)
+
+
+def _portable(path: str, module: str, name: str) -> str:
+    """A path that means the same in another checkout, where there is one."""
+    given = name.rpartition(":")[0]
+    if given.endswith(".py"):
+        return Path(given).as_posix()
+    inside = Path(*module.split(".")).with_suffix(".py").as_posix()
+    if "." in module and Path(path).as_posix().endswith(inside):
+        return inside
+    return path
 
 
 def load(reference: str) -> Any:

@@ -17,7 +17,7 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> s
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    settings = {
+    settings: Any = {
         "svg.hashsalt": name,
         "svg.fonttype": "path",
         "font.size": 9,

@@ -293,7 +293,7 @@ class Report:
             lines.append(f"  {check['name']}: {_check_line(check)}")
         for found in record["counterexamples"]:
             pair = found.get("pair", {}).get("words", "")
-            lines.append(f"  counterexample ({found['check']}): {pair}; {_what(found)}")
+            lines.append(f"  counterexample ({found['check']}): {pair}; {in_words(found)}")
         if record["power"] and record["checks"]:
             power = record["power"]
             least = (
@@ -312,7 +312,8 @@ class Report:
         return "\n".join(lines)
 
 
-def _what(found: Mapping[str, Any]) -> str:
+def in_words(found: Mapping[str, Any]) -> str:
+    """What a counterexample shows, in a few words."""
     if "event" in found:
         return f"event {found['event']}, p-value {found['p_value']:.3g}"
     if found.get("divergence"):
