@@ -352,13 +352,13 @@ class Replayer:
     ) -> None:
         """Add the loss of forced releases; reused noise must move by the same amount everywhere."""
         moved = rows["value"] - value
-        for i in np.flatnonzero(address[:, 2] > 0).tolist():
-            first = self._moved.get((int(address[i, 0]), int(address[i, 1])), 0.0)
-            if abs(first - moved[i]) > self._TOLERANCE:
-                self._leave(address[i : i + 1, 0], "one noise value was used for two releases")
         fresh = address[:, 2] == 0
         for (r, s, _), m in zip(address[fresh].tolist(), moved[fresh].tolist(), strict=True):
             self._moved[r, s] = m
+        for i in np.flatnonzero(~fresh).tolist():
+            first = self._moved[int(address[i, 0]), int(address[i, 1])]
+            if abs(first - moved[i]) > self._TOLERANCE:
+                self._leave(address[i : i + 1, 0], "one noise value was used for two releases")
         exact = fresh & (rows["scale"] == 0) & (np.abs(moved) > 0)
         self._leave(run[exact], "an exact value was released that differs between the inputs")
         noisy = fresh & (rows["scale"] > 0)

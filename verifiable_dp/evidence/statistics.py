@@ -12,6 +12,8 @@ import math
 
 from scipy import stats
 
+LEAST_P_VALUE = 1e-50  # beta quantiles at smaller levels are not to be trusted
+
 
 def sigmoid(x: float) -> float:
     """1 / (1 + e^-x), without overflow."""
@@ -61,12 +63,12 @@ def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: f
 
 
 def approximate_p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) -> float:
-    """P-value of p <= e^epsilon q + delta: the least level at which the limits refute it."""
+    """P-value of p <= e^epsilon q + delta: the least level, from 1e-50, at which the limits refute it."""
 
     def refutes(log_level: float) -> bool:
         return approximate_lower(k1, n1, k0, n0, delta, math.exp(log_level)) > epsilon
 
-    low, high = -690.0, 0.0
+    low, high = math.log(LEAST_P_VALUE), 0.0
     if not refutes(high):
         return 1.0
     if refutes(low):

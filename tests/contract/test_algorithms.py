@@ -1,0 +1,239 @@
+"""The contract of algorithms: one definition that is batched, replayed, compiled and used live alike."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from verifiable_dp import make, simulate
+from verifiable_dp._validate import InputError
+from verifiable_dp.algorithm import check_fits, play, rounds_of
+from verifiable_dp.auditing import registry
+from verifiable_dp.auditing.auditor import Prefix
+from verifiable_dp.environments import Binomial, Pulled, Table, TwoPoint
+from verifiable_dp.evidence import alignment
+from verifiable_dp.noise import Seeded, key_of
+
+NAMES = registry.names()
+RUNS = 24
+
+
+def small(name):
+    auditor = registry.auditor(name)
+    return auditor.algorithm(**{**auditor.instance, **auditor.small})
+
+
+def instance(name):
+    auditor = registry.auditor(name)
+    return auditor.algorithm(**auditor.instance)
+
+
+def table_of(algorithm, seed=0):
+    rng = np.random.default_rng(seed)
+    low, high = algorithm.bounds
+    return low + (high - low) * rng.integers(0, 2, (algorithm.horizon, algorithm.n_arms)).astype(float)
+
+
+class Lengths:
+    """Keeps block lengths of one run."""
+
+    def __init__(self):
+        self.blocks = []
+
+    def block(self, position, query):
+        self.blocks.append(int(query.rounds[0]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [small, instance])
+def test_a_run_does_not_depend_on_its_batch(name, size):
+    algorithm = size(name)
+    table = table_of(algorithm)
+    whole = play(algorithm, Table(table), Seeded(3), np.arange(RUNS))
+    for part in ([0], [RUNS - 1], [5, 2, 11]):
+        alone = play(algorithm, Table(table), Seeded(3), np.array(part))
+        assert np.array_equal(alone.pulls, whole.pulls[part])
+        assert np.array_equal(alone.output, whole.output[part], equal_nan=True)
+        width = alone.actions.shape[1]
+        assert np.array_equal(alone.actions, whole.actions[part][:, :width])
+        assert (whole.actions[part][:, width:] == -1).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_plays_its_horizon_and_no_more(name):
+    algorithm = instance(name)
+    outcome = play(algorithm, Table(table_of(algorithm)), Seeded(3), np.arange(RUNS))
+    total = outcome.pulls.sum(axis=1)
+    assert (total <= algorithm.horizon).all()
+    if algorithm.n_arms > 1:
+        assert (total == algorithm.horizon).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_live_session_is_a_run(name, seed):
+    """Round by round, the session selects what `play` selects, and ends in the same state."""
+    algorithm = small(name)
+    table = table_of(algorithm, seed)
+    lengths = Lengths()
+    outcome = play(algorithm, Table(table), Seeded(seed), np.zeros(1, np.int64), watch=lengths)
+    expected = rounds_of(outcome.actions[0], lengths.blocks, algorithm.n_arms)
+    session = algorithm.session(seed=seed)
+    chosen = []
+    while not session.finished:
+        arm = session.select()
+        assert session.select() == arm
+        session.update(table[session.rounds, arm])
+        chosen.append(arm)
+    assert chosen == expected
+    assert session.rounds == len(expected)
+    for field in dataclasses.fields(outcome.final):
+        assert np.array_equal(
+            getattr(outcome.final, field.name), getattr(session.state, field.name), equal_nan=True
+        )
+    with pytest.raises(InputError, match="finished"):
+        session.select()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("reward", [float("nan"), 1e9, -1e9, None, "1"])
+def test_a_live_session_refuses_a_bad_reward_and_stays_as_it_was(name, reward):
+    session = small(name).session(seed=0)
+    before = (session.rounds, session.select())
+    with pytest.raises(InputError, match="reward must lie within"):
+        session.update(reward)
+    assert (session.rounds, session.select()) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replay_on_the_same_input_costs_nothing(name):
+    algorithm = instance(name)
+    pair = registry.auditor(name).pairs(algorithm)[0]
+
+    @dataclasses.dataclass(frozen=True)
+    class Same:
+        def worlds(self):
+            left = pair.worlds()[0]
+            return left, left
+
+    done = alignment.replay(algorithm, Same(), seed=4, runs=8)
+    assert not done.diverged
+    if len(done.tape.hidden.address):  # the threshold's noise moves in any case
+        assert (done.cost <= algorithm.claim.epsilon).all()
+    else:
+        assert not done.cost.any()
+        assert not done.loss.any()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(instance(name), "kernel")])
+def test_the_kernel_plays_the_definition_draw_for_draw(name):
+    algorithm = small(name)
+    low, high = algorithm.bounds
+    # Means near one another, and a clear best one.
+    for share in (0.5, 0.8):
+        shares = np.where(np.arange(algorithm.n_arms) == 1 % algorithm.n_arms, share, 0.5)
+        environment = TwoPoint(tuple(low + (high - low) * shares), low, high)
+        run = np.arange(RUNS)
+        times = np.array([1, max(1, algorithm.horizon // 3), algorithm.horizon])
+        pulls, at_times, output = algorithm.kernel(environment, 9, run, times)
+        rewards = Pulled(environment, key_of(9, (1,)), np.zeros((RUNS, algorithm.n_arms), np.int64))
+        outcome = play(algorithm, rewards, Seeded(9, (0,)), run)
+        assert np.array_equal(pulls, outcome.pulls)
+        assert np.array_equal(at_times[:, -1], pulls)
+        assert np.array_equal(output, outcome.output, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_do_not_depend_on_the_workers(name):
+    algorithm = small(name)
+    low, high = algorithm.bounds
+    environment = TwoPoint(tuple(np.linspace(high - 0.1, low + 0.1, algorithm.n_arms)), low, high)
+    one, two = (simulate(algorithm, environment, runs=9, seed=4, workers=w) for w in (1, 2))
+    assert np.array_equal(one.pulls, two.pulls)
+    assert np.array_equal(one.regrets, two.regrets)
+    assert np.array_equal(one.output, two.output, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_make_the_same_algorithm(name):
+    algorithm = instance(name)
+    assert make(name, **algorithm.parameters) == algorithm
+    assert all(value is not None for value in algorithm.parameters.values())
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if "n_arms" in small(n).parameters])
+def test_a_prefix_plays_the_first_rounds(name):
+    algorithm = small(name)
+    cut = Prefix(algorithm, algorithm.horizon // 2)
+    table = table_of(algorithm)
+    whole, part = Lengths(), Lengths()
+    run = np.zeros(1, np.int64)
+    full = play(algorithm, Table(table), Seeded(1), run, watch=whole)
+    first = play(cut, Table(table), Seeded(1), run, watch=part)
+    here = rounds_of(full.actions[0], whole.blocks, algorithm.n_arms)
+    assert rounds_of(first.actions[0], part.blocks, algorithm.n_arms) == here[: cut.horizon]
+
+
+BAD = [
+    ("n_arms", 1),
+    ("n_arms", 2.5),
+    ("horizon", 1),
+    ("horizon", 0),
+    ("epsilon", 0.0),
+    ("epsilon", -1.0),
+    ("epsilon", float("inf")),
+    ("epsilon", float("nan")),
+    ("epsilon", None),
+    ("beta", 0.0),
+    ("beta", 1.0),
+    ("beta", float("nan")),
+    ("alpha", 0.0),
+    ("alpha", 1.0),
+    ("radius", 0.0),
+    ("gamma", 0.0),
+    ("leaves", 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        (n, f, v)
+        for n in NAMES
+        for f, v in BAD
+        if f in instance(n).parameters and not (f == "horizon" and v == 1 == instance(n).n_arms)
+    ],
+)
+def test_a_bad_parameter_is_refused_in_one_line_that_names_it(name, field, value):
+    with pytest.raises(InputError, match=field) as error:
+        make(name, **{**instance(name).parameters, field: value})
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_name_or_parameter_is_refused():
+    with pytest.raises(InputError, match="dp-see"):
+        make("dp-see")
+    with pytest.raises(InputError, match="colour"):
+        make("dp-se", n_arms=2, epsilon=1.0, horizon=10, colour="red")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rewards_that_do_not_fit_are_refused(name):
+    algorithm = small(name)
+    good = table_of(algorithm)
+    check_fits(algorithm, good)
+    low, high = algorithm.bounds
+    for bad in (good[:-1], np.hstack([good, good]), good + 2 * (high - low), np.full_like(good, np.nan)):
+        with pytest.raises(InputError, match="rewards"):
+            check_fits(algorithm, bad)
+
+
+def test_block_sums_have_the_law_of_pulls():
+    """Binomial block sums and rewards pull by pull give DP-SE the same mean regret (6 standard errors)."""
+    algorithm = make("dp-se", n_arms=2, epsilon=1.0, horizon=20_000, beta=0.2)
+    environment = TwoPoint((0.9, 0.4))
+    run = np.arange(400)
+    by_block = play(algorithm, Binomial(environment, 1), Seeded(1), run).pulls @ environment.gaps
+    by_pull = play(algorithm, environment.pulled(2, 400), Seeded(2), run).pulls @ environment.gaps
+    error = np.hypot(by_block.std() / 20, by_pull.std() / 20)
+    assert abs(by_block.mean() - by_pull.mean()) <= 6 * error + 1e-9
