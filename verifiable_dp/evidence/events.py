@@ -20,6 +20,7 @@ _CUTS = 1024
 _MOST_CODES = 4096
 _MOST_GROUPS = 64
 _LEAST_HITS = 6
+_SINGLE = 16  # rounds whose prefixes are all looked at
 
 
 @dataclass(frozen=True)
@@ -364,7 +365,7 @@ def prefix_ends(rounds: int) -> IntArray:
 
     The ends below `rounds` do not depend on it, so that columns of different lengths can be compared.
     """
-    ends = list(range(1, min(rounds, 16) + 1))
+    ends = list(range(1, min(rounds, _SINGLE) + 1))
     while ends[-1] < rounds:
         ends.append(min(-(-int(ends[-1] * 1.3 + 1) // 8) * 8, rounds))
     return np.array(ends, dtype=np.int64)
@@ -380,24 +381,27 @@ def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
     if rounds == 0:
         return {}
     ends = prefix_ends(rounds)
-    words, step = np.asarray(actions), 1
-    if words.dtype == np.int8 and rounds > 64:
-        padded = np.zeros((n, -(-rounds // 8) * 8), np.int8)
-        padded[:, :rounds] = words + 1
-        words, step = padded.view(np.int64), 8
-    elif words.dtype != np.int64:
-        words = words.astype(np.int64)
-    stops = -(-ends // step)
+    words, stops = np.asarray(actions).astype(np.int64) + 1, ends
+    if actions.dtype == np.int8 and rounds > 64:
+        words, stops = _packed(actions), np.where(ends <= _SINGLE, ends, _SINGLE + -(-(ends - _SINGLE) // 8))
     weights = np.random.Generator(np.random.Philox(20190601)).integers(0, 2**62, (words.shape[1],)) * 2 + 1
     code, start = np.zeros(n, np.int64), 0
     columns: dict[str, IntArray] = {}
     with np.errstate(over="ignore"):
         for end, stop in zip(ends.tolist(), stops.tolist(), strict=True):
             # The value -1 after the end of a run adds nothing: see `_filled`.
-            code = code + ((words[:, start:stop] + (step == 1)) * weights[start:stop]).sum(axis=1)
+            code = code + (words[:, start:stop] * weights[start:stop]).sum(axis=1)
             name = f"all {what}s" if end == rounds else f"{what}s 1 to {end}"
             columns[name], start = code, stop
     return columns
+
+
+def _packed(actions: Any) -> IntArray:
+    """The first sixteen rounds a word each, then eight rounds a word; bytes are actions plus one."""
+    n, rounds = actions.shape
+    tail = np.zeros((n, -(-(rounds - _SINGLE) // 8) * 8), np.int8)
+    tail[:, : rounds - _SINGLE] = actions[:, _SINGLE:] + 1
+    return np.hstack([actions[:, :_SINGLE].astype(np.int64) + 1, tail.view(np.int64)])
 
 
 def _whole(seen: Observation) -> IntArray:
