@@ -135,7 +135,9 @@ def test_adversaries():
     assert balance((0.0, 1.0))(when, arm, pulls).tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("plain", [{}, {"type": "table"}, {"type": "interactive", "rows": [], "bounds": [0, 1]}])
+@pytest.mark.parametrize(
+    "plain", [{}, {"type": "table"}, {"type": "interactive", "rows": [], "bounds": [0, 1]}]
+)
 def test_what_is_no_pair_is_refused(plain):
     with pytest.raises(InputError):
         pair_of(plain)

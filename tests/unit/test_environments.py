@@ -81,7 +81,9 @@ def test_an_adversary_sees_the_actions():
 
 
 def test_regret_curves_end_at_the_regret():
-    run = simulate(make("dp-se", n_arms=3, epsilon=1.0, horizon=50_000), bernoulli([0.9, 0.5, 0.1]), runs=5, seed=1)
+    run = simulate(
+        make("dp-se", n_arms=3, epsilon=1.0, horizon=50_000), bernoulli([0.9, 0.5, 0.1]), runs=5, seed=1
+    )
     assert run.regret.shape == (5,)
     assert run.regrets[:, -1] == pytest.approx(run.regret)
     assert (np.diff(run.regrets, axis=1) >= 0).all()

@@ -6,7 +6,7 @@ from scipy import stats
 
 from verifiable_dp import _philox
 from verifiable_dp._validate import InputError
-from verifiable_dp.noise import Altered, Recorder, Replayer, Seeded, Secure, key_of
+from verifiable_dp.noise import Altered, Recorder, Replayer, Secure, Seeded, key_of
 
 RUNS = np.arange(4)
 EVERY = np.ones((4, 3), bool)
@@ -22,7 +22,10 @@ def test_block_equals_numpys_philox():
     key, counter = np.array([11, 22], np.uint64), np.array([1, 2, 3, 4], np.uint64)
     # NumPy steps the counter before it draws.
     before = np.array([0, 2, 3, 4], np.uint64)
-    assert list(_philox.block(*key, *counter)) == np.random.Philox(key=key, counter=before).random_raw(4).tolist()
+    assert (
+        list(_philox.block(*key, *counter))
+        == np.random.Philox(key=key, counter=before).random_raw(4).tolist()
+    )
 
 
 def test_a_word_is_addressed_by_run_domain_and_slot():
@@ -65,7 +68,9 @@ def test_laplace_has_its_law():
     """Kolmogorov-Smirnov at 200 000 draws of a fixed seed; the law with 2 % more scale is rejected."""
     n = 200_000
     run = np.arange(n)
-    x = Seeded(1).laplace(np.zeros((n, 1)), np.full((n, 1), 2.0), run, np.zeros((n, 1), np.int64), np.ones((n, 1), bool))
+    x = Seeded(1).laplace(
+        np.zeros((n, 1)), np.full((n, 1), 2.0), run, np.zeros((n, 1), np.int64), np.ones((n, 1), bool)
+    )
     assert stats.kstest(x[:, 0], stats.laplace(scale=2.0).cdf).pvalue > 1e-3
     assert stats.kstest(x[:, 0], stats.laplace(scale=2.04).cdf).pvalue < 1e-3
     tail = np.mean(np.abs(x[:, 0]) > 2 * np.log(1e4))
@@ -149,7 +154,11 @@ def test_secure_noise_has_its_scale():
     pytest.importorskip("opendp")
     n = 4000
     x = Secure().laplace(
-        np.zeros((n, 1)), np.full((n, 1), 3.0), np.arange(n), np.zeros((n, 1), np.int64), np.ones((n, 1), bool)
+        np.zeros((n, 1)),
+        np.full((n, 1), 3.0),
+        np.arange(n),
+        np.zeros((n, 1), np.int64),
+        np.ones((n, 1), bool),
     )
     low, high = stats.gamma(n, scale=3.0 / n).ppf([5e-10, 1 - 5e-10])
     assert low < np.abs(x).mean() < high

@@ -88,7 +88,9 @@ def test_the_stated_power_is_the_binomial_one(runs):
     rng = np.random.default_rng(0)
     hits = rng.binomial(2 * runs, (p + q) / 2, 4000)
     k1 = rng.binomial(hits, p / (p + q))
-    seen = np.mean([exact.ratio_p_value(int(a), int(h - a), epsilon) <= alpha for a, h in zip(k1, hits, strict=True)])
+    seen = np.mean(
+        [exact.ratio_p_value(int(a), int(h - a), epsilon) <= alpha for a, h in zip(k1, hits, strict=True)]
+    )
     assert abs(stated - seen) < 0.05
     assert exact.rejection_power(0.1, 0.1, runs, epsilon, alpha) < alpha
     assert exact.rejection_power(0.0, 0.0, runs, epsilon, alpha) == 0.0

@@ -1,0 +1,307 @@
+"""Records: schema, digest, verdicts that follow from their numbers; pages and other renderings of them."""
+
+import copy
+import json
+import os
+import re
+import xml.etree.ElementTree as ET
+
+import jsonschema
+import numpy as np
+import pytest
+
+import verifiable_dp as vdp
+from tests.user_code import bandits
+from verifiable_dp._validate import InputError
+from verifiable_dp.reporting.page import render, render_index
+from verifiable_dp.reporting.record import Report, canonical, digest, plain, schema, write_text
+from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.reporting.verify import first_difference, verify
+
+KINDS = ("algorithm", "baseline", "play", "release", "regret", "refuted algorithm")
+
+
+def make(kind):
+    if kind == "algorithm":
+        return vdp.audit("tree-sum", budget=0.5)
+    if kind == "baseline":
+        return vdp.audit("nas", budget=0.5)
+    if kind == "play":
+        return vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=30, budget=1.0)
+    if kind == "release":
+        return vdp.audit(bandits.laplace, epsilon=1.0, budget=0.3)
+    if kind == "regret":
+        return vdp.check_regret("nas")
+    return vdp.audit(vdp.make("tree-sum", epsilon=1.0, horizon=64, budget="log"), budget=0.5, mutants=False)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return {kind: make(kind) for kind in KINDS}
+
+
+@pytest.fixture(params=KINDS)
+def report(request, reports):
+    return reports[request.param]
+
+
+def leaves(value, path=()):
+    """Paths of all scalars of a JSON value."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from leaves(item, (*path, i))
+    else:
+        yield path, value
+
+
+def put(record, path, value):
+    changed = copy.deepcopy(record)
+    place = changed
+    for part in path[:-1]:
+        place = place[part]
+    place[path[-1]] = value
+    return changed
+
+
+def other(value):
+    """A value of the same type that differs."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1 if isinstance(value, int) else value * 1.5 + 0.25
+    return "x" if value is None else value + "x"
+
+
+def saved(record, tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return path
+
+
+def test_verdicts(reports):
+    found = {kind: (r.verdict, r.regret_verdict) for kind, r in reports.items()}
+    assert found["algorithm"] == ("not_refuted", None)
+    assert found["baseline"] == ("refuted", None)
+    assert found["play"] == ("refuted", None)
+    assert found["release"] == ("not_refuted", None)
+    assert found["regret"] == ("inconclusive", "consistent")
+    assert found["refuted algorithm"] == ("refuted", None)
+
+
+def test_a_record_holds(report, tmp_path):
+    json_path, html_path = report.save(tmp_path / "new folder", "audit")
+    found = verify(json_path)
+    assert found.record == report.record
+    assert found.checks > 0
+    assert Report.load(json_path).verdict == report.verdict
+    assert html_path.read_text("utf-8") == report.to_html()
+    assert re.search("digest and schema hold", found.summary())
+
+
+def test_every_top_level_key_that_is_promised(report):
+    promised = (
+        "schema_version verdict claim checks epsilon_lower confidence power counterexamples not_covered seed "
+        "provenance digest"
+    )
+    assert set(promised.split()) <= set(report.record)
+    for word in ("private", "compliant"):
+        assert word not in report.verdict
+
+
+def test_the_schema_is_strict():
+    jsonschema.Draft202012Validator.check_schema(schema())
+    assert schema()["$id"] == "urn:verifiable-dp:record:1"
+
+
+def test_an_unexpected_or_missing_key_is_refused(report, tmp_path):
+    for changed in ({**report.record, "extra": 1}, {k: v for k, v in report.record.items() if k != "power"}):
+        changed["digest"] = digest(changed)
+        with pytest.raises(InputError, match="record:"):
+            verify(saved(changed, tmp_path))
+
+
+def test_every_single_edit_is_found(report, tmp_path):
+    """Any leaf changed, by its digest; leaves beyond 150 are sampled."""
+    every = list(leaves(report.record))
+    rng = np.random.default_rng(0)
+    picked = every if len(every) <= 150 else [every[i] for i in rng.choice(len(every), 150, replace=False)]
+    for path, value in picked:
+        with pytest.raises(InputError, match="record"):
+            verify(saved(put(report.record, path, other(value)), tmp_path))
+
+
+def test_an_edit_with_a_new_digest_is_found_where_it_changes_a_verdict(report, tmp_path):
+    """Results, verdicts and bounds that do not follow from the counts beside them."""
+    for path, value in leaves(report.record):
+        decides = "result" in path or path[-1] in ("verdict", "epsilon_lower")
+        if not decides or "counterexamples" in path:
+            continue
+        changed = put(report.record, path, other(value))
+        changed["digest"] = digest(changed)
+        with pytest.raises(InputError, match="record"):
+            verify(saved(changed, tmp_path))
+
+
+def test_a_flipped_verdict_with_a_new_digest_is_found(reports, tmp_path):
+    changed = put(reports["play"].record, ("verdict",), "not_refuted")
+    changed["digest"] = digest(changed)
+    with pytest.raises(InputError, match="verdict"):
+        verify(saved(changed, tmp_path))
+
+
+def test_a_better_count_with_a_new_digest_changes_the_result(reports, tmp_path):
+    record = reports["release"].record
+    place = ("checks", 0, "statistics", "k1")
+    changed = put(record, place, record["checks"][0]["statistics"]["k1"] // 2)
+    changed["digest"] = digest(changed)
+    with pytest.raises(InputError, match=r"checks\.0\.result"):
+        verify(saved(changed, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"a": NaN}',
+        '{"a": Infinity}',
+        "[" * 100_000,
+        '{"a": ' * 100 + "1" + "}" * 100,
+        '{"schema_version": "9.0.0"}',
+        "\ufeff{}",
+    ],
+)
+def test_a_corrupted_record_is_refused_in_one_line(text, tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="record") as error:
+        verify(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_record_that_is_no_text_or_no_file_is_refused(tmp_path):
+    (tmp_path / "record.json").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "record.json", tmp_path, tmp_path / "none.json"):
+        with pytest.raises(InputError, match="record"):
+            verify(path)
+
+
+def test_the_digest_ignores_the_order_of_keys(report):
+    turned = dict(reversed(list(report.record.items())))
+    assert digest(turned) == report.record["digest"]
+    assert canonical(json.loads(report.to_json())) == canonical(report.record)
+
+
+def test_what_json_does_not_know():
+    assert plain(
+        {"a": np.float64("inf"), "b": np.int64(3), "c": (np.bool_(True), np.array([1.0, np.nan]))}
+    ) == {
+        "a": "inf",
+        "b": 3,
+        "c": [True, [1.0, "nan"]],
+    }
+
+
+def test_the_first_difference_is_named():
+    assert first_difference({"a": [1, 2]}, {"a": [1, 3]}) == "a.1 is 2, and comes out as 3"
+    assert first_difference({"a": 1}, {}) == "a is unexpected"
+    assert first_difference({"a": 1}, {"a": 1.0}) != ""
+    assert first_difference({"a": [1]}, {"a": [1, 2]}) != ""
+    assert first_difference({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}) == ""
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    target = write_text(tmp_path / "a.txt", "old")
+
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(InputError, match="No space left"):
+        write_text(target, "new")
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_an_unwritable_place_is_refused(report, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="folder"):
+        report.save(tmp_path / "file" / "below")
+    with pytest.raises(InputError, match="path"):
+        write_text(tmp_path / "none" / "a.txt", "")
+    with pytest.raises(InputError, match="path"):
+        write_text(tmp_path, "")
+
+
+# ---------------------------------------------------------------- renderings
+
+
+def test_the_page_is_self_contained(report):
+    page = report.to_html()
+    assert page == report.to_html()
+    assert "<script" not in page
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#|'#|\"#|data:)", page)
+    assert report.record["digest"] in page
+    assert report.verdict in page or report.regret_verdict in page
+
+
+def test_the_page_is_well_formed(report):
+    page = report.to_html()
+    body = re.sub(r"<!doctype html>", "", page, flags=re.IGNORECASE)
+    body = re.sub(r"<(meta|link|br|hr|img|col|input)\b([^>]*?)/?>", r"<\1\2/>", body)
+    body = body.replace("&nbsp;", " ").replace("&middot;", " ")
+    ET.fromstring(body)
+    identifiers = re.findall(r'\bid="([^"]+)"', page)
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_the_page_never_says_more_than_the_audit(report):
+    page = re.sub(r"<(style|svg).*?</\1>", "", report.to_html(), flags=re.DOTALL)
+    text = re.sub(r"<[^>]+>", " ", page).lower()
+    assert "compliant" not in text
+    assert not re.search(r"\bis (differentially )?private\b", text)
+
+
+def test_what_a_user_names_is_escaped(reports):
+    record = copy.deepcopy(dict(reports["play"].record))
+    record["target"]["name"] = "<b>x</b><script>alert(1)</script>"
+    record["target"]["note"] = '"><img src=x onerror=alert(1)>'
+    page = render(record)
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<script>alert" not in render_index([record], ["a/record.html"])
+
+
+def test_the_index_links_every_record(reports):
+    records = [r.record for r in reports.values()]
+    links = [f"{i}/record.html" for i in range(len(records))]
+    page = render_index(records, links)
+    assert all(f'href="{link}"' in page for link in links)
+
+
+def test_sarif_names_the_finding_and_its_place(reports):
+    log = json.loads(to_sarif(reports["play"].record))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    assert result["ruleId"] == "privacy"
+    assert result["level"] == "error"
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"].endswith("bandits.py")
+    assert location["region"]["startLine"] > 1
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} >= {result["ruleId"]}
+
+
+def test_sarif_of_a_kept_promise_has_no_findings(reports):
+    for kind in ("algorithm", "release", "regret"):
+        assert json.loads(to_sarif(reports[kind].record))["runs"][0]["results"] == []
