@@ -1,4 +1,4 @@
-"""Alignment as a property: correct algorithms cost at most epsilon on any input, broken ones are found out."""
+"""Alignment as a property: right algorithms cost at most epsilon on any input, broken ones are found out."""
 
 import json
 

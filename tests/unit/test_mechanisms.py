@@ -37,7 +37,7 @@ def test_laplace():
 @pytest.mark.parametrize("leaves", SIZES)
 def test_the_first_item_enters_every_level(leaves):
     tree = Tree(leaves, 1.0)
-    assert tree.levels == int(math.floor(math.log2(leaves))) + 1
+    assert tree.levels == math.floor(math.log2(leaves)) + 1
     assert tree.nodes_of(1) == tree.levels
     assert tree.cost() == pytest.approx(1.0, abs=1e-9)
 

@@ -1,0 +1,260 @@
+"""The command line as a user meets it: subprocesses, exit statuses, one line for what is unusable."""
+
+import json
+import os
+import signal
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+
+CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
+SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
+NAMES = ["dp-exponential-nas", "dp-nas", "dp-se", "dp-se-doubling", "dp-ucb", "nas", "se", "tree-sum", "ucb1"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An empty folder with the user's code."""
+    (tmp_path / "bandits.py").write_text(CODE.read_text("utf-8"), "utf-8")
+    return tmp_path
+
+
+def run(folder, *arguments, timeout=300):
+    return subprocess.run(
+        [SCRIPT, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=timeout
+    )
+
+
+def files(folder):
+    return sorted(p.name for p in folder.iterdir() if p.name != "__pycache__")
+
+
+# ---------------------------------------------------------------- a user's code
+
+# Leaks so large that the time a machine needs for a run does not matter; the others, and the right code,
+# are audited with fixed plans in tests/statistical/test_user_code.py.
+REFUTED = [("shared_noise", 3000, 5), ("plain_se", 3000, 5), ("ucb1", 100, 5), ("epsilon_greedy", 100, 5)]
+
+
+@pytest.mark.parametrize(("name", "horizon", "seconds"), REFUTED)
+def test_broken_code_is_refuted(name, horizon, seconds, folder):
+    target = f"bandits.py:{name}"
+    done = run(
+        folder,
+        *("audit", target, "--epsilon", 1, "--arms", 2, "--horizon", horizon, "--budget", seconds),
+        *("--json", "r.json", "--html", "r.html", "--sarif", "r.sarif"),
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "refuted" in done.stdout.splitlines()[0]
+    assert "counterexample" in done.stdout
+    record = json.loads((folder / "r.json").read_text("utf-8"))
+    assert record["verdict"] == "refuted"
+    assert record["epsilon_lower"] > 1
+    assert json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert "refuted" in (folder / "r.html").read_text("utf-8")
+    if name == "shared_noise":
+        again = run(folder, "verify", "r.json", "--rerun", "--workers", 2)
+        assert again.returncode == 0, again.stderr
+        assert "every count is the same" in again.stdout
+
+
+@pytest.mark.parametrize("name", ["dp_se", "dp_se_many"])
+def test_right_code_is_never_refuted(name, folder):
+    """With whatever power a budget of three seconds gives on this machine."""
+    done = run(
+        folder,
+        *("audit", f"bandits.py:{name}", "--epsilon", 1, "--arms", 2, "--horizon", 3000, "--budget", 3),
+    )
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+
+
+def test_a_plain_mechanism(folder):
+    right = run(folder, "audit", "bandits.py:laplace", "--epsilon", 1, "--json", "r.json")
+    assert right.returncode == 0, right.stderr
+    assert 0.98 <= json.loads((folder / "r.json").read_text("utf-8"))["epsilon_lower"] <= 1
+    wrong = run(folder, "audit", "bandits.py:laplace_half", "--epsilon", 1)
+    assert wrong.returncode == 1
+
+
+def test_a_target_in_a_package(folder):
+    package = folder / "house"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "noise.py").write_text((folder / "bandits.py").read_text("utf-8"), "utf-8")
+    done = run(folder, "audit", "house.noise:laplace_half", "--epsilon", 1, "--json", "r.json")
+    assert done.returncode == 1, done.stderr
+    record = json.loads((folder / "r.json").read_text("utf-8"))
+    assert record["target"]["source"]["path"] == "house/noise.py"
+    assert run(folder, "verify", "r.json", "--rerun").returncode == 0
+
+
+def test_an_audit_is_inconclusive_without_power(folder):
+    (folder / "coin.py").write_text(
+        "import numpy as np\ndef play(rewards, rng):\n    return rng.integers(0, 2, len(rewards))\n"
+    )
+    done = run(folder, "audit", "coin.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 20, "--budget", 2)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "power could not be stated" in done.stdout
+
+
+def test_a_re_run_of_changed_code_is_refused(folder):
+    run(folder, "audit", "bandits.py:laplace_half", "--epsilon", 1, "--budget", 0.2, "--json", "r.json")
+    with (folder / "bandits.py").open("a") as file:
+        file.write("\n# changed\n")
+    done = run(folder, "verify", "r.json", "--rerun")
+    assert done.returncode == 2
+    assert "has changed since the audit" in done.stderr
+    assert run(folder, "verify", "r.json").returncode == 0
+
+
+# ---------------------------------------------------------------- unusable input
+
+PLAY = ["--arms", "2", "--horizon", "50", "--epsilon", "1", "--budget", "1"]
+BAD = [
+    (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "0"], "epsilon"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "-1"], "epsilon"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "nan"], "epsilon"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "inf"], "epsilon"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "one"], "epsilon"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--delta", "1"], "delta"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--delta", "-0.1"], "delta"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--arms", "1"], "n_arms"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--horizon", "1"], "horizon"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--bounds", "1", "0"], "bounds"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--budget", "0"], "budget"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--budget", "lots"], "budget"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--seed", "-1"], "seed"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--workers", "0"], "workers"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--observe", "reports"], "observe"),
+    (["audit", "bandits.py:dp_se", "--arms", "2", "--horizon", "50"], "epsilon must be given"),
+    (["audit", "bandits.py:dp_se", "--epsilon", "1", "--horizon", "50"], "n_arms must be given"),
+    (["audit", "bandits.py:dp_se", "--epsilon", "1", "--arms", "2"], "horizon must be given"),
+    (["audit", "bandits.py:wrong_shape", *PLAY], "shape"),
+    (["audit", "bandits.py:out_of_range", *PLAY], "play"),
+    (["audit", "bandits.py:raises", *PLAY], "the disk is full"),
+    (["audit", "bandits.py:ignores_rng", *PLAY], "deterministic output: no noise was used"),
+    (["audit", "bandits.py:no_such", *PLAY], "no_such"),
+    (["audit", "none.py:play", *PLAY], "none.py"),
+    (["audit", "no.such.module:play", *PLAY], "no.such.module"),
+    (["audit", "bandits.py:EPSILON", *PLAY], "callable"),
+    (["audit", "dp-see"], "dp-see"),
+    (["audit", "dp-se", "--epsilon", "0"], "epsilon"),
+    (["audit", "dp-se", "--arms", "1"], "n_arms"),
+    (["audit", "dp-se", "--horizon", "1"], "horizon"),
+    (["audit"], "TARGET"),
+    (["audit", "dp-se", "--no-such-option"], "no-such-option"),
+    (["audit", "dp-se", "--json", "none/r.json"], "path"),
+    (["audit", "dp-se", "--html", "."], "r"),
+    (["audit", "dp-se", "--sarif", "none/r.sarif"], "path"),
+    (["regret", "dp-see"], "dp-see"),
+    (["regret", "dp-se", "--budget", "3"], "budget"),
+    (["simulate", "dp-se", "--setting", "C9"], "setting"),
+    (["simulate", "dp-se", "--setting", ".5,1.5"], "means"),
+    (["simulate", "dp-se", "--runs", "0"], "runs"),
+    (["simulate", "dp-se", "--horizon", "2", "--arms", "3"], "horizon"),
+    (["simulate", "dp-nas"], "dp-nas"),
+    (["report", "--only", "dp-see"], "dp-see"),
+    (["report", "--out", "bandits.py/reports"], "reports"),
+    (["verify", "none.json"], "none.json"),
+    (["verify", "bandits.py"], "record"),
+    (["selftest", "--budget", "-1"], "budget"),
+    (["no-such-command"], "no-such-command"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "names"), BAD, ids=[" ".join(a) for a, _ in BAD])
+def test_unusable_input_gets_one_line_and_writes_nothing(arguments, names, folder):
+    before = files(folder)
+    done = run(folder, *arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("verifiable-dp: ")
+    assert names in line
+    assert done.stdout == ""
+    assert files(folder) == before
+
+
+def test_an_edited_record_is_refused(folder):
+    run(folder, "audit", "bandits.py:laplace", "--epsilon", 1, "--budget", 0.2, "--json", "r.json")
+    text = (folder / "r.json").read_text("utf-8")
+    (folder / "r.json").write_text(text.replace('"not_refuted"', '"refuted"', 1), "utf-8")
+    done = run(folder, "verify", "r.json")
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    (folder / "r.json").write_text(text[: len(text) // 2], "utf-8")
+    assert "corrupted" in run(folder, "verify", "r.json").stderr
+
+
+def test_an_interrupt_leaves_nothing_behind(folder):
+    play = ["--arms", "2", "--horizon", "3000", "--epsilon", "1"]
+    with subprocess.Popen(
+        [SCRIPT, "audit", "bandits.py:dp_se", *play, "--json", "r.json", "--html", "r.html"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        # Progress begins after two seconds: by then it is at work.
+        assert "…" in process.stderr.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert err.strip().splitlines()[-1] == "verifiable-dp: interrupted; nothing was written"
+    time.sleep(0.1)
+    assert files(folder) == ["bandits.py"]
+
+
+# ---------------------------------------------------------------- the catalogue
+
+
+def test_list(folder):
+    done = run(folder, "list")
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == NAMES
+    claims = run(folder, "list", "--claims").stdout
+    assert "dp-se: privacy, Theorem 4.1" in claims
+    assert "dp-se: lemma-4.2" in claims
+
+
+def test_help_and_version(folder):
+    assert run(folder, "--version").stdout.strip().endswith("0.1.0")
+    text = run(folder, "--help").stdout
+    for command in ("audit", "list", "regret", "report", "selftest", "simulate", "verify"):
+        assert f"  {command}" in text
+
+
+def test_simulate_writes_a_curve(folder):
+    done = run(folder, "simulate", "dp-se", "--setting", "C2", "--horizon", 200_000, "--csv", "c.csv")
+    assert done.returncode == 0, done.stderr
+    assert "mean regret" in done.stdout
+    lines = (folder / "c.csv").read_text().splitlines()
+    assert lines[0] == "t,mean,std,low,high"
+    assert lines[-1].startswith("200000,")
+
+
+def test_regret_of_one_algorithm(folder):
+    done = run(folder, "regret", "nas", "--json", "r.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "consistent" in done.stdout
+    assert run(folder, "verify", "r.json", "--rerun").returncode == 0
+
+
+def test_report_writes_records_pages_and_an_index(folder):
+    done = run(folder, "report", "--only", "tree-sum", "--only", "nas", "--out", "reports")
+    assert done.returncode == 0, done.stdout + done.stderr
+    place = folder / "reports"
+    assert sorted(p.name for p in place.iterdir()) == ["index.html", "nas", "schema", "tree-sum"]
+    index = (place / "index.html").read_text("utf-8")
+    for name in ("tree-sum", "nas"):
+        assert f'href="{name}/record.html"' in index
+        assert run(folder, "verify", place / name / "record.json").returncode == 0
+    assert json.loads((place / "schema" / "record-1.json").read_text())["$id"] == "urn:verifiable-dp:record:1"
+    record = json.loads((place / "tree-sum" / "record.json").read_text("utf-8"))
+    assert record["verdict"] == "not_refuted"
+    assert {m["verdict"] for m in record["mutants"]} <= {"refuted", "contradicted"}
+    assert record["regret"]["verdict"] == "consistent"

@@ -1,0 +1,76 @@
+"""A user's bandits under fixed plans: what is broken is refuted, what is right is not, whatever the machine.
+
+Plans and seeds are fixed, so that nothing here depends on the clock. Level of each audit: 1e-6.
+"""
+
+import pytest
+
+from tests.user_code import bandits
+from verifiable_dp.auditing.audit import audit_play, audit_release
+from verifiable_dp.reporting import conclude
+
+PLAN = {"probe": 390, "select": 6600, "test": 14_000, "keep": 1, "tune": 350, "first": 100}
+
+
+def audit(function, horizon, plan=PLAN, seed=0, many=False, workers=1):
+    return audit_play(
+        function,
+        many=many,
+        name=function.__name__,
+        epsilon=bandits.EPSILON,
+        n_arms=2,
+        horizon=horizon,
+        pinned=plan,
+        seed=seed,
+        workers=workers,
+    )
+
+
+def verdict(draft):
+    return conclude.privacy(draft["checks"], draft["power"])
+
+
+@pytest.mark.parametrize(
+    ("name", "horizon", "runs"),
+    [("shared_noise", 3000, 1000), ("half_noise", 3000, 14_000), ("no_forgetting", 7200, 20_000)],
+)
+def test_broken_code_is_refuted(name, horizon, runs):
+    draft = audit(getattr(bandits, name), horizon, {**PLAN, "test": runs}, workers=2)
+    assert verdict(draft) == "refuted"
+    assert draft["counterexamples"][0]["pair"]["type"] == "table"
+
+
+def test_right_code_is_not_refuted_and_the_power_is_stated():
+    draft = audit(bandits.dp_se, 3000, workers=2)
+    assert verdict(draft) == "not_refuted"
+    assert draft["power"]["smallest_epsilon"] <= 3
+    assert conclude.epsilon_lower(draft["checks"]) <= bandits.EPSILON
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_right_code_is_never_accused(seed):
+    """Six null audits with other seeds, at a twentieth of the runs and a level of 1e-6 each."""
+    small = {**PLAN, "select": 400, "test": 700, "tune": 40, "probe": 60}
+    assert verdict(audit(bandits.dp_se, 3000, small, seed=seed)) != "refuted"
+
+
+def test_play_many_is_audited_like_play():
+    small = {**PLAN, "select": 400, "test": 1000, "tune": 60}
+    leak = lambda rewards, n_runs, rng: bandits.np.stack(  # noqa: E731 - a callable without a name
+        [bandits.shared_noise(rewards, rng) for _ in range(n_runs)]
+    )
+    assert verdict(audit(leak, 3000, small, many=True)) == "refuted"
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_counts_do_not_depend_on_the_workers(workers):
+    small = {**PLAN, "select": 600, "test": 1500, "tune": 40}
+    one, more = (audit(bandits.half_noise, 3000, small, workers=w) for w in (1, workers))
+    assert one["checks"] == more["checks"]
+    assert one["power"] == more["power"]
+    plan = {"probe": 1000, "select": 20_000, "test": 60_000, "keep": 1}
+    left, right = (
+        audit_release(bandits.laplace, name="laplace", epsilon=1.0, pinned=plan, workers=w)
+        for w in (1, workers)
+    )
+    assert left["checks"] == right["checks"]
