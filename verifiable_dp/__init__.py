@@ -8,11 +8,23 @@
 
 import importlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verifiable_dp._links import check_links
 
 check_links(Path(__file__).parent)
+
+if TYPE_CHECKING:
+    from verifiable_dp import claims, environments, mechanisms, neighbours, noise
+    from verifiable_dp._validate import InputError
+    from verifiable_dp.algorithm import Algorithm
+    from verifiable_dp.api import audit, check_regret
+    from verifiable_dp.auditing.auditor import Auditor, Mutant
+    from verifiable_dp.auditing.registry import catalogue, make
+    from verifiable_dp.reporting.record import Report
+    from verifiable_dp.reporting.verify import verify
+    from verifiable_dp.session import Session
+    from verifiable_dp.simulation import simulate
 
 __version__ = "0.1.0"
 
@@ -20,7 +32,6 @@ __version__ = "0.1.0"
 _HOMES = {
     "audit": "verifiable_dp.api",
     "check_regret": "verifiable_dp.api",
-    "evidence": "verifiable_dp.api",
     "catalogue": "verifiable_dp.auditing.registry",
     "make": "verifiable_dp.auditing.registry",
     "simulate": "verifiable_dp.simulation",
@@ -34,7 +45,25 @@ _HOMES = {
 }
 _MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
 
-__all__ = [*sorted(_HOMES), *_MODULES]
+__all__ = [
+    "Algorithm",
+    "Auditor",
+    "InputError",
+    "Mutant",
+    "Report",
+    "Session",
+    "audit",
+    "catalogue",
+    "check_regret",
+    "claims",
+    "environments",
+    "make",
+    "mechanisms",
+    "neighbours",
+    "noise",
+    "simulate",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,11 @@ class InputError(ValueError):
     """Unusable input: one line that names the argument and the accepted range."""
 
 
+def one_line(error: BaseException) -> str:
+    """Type and message of an error, without line breaks."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
 def _number(name: str, value: Any, accepted: str) -> float:
     if isinstance(value, bool | str) or value is None:
         raise InputError(f"{name} must be a number {accepted}, got {value!r}")

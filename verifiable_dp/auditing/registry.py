@@ -11,7 +11,7 @@ import functools
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp._validate import InputError
+from verifiable_dp._validate import InputError, one_line
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing.auditor import Auditor
 
@@ -46,14 +46,19 @@ def auditor(name: str) -> Auditor:
     Raises
     ------
     InputError
-        If the name is unknown, or what is registered is no `Auditor` of that name.
+        If the name is unknown, what is registered cannot be imported, or is no `Auditor` of that name.
     """
     points = _points()
     if name not in points:
         near = difflib.get_close_matches(name, points, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(names())}{hint}")
-    loaded = points[name].load()
+    try:
+        loaded = points[name].load()
+    except Exception as error:
+        raise InputError(
+            f"catalogue: {points[name].value} ({name!r}) cannot be imported: {one_line(error)}"
+        ) from None
     if not isinstance(loaded, Auditor) or loaded.name != name:
         raise InputError(f"catalogue: {points[name].value} is not an Auditor of {name!r}")
     return loaded
@@ -85,12 +90,19 @@ def make(name: str, **parameters: Any) -> Algorithm:
 
 
 def catalogue() -> pd.DataFrame:
-    """All registered algorithms: columns name, paper, model, claims."""
+    """All registered algorithms: columns name, paper, model, claims.
+
+    The model of one that cannot be imported is ``broken``, and its paper says why.
+    """
     import pandas as pd
 
     rows = []
     for name in names():
-        found = auditor(name)
+        try:
+            found = auditor(name)
+        except InputError as error:
+            rows.append({"name": name, "paper": str(error), "model": "broken", "claims": ""})
+            continue
         promise = found.algorithm(**found.instance).claim
         claims = ([promise.source.statement] if promise and promise.source else []) + [
             claim.source.statement for claim in found.claims

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, InputError, IntArray
+from verifiable_dp._validate import FloatArray, InputError, IntArray, one_line
 from verifiable_dp.evidence.events import Observation, action_columns
 from verifiable_dp.noise import key_of
 
@@ -167,7 +167,7 @@ def _load_file(path: Path) -> Any:
             sys.modules[path.stem] = shadowed
         else:
             sys.modules.pop(path.stem, None)
-        raise InputError(f"target: importing {str(path)!r} raised {_oneline(error)}") from None
+        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}") from None
     return module
 
 
@@ -178,11 +178,7 @@ def _load_module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        raise InputError(f"target: importing {name!r} raised {_oneline(error)}") from None
-
-
-def _oneline(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
 
 
 def kind_of(function: Callable[..., Any]) -> str:
@@ -264,7 +260,7 @@ class PlaySampler:
             return self.function(*arguments)
         except Exception as error:
             where = _last_line(error, self.function)
-            raise InputError(f"{self._what} raised {_oneline(error)}{where}") from error
+            raise InputError(f"{self._what} raised {one_line(error)}{where}") from error
 
     def _checked(self, result: Any, shape: tuple[int, ...]) -> Any:
         try:
@@ -372,7 +368,7 @@ class ReleaseSampler:
             result = np.asarray(self.function(given, len(runs), rng))
         except Exception as error:
             where = _last_line(error, self.function)
-            raise InputError(f"release raised {_oneline(error)}{where}") from error
+            raise InputError(f"release raised {one_line(error)}{where}") from error
         if result.ndim < 1 or result.shape[0] != len(runs):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"

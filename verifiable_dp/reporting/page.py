@@ -7,6 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.reporting import plots
+from verifiable_dp.reporting.record import p_value_in_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -57,6 +58,7 @@ def _environment() -> Environment:
     )
     found.filters |= {
         "number": _number,
+        "p_value": p_value_in_words,
         "words": _words,
         "pairs": _pairs,
         "bound": _bound,

@@ -312,10 +312,15 @@ class Report:
         return "\n".join(lines)
 
 
+def p_value_in_words(value: float) -> str:
+    """Three digits; what underflows is bounded."""
+    return f"{value:.3g}" if value > 0 else "below 1e-300"
+
+
 def in_words(found: Mapping[str, Any]) -> str:
     """What a counterexample shows, in a few words."""
     if "event" in found:
-        return f"event {found['event']}, p-value {found['p_value']:.3g}"
+        return f"event {found['event']}, p-value {p_value_in_words(found['p_value'])}"
     if found.get("divergence"):
         return str(found["divergence"])
     return f"loss {float(found['loss']):.6g}"
@@ -327,7 +332,7 @@ def _check_line(check: Mapping[str, Any]) -> str:
         return (
             f"{result['verdict']}, {numbers['k1']} of {numbers['n1']} against "
             f"{numbers['k0']} of {numbers['n0']}, "
-            f"p-value {result['p_value']:.3g}, epsilon >= {float(result['epsilon_lower']):.4g}"
+            f"p-value {p_value_in_words(result['p_value'])}, epsilon >= {float(result['epsilon_lower']):.4g}"
         )
     if check["kind"] == "alignment":
         return (

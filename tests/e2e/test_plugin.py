@@ -1,0 +1,94 @@
+"""The pytest plugin, in a pytest of its own."""
+
+import json
+
+import pytest
+
+BANDIT = """
+import numpy as np
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def wrong(data, size, rng):
+    return data + rng.laplace(0, 0.5, size)
+"""
+
+
+def run(pytester, test, *options):
+    pytester.makepyfile(mechanisms=BANDIT, test_it="import mechanisms\n" + test)
+    # Not in this process: the plugin is loaded as it is installed.
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+
+
+def test_a_kept_promise_passes(pytester):
+    result = run(
+        pytester,
+        "def test_right(privacy_audit):\n"
+        "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget=0.5)\n"
+        "    assert report.verdict == 'not_refuted'\n",
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester):
+    result = run(
+        pytester,
+        "def test_wrong(privacy_audit):\n    privacy_audit(mechanisms.wrong, epsilon=1.0, budget=0.5)\n",
+        "--dp-report",
+        "audits",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*expected not_refuted, the audit says refuted*", "*counterexample*data 0. against 1.*"]
+    )
+    result.stdout.fnmatch_lines(["*verifiable-dp verify *.json --rerun*"])
+    (record,) = (pytester.path / "audits").glob("*.json")
+    assert json.loads(record.read_text("utf-8"))["verdict"] == "refuted"
+    assert len(list((pytester.path / "audits").glob("*.html"))) == 1
+
+
+def test_a_refutation_can_be_expected(pytester):
+    result = run(
+        pytester,
+        "def test_wrong(privacy_audit):\n"
+        "    privacy_audit(mechanisms.wrong, epsilon=1.0, budget=0.5, expect='refuted')\n"
+        "def test_right(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0, budget=0.5, expect='refuted')\n",
+    )
+    result.assert_outcomes(passed=1, failed=1)
+
+
+def test_the_budget_option_overrides(pytester):
+    result = run(
+        pytester,
+        "def test_budget(privacy_audit):\n"
+        "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget='thorough')\n"
+        "    assert report.record['plan']['budget'] == '0.3'\n",
+        "--dp-budget",
+        "0.3",
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_regret_of_a_catalogue_algorithm(pytester):
+    result = run(
+        pytester,
+        "import pytest\n"
+        "@pytest.mark.regret\n"
+        "def test_nas(regret_check):\n"
+        "    assert regret_check('nas').regret_verdict == 'consistent'\n",
+        "--strict-markers",
+        "-m",
+        "regret",
+    )
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("options", [["--dp-budget", "lots"], ["--dp-budget", "-1"]])
+def test_a_bad_budget_is_refused(pytester, options):
+    result = run(
+        pytester, "def test_it(privacy_audit):\n    privacy_audit(mechanisms.right, epsilon=1.0)\n", *options
+    )
+    assert result.ret != 0
+    assert "budget" in result.stdout.str() + result.stderr.str()

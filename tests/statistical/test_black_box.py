@@ -1,0 +1,133 @@
+"""The black box over many audits: level, coverage and power as stated. Seeds are fixed; limits are exact.
+
+False alarms are counted at raised levels, where there is something to count, and held against the
+binomial law at 1e-7; each count has a negative control beside it.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.user_code import bandits
+from verifiable_dp import make
+from verifiable_dp.auditing import registry
+from verifiable_dp.auditing.audit import audit_release
+from verifiable_dp.controls import controls, noisy_max_truth
+from verifiable_dp.evidence import blackbox
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.reporting import conclude
+
+AUDITS = 300
+SMALL = {"probe": 100, "select": 1500, "test": 3000, "keep": 1}
+
+
+def verdicts(function, epsilon, alpha):
+    found = []
+    for seed in range(AUDITS):
+        draft = audit_release(
+            function, name="it", epsilon=epsilon, alpha=alpha, seed=seed, pinned=SMALL, confidence=0.95
+        )
+        found.append((draft["checks"][0]["result"]["verdict"], conclude.epsilon_lower(draft["checks"])))
+    return found
+
+
+@pytest.fixture(scope="module")
+def null():
+    return verdicts(bandits.laplace, 1.0, 0.05)
+
+
+def test_false_alarms_keep_to_their_level(null):
+    """Audits of Laplace noise whose epsilon is exactly the claimed one, at a level of 5 %."""
+    alarms = sum(verdict == "refuted" for verdict, _ in null)
+    assert alarms <= stats.binom.isf(1e-7, AUDITS, 0.05)
+
+
+def test_the_bound_covers_as_stated(null):
+    """epsilon_lower exceeds the true epsilon of 1 in at most 5 % of the audits, and is not idle."""
+    bounds = np.array([bound for _, bound in null])
+    assert np.sum(bounds > 1.0) <= stats.binom.isf(1e-7, AUDITS, 0.05)
+    assert np.median(bounds) > 0.8
+    # Negative control: held against a smaller truth, coverage fails.
+    assert np.sum(bounds > 0.8) > stats.binom.isf(1e-7, AUDITS, 0.05)
+
+
+def test_a_claim_that_is_too_small_is_refuted_more_often_than_the_level():
+    alarms = sum(verdict == "refuted" for verdict, _ in verdicts(bandits.laplace, 0.8, 0.05))
+    assert alarms > stats.binom.isf(1e-7, AUDITS, 0.05)
+
+
+def test_the_level_is_shared_by_pairs_and_looks():
+    """Several pairs are tested at alpha divided by their number."""
+    auditor = registry.auditor("dp-se")
+    algorithm = auditor.algorithm(**auditor.instance)
+    sampler = AlgorithmSampler(algorithm, "actions", 0)
+    plan = Plan(200, 1000, 2000, keep=2)
+    chosen, _ = blackbox.select(sampler, auditor.pairs(algorithm)[:3], plan, delta=0.0, workers=1)
+    checks = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=0, tests=3)
+    assert len(checks) == 2
+    for check in checks:
+        assert check.statistics["tests"] == 6
+        alone = judged("black_box", dict(check.statistics, tests=1))
+        assert check.result["p_value"] == min(1.0, 6 * alone["p_value"])
+        assert check.result["epsilon_lower"] <= alone["epsilon_lower"]
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "dp-exponential-nas"])
+def test_right_algorithms_are_not_accused(name):
+    """Audits of actions and outputs with twelve seeds at a level of 1 %: more than 6 alarms have p < 1e-7."""
+    auditor = registry.auditor(name)
+    algorithm = auditor.algorithm(**auditor.instance)
+    pairs = auditor.pairs(algorithm)[:2]
+    plan = Plan(200, 2000, 4000)
+    alarms = 0
+    for seed in range(12):
+        sampler = AlgorithmSampler(algorithm, "actions", seed)
+        chosen, _ = blackbox.select(sampler, pairs, plan, delta=0.0, workers=1)
+        (check,) = blackbox.put_to_test(
+            sampler, chosen, plan, epsilon=algorithm.claim.epsilon, delta=0.0, seed=seed, alpha=0.01
+        )
+        alarms += check.verdict == "refuted"
+    assert alarms <= 6
+    assert stats.binom.sf(6, 12, 0.01) < 1e-7
+
+
+def test_the_loss_of_a_transcript_is_the_black_boxs_bound():
+    """Alignment says epsilon exactly; the black box on releases comes within 3 % of it."""
+    algorithm = make("dp-se", n_arms=2, epsilon=1.0, horizon=3000, beta=0.5)
+    pairs = registry.auditor("dp-se").pairs(algorithm)
+    plan = Plan(500, 20_000, 60_000)
+    sampler = AlgorithmSampler(algorithm, "releases", 1)
+    chosen, _ = blackbox.select(sampler, pairs[:2], plan, delta=0.0, workers=1)
+    (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=1)
+    assert 0.97 <= check.result["epsilon_lower"] <= 1.0
+    assert check.verdict == "not_refuted"
+
+
+# ---------------------------------------------------------------- truths of the controls
+
+
+def test_the_truth_of_noisy_max_is_its_closed_form():
+    """Two queries, Laplace noise of scale b: the winner's odds are those of a sum of two Laplace draws."""
+    b = 2.0
+
+    def wins(gap):
+        # P(X - Y >= -gap) for independent Lap(b): 1 - e^{-g/b} (2 + g/b) / 4 for g >= 0.
+        tail = math.exp(-abs(gap) / b) * (2 + abs(gap) / b) / 4
+        return 1 - tail if gap >= 0 else tail
+
+    left, right = [1.0, 0.0], [0.0, 1.0]
+    expected = math.log(wins(1.0) / wins(-1.0))
+    assert noisy_max_truth(left, right, stats.laplace(scale=b)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_controls_have_truths_on_both_sides_of_their_claims():
+    found = controls()
+    assert len(found) >= 12
+    assert len({c.name for c in found}) == len(found)
+    assert {c.expected for c in found} >= {"refuted", "not_refuted"}
+    for control in found:
+        assert control.truth > 0
+        assert (control.truth > control.claimed * (1 + 1e-9)) == (control.expected == "refuted")

@@ -1,0 +1,72 @@
+"""The names that outside code calls, and the documentation of everything public."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import verifiable_dp as vdp
+
+PROMISED = ["catalogue", "make", "simulate", "audit", "check_regret", "environments"]
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(vdp.__path__, "verifiable_dp.")
+    if not module.name.rpartition(".")[2].startswith("_")
+)
+
+
+def test_promised_names():
+    assert set(PROMISED) <= set(vdp.__all__)
+    for name in vdp.__all__:
+        assert getattr(vdp, name) is not None
+        assert name in dir(vdp)
+    with pytest.raises(AttributeError, match="no_such"):
+        _ = vdp.no_such
+
+
+def test_no_public_name_hides_a_module_of_the_package():
+    modules = {module.name for module in pkgutil.iter_modules(vdp.__path__)}
+    for name in set(vdp.__all__) & modules:
+        assert inspect.ismodule(getattr(vdp, name))
+
+
+def test_the_catalogue_is_a_table():
+    table = vdp.catalogue()
+    assert list(table.columns) == ["name", "paper", "model", "claims"]
+    assert len(table) == 9
+    assert (table["claims"] != "").all()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_everything_public_is_documented(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for key, thing in vars(module).items():
+        if key.startswith("_") or getattr(thing, "__module__", None) != name:
+            continue
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+            continue
+        assert thing.__doc__, f"{name}.{key}"
+        for method, function in vars(thing).items() if inspect.isclass(thing) else ():
+            if not method.startswith("_") and inspect.isfunction(function):
+                assert inspect.getdoc(getattr(thing, method)), f"{name}.{key}.{method}"
+
+
+@pytest.mark.parametrize("name", ["audit", "check_regret", "simulate"])
+def test_entry_points_state_arguments_results_and_errors(name):
+    function = getattr(vdp, name)
+    text = function.__doc__
+    for section in ("Parameters", "Returns", "Raises", "InputError"):
+        assert section in text
+    for argument in inspect.signature(function).parameters:
+        assert argument in text, argument
+
+
+def test_importing_is_cheap():
+    """Neither numba nor pandas is loaded before it is needed."""
+    code = "import sys, verifiable_dp.cli; print([m for m in ('numba', 'pandas') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
