@@ -68,4 +68,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.1, "horizon": 10_000},
+    longest=2000,
 )

@@ -241,4 +241,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 1_000_000, "budget": "per-arm"},
+    longest=255,
 )

@@ -94,4 +94,5 @@ auditor = Auditor(
     regret=regret,
     reference_epsilon=1.0,
     experiment={"alpha": 0.2, "beta": 0.1, "horizon": 20_000},
+    longest=2000,
 )

@@ -175,4 +175,5 @@ auditor = Auditor(
     regret=regret,
     reference_epsilon=1.0,
     experiment={"n_arms": 5, "horizon": 1_000_000},
+    longest=4096,
 )

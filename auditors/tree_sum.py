@@ -153,4 +153,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment={"epsilon": 1.0, "horizon": 1024},
+    longest=1023,
 )

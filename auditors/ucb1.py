@@ -118,4 +118,5 @@ auditor = Auditor(
     regret=regret,
     reference_epsilon=1.0,
     experiment={"n_arms": 5, "horizon": 1_000_000},
+    longest=256,
 )
