@@ -212,6 +212,10 @@ def test_the_first_difference_is_named():
     assert first_difference({"a": 1}, {}) == "a is unexpected"
     assert first_difference({"a": 1}, {"a": 1.0}) != ""
     assert first_difference({"a": [1]}, {"a": [1, 2]}) != ""
+    assert first_difference({"a": 1.0}, {"a": 1.00001}) != ""
+    assert first_difference({"a": 10**9}, {"a": 10**9 + 1}) != ""
+    # Another version of a library: the last digits of a quantile.
+    assert first_difference({"a": 0.018275340355148807}, {"a": 0.01827534035513624}) == ""
     assert first_difference({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}) == ""
 
 

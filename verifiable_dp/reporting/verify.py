@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from verifiable_dp.reporting.record import SCHEMA_VERSION, digest, plain, schema
 
 _LARGEST = 64 << 20
 _DEEPEST = 64
+# Versions of numerical libraries differ in the last digits of a quantile; counts and verdicts are exact.
+_TOLERANCE = 1e-6
 # What a re-run may change: when and where it ran.
 _FREE = ("provenance", "digest")
 
@@ -146,7 +149,10 @@ def _same(place: str, recorded: Any, again: Any) -> None:
 
 
 def first_difference(recorded: Any, again: Any, place: str = "") -> str:
-    """Where two JSON values differ first, in words; empty if they are equal."""
+    """Where two JSON values differ first, in words; empty if they are equal.
+
+    Floats may differ by a millionth; whole numbers, words and structure must be the same.
+    """
     if isinstance(recorded, dict) and isinstance(again, dict):
         for key in sorted({*recorded, *again}):
             here = f"{place}.{key}" if place else key
@@ -162,8 +168,10 @@ def first_difference(recorded: Any, again: Any, place: str = "") -> str:
             if found:
                 return found
         return ""
-    if recorded == again and type(recorded) is type(again):
-        return ""
+    if type(recorded) is type(again):
+        close = isinstance(recorded, float) and math.isclose(recorded, again, rel_tol=_TOLERANCE)
+        if recorded == again or close:
+            return ""
     return f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
 
 
@@ -183,7 +191,7 @@ def verify(
         Of the JSON file.
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
-        provenance. Without it nothing but JSON is read, and no code of the target is imported.
+        provenance, counts exactly and other numbers to a millionth. Without it nothing but JSON is read, and no code of the target is imported.
 
     Raises
     ------
