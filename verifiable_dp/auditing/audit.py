@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -283,7 +283,7 @@ def _power_of(
     """
     tried = []
     runs = max(100, plan.select // 4)
-    cheaper = replace(plan, probe=max(24, plan.probe // 4), select=runs, keep=1)
+    cheaper = replace(plan, probe=max(24, plan.probe // 4), select=runs, finalists=1)
     for factor in _FACTORS:
         sampler = make(factor)
         [picked], _ = blackbox.select(
@@ -340,7 +340,7 @@ def _reseeded(sampler: Any, seed: int) -> Sampler:
 
 
 def _pinned(mapping: Mapping[str, Any]) -> Plan:
-    return Plan(**{name: int(mapping[name]) for name in ("probe", "select", "test", "keep")})
+    return Plan(**{field.name: int(mapping.get(field.name, 1)) for field in fields(Plan)})
 
 
 def audit_algorithm(
@@ -520,12 +520,14 @@ def _measure(run: Callable[[int], Any], least: int) -> float:
 
 
 def _plan_by_time(seconds_per_run: float, seconds: float, pairs: int, most: int) -> Plan:
-    """Sizes such that probing, selection, test and power take their shares of the time."""
+    """Sizes such that probing, selection and test take their shares of the time; power gets the rest."""
     runs = seconds / seconds_per_run
-    probe = int(np.clip(0.1 * runs / (2 * max(8, pairs // 4 + 8)), 24, 20_000))
-    select = int(np.clip(0.12 * runs / 2, 100, most // 2))
-    test = int(np.clip(0.25 * runs / 2, 200, most))
-    return Plan(probe=probe, select=select, test=test, keep=1)
+    # A quarter of the probing runs goes to every pair, the whole to the eight best (`blackbox.rank`).
+    probe = int(np.clip(0.25 * runs / (2 * (pairs / 4 + 8)), 24, 20_000))
+    finalists = min(pairs, 3)
+    select = int(np.clip(0.2 * runs / (2 * finalists), 100, most // 2))
+    test = int(np.clip(0.4 * runs / 2, 200, most))
+    return Plan(probe, select, test, finalists=finalists)
 
 
 def audit_play(
@@ -563,16 +565,14 @@ def audit_play(
     progress("first runs")
     seen = probe_play(sampler, tables)
     tune = _Tuner(sampler)
+    started = time.perf_counter()
     if pinned:
-        plan, tune_runs, first = _pinned(pinned), int(pinned["tune"]), int(pinned["first"])
+        tune_runs, first = int(pinned["tune"]), int(pinned["first"])
     else:
         trial = TablePair(tables[2], 0, 0, low if tables[2][0, 0] == high else high, (low, high))
-        each = _measure(
-            lambda n: sampler.sample(trial, 0, TUNE, 0, np.arange(n, dtype=np.int64)), 64 if many else 4
-        )
-        plan = _plan_by_time(1.3 * each, size.seconds, 26, size.most)
-        # At most 9 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
-        tune_runs = int(np.clip(0.2 * size.seconds / each / (9 * 18 * 0.5), 8, 400))
+        each = _seconds_a_run(sampler, trial)
+        # At most 18 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
+        tune_runs = int(np.clip(0.25 * size.seconds / each / (18 * 18 * 0.5), 8, 400))
         # Where plain tables leave all runs alike, a hundred show a difference as well as thousands.
         most = 100 if seen.deterministic else 20_000
         first = int(np.clip(0.03 * size.seconds / each, 100, most))
@@ -581,15 +581,19 @@ def audit_play(
     candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
     levels = _Levels(alpha, confidence, tests=2)
     progress("first look: plain neighbours")
-    quick = replace(plan, select=first, test=first)
+    plan = _pinned(pinned) if pinned else Plan(max(24, first // 16), first, first)
+    quick = Plan(max(24, first // 16), first, first)
     checks, chosen, best = _look(sampler, candidates, quick, claim, levels, seed, workers, 0)
     power = None
     if checks[0].verdict != "refuted":
         if pairs is None:
             progress("search for the worst neighbours")
             candidates += finder.tuned()
-        if not tune.varied and pairs is None:
-            plan = Plan(24, 100, 200)
+        if not pinned:
+            left = max(0.5 * size.seconds, size.seconds - (time.perf_counter() - started))
+            plan = _plan_by_time(_seconds_a_run(sampler, candidates[-1]), left, len(candidates), size.most)
+            if not tune.varied and pairs is None:
+                plan = Plan(24, 100, 200)
         progress(f"black box: {2 * plan.test} runs")
         more, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 1)
         checks += more
@@ -617,6 +621,12 @@ def audit_play(
         power=power,
         notes=notes,
         seed=seed,
+    )
+
+
+def _seconds_a_run(sampler: PlaySampler, pair: TablePair) -> float:
+    return _measure(
+        lambda n: sampler.sample(pair, 0, TUNE, 0, np.arange(n, dtype=np.int64)), 64 if sampler.many else 4
     )
 
 

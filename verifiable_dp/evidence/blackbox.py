@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,16 +38,19 @@ class Plan:
         Fresh runs to test it on; the world of each is tossed by a coin if delta is 0.
     keep
         Number of pairs that are tested; the level is divided by it.
+    finalists
+        Number of pairs that get selection runs, at least `keep`.
     """
 
     probe: int
     select: int
     test: int
     keep: int = 1
+    finalists: int = 1
 
     def as_dict(self) -> dict[str, int]:
         """Plain values."""
-        return {"probe": self.probe, "select": self.select, "test": self.test, "keep": self.keep}
+        return asdict(self)
 
 
 class Sampler(Protocol):
@@ -193,7 +196,10 @@ def rank(sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, wo
         if len(ranked) > plan.keep:
             promises = {
                 i: choose(
-                    *gather(sampler, pairs[i], PROBE, i, runs, workers), delta=delta, test_runs=plan.test
+                    *gather(sampler, pairs[i], PROBE, i, runs, workers),
+                    delta=delta,
+                    test_runs=plan.test,
+                    caution=1.0,  # few runs: more of it would favour events that are merely frequent
                 ).promise
                 for i in ranked
             }
@@ -207,10 +213,11 @@ def select(
     """Choose an event for each of the best `plan.keep` pairs; also return the ranking."""
     ranked = rank(sampler, pairs, plan, delta=delta, workers=workers)
     chosen = []
-    for i in ranked[: plan.keep]:
+    for i in ranked[: max(plan.keep, plan.finalists)]:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         chosen.append(Selected(i, pairs[i], choose(*seen, delta=delta, test_runs=plan.test)))
-    return chosen, ranked
+    chosen.sort(key=lambda selected: selected.event.promise, reverse=True)
+    return chosen[: plan.keep], ranked
 
 
 def put_to_test(

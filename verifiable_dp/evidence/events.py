@@ -274,7 +274,7 @@ def _wilson_lower(share: FloatArray, runs: FloatArray, z: float) -> FloatArray:
 
 
 def _best_cut(
-    a: FloatArray, b: FloatArray, delta: float, test_runs: int
+    a: FloatArray, b: FloatArray, delta: float, test_runs: int, caution: float
 ) -> tuple[float, float, float, float]:
     """Threshold of the best lower bound on log((p - delta) / q): (promise, cut, p, q)."""
     a, b = np.sort(a), np.sort(b)
@@ -288,7 +288,7 @@ def _best_cut(
     excess = np.maximum(k_a - delta * len(a), 0)
     # What the selection runs make sure of, and what a test of that size would then show.
     total = excess + k_b * (len(a) / len(b))
-    sure = _wilson_lower(excess / np.maximum(total, 1e-9), total, 2.5)
+    sure = _wilson_lower(excess / np.maximum(total, 1e-9), total, caution)
     shown = _wilson_lower(sure, total * test_runs / len(a), 2.0)
     promise = np.log(np.maximum(shown, 1e-300)) - np.log1p(-shown)
     promise[k_a < _LEAST_HITS] = -np.inf
@@ -312,7 +312,13 @@ def _scores(left: Observation, right: Observation) -> list[Score]:
 
 
 def choose(
-    left: Observation, right: Observation, *, delta: float = 0.0, test_runs: int, flipped: bool | None = None
+    left: Observation,
+    right: Observation,
+    *,
+    delta: float = 0.0,
+    test_runs: int,
+    flipped: bool | None = None,
+    caution: float = 2.5,
 ) -> Event:
     """The event that promises the largest lower bound on epsilon.
 
@@ -326,6 +332,8 @@ def choose(
         Runs a side of the test to come.
     flipped
         Fix the direction; None tries both.
+    caution
+        Standard errors of the selection runs that the promise keeps from the estimate.
 
     Returns
     -------
@@ -342,7 +350,7 @@ def choose(
         a, b = score(held_l), score(held_r)
         for turn in directions:
             pair = (-b, -a) if turn else (a, b)
-            promise, cut, p, q = _best_cut(*pair, delta, test_runs)
+            promise, cut, p, q = _best_cut(*pair, delta, test_runs, caution)
             if promise > best.promise:
                 best = Event(score, cut, turn, promise, (p, q), held_l.runs)
     known = left.likelihood is not None and right.likelihood is not None
@@ -351,7 +359,7 @@ def choose(
             column = Column(name, sign)
             a, b = column(left), column(right)
             for turn in directions:
-                promise, cut, p, q = _best_cut(*((b, a) if turn else (a, b)), delta, test_runs)
+                promise, cut, p, q = _best_cut(*((b, a) if turn else (a, b)), delta, test_runs, caution)
                 if promise > best.promise:
                     best = Event(column, cut, turn, promise, (p, q), left.runs)
     return best

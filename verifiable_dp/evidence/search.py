@@ -21,7 +21,16 @@ Play = Callable[[FloatArray, int], Any]  # table (T, K), number of runs -> arms 
 
 _BISECTIONS = 18
 _MOST_DECISIONS = 3
+_MOST_TIMES = 10
 _SHARES = (0.5, 0.8, 0.95)  # share of the runs that take a decision; few stay, few can tell more
+
+
+@dataclass(frozen=True)
+class Duel:
+    """The arm that pays more, and those that it is held against."""
+
+    favourite: int
+    rivals: tuple[int, ...]
 
 
 @dataclass
@@ -70,57 +79,79 @@ class Search:
 
     # ------------------------------------------------------------ tuned pairs
 
-    def table(self, gaps: Sequence[tuple[int, float]]) -> FloatArray:
-        """Arm 0 pays middle + gap / 2, the others middle - gap / 2; [(until round, gap), …]."""
+    def table(self, gaps: Sequence[tuple[int, float]], duel: Duel) -> FloatArray:
+        """The favourite pays middle + gap / 2, its rivals middle - gap / 2; [(until round, gap), …].
+
+        Arms that are neither pay the low reward.
+        """
         low, high = self.bounds
         middle, width = (low + high) / 2, high - low
-        table = np.empty((self.horizon, self.n_arms))
+        table = np.full((self.horizon, self.n_arms), low)
         start = 0
         for end, gap in gaps:
-            table[start:end, 0] = middle + gap * width / 2
-            table[start:end, 1:] = middle - gap * width / 2
+            table[start:end, duel.rivals] = middle - gap * width / 2
+            table[start:end, duel.favourite] = middle + gap * width / 2
             start = end
         return table
 
     def tuned(self) -> list[TablePair]:
-        """For each number of decisions and each target probability, pairs around the tuned table."""
+        """For each duel, target probability and number of decisions, pairs around the tuned table."""
+        last = self.n_arms - 1
+        # What is played next may be the first arm anyway: so the last one is favoured, too.
+        duels = [Duel(0, tuple(range(1, self.n_arms))), Duel(last, (0,))]
         pairs: list[TablePair] = []
-        # The path of runs that never find a difference between the arms.
-        reference = self._modal(self.play(self.table([(self.horizon, 0.0)]), max(3, self.runs // 8)))
-        for share in _SHARES:
-            prefix: list[tuple[int, float]] = []
-            start = 0
-            for decision in range(_MOST_DECISIONS):
-                tuned = self._tune(reference, prefix, start, share)
-                if tuned is None:
-                    break
-                when, gap = tuned
-                # A decision often falls some rounds after what it rests on; the gap holds up to it.
-                gaps = [*prefix, (when, gap), (self.horizon, 1.0 if decision == 0 else gap)]
-                pairs.extend(self._around(self.table(gaps), when))
-                prefix, start = [*prefix, (when, gap)], when + 1
-                if when >= self.horizon - 1:
-                    break
+        for duel in duels:
+            # The path of runs that never find a difference between the arms.
+            even = self.table([(self.horizon, 0.0)], duel)
+            reference = self._modal(self.play(even, max(3, self.runs // 8)))
+            for share in _SHARES:
+                pairs.extend(self._decided(reference, duel, share))
+        return pairs
+
+    def _decided(self, reference: IntArray, duel: Duel, share: float) -> list[TablePair]:
+        """Pairs around one decision, around two in a row, and so on."""
+        pairs: list[TablePair] = []
+        prefix: list[tuple[int, float]] = []
+        start = 0
+        for decision in range(_MOST_DECISIONS):
+            tuned = self._tune(reference, prefix, start, share, duel)
+            if tuned is None:
+                break
+            when, gap = tuned
+            # A decision often falls some rounds after what it rests on; the gap holds up to it.
+            gaps = [*prefix, (when, gap), (self.horizon, 1.0 if decision == 0 else gap)]
+            pairs.extend(self._around(self.table(gaps, duel), when, duel))
+            prefix, start = [*prefix, (when, gap)], when + 1
+            if when >= self.horizon - 1:
+                break
         return pairs
 
     def _tune(
-        self, reference: IntArray, prefix: list[tuple[int, float]], start: int, share: float
+        self,
+        reference: IntArray,
+        prefix: list[tuple[int, float]],
+        start: int,
+        share: float,
+        duel: Duel,
     ) -> tuple[int, float] | None:
         """Round of the next decision after `start` and the gap at which a share of the runs takes it."""
 
         def departures(gap: float, runs: int) -> IntArray:
-            actions = self.play(self.table([*prefix, (self.horizon, gap)]), runs)
-            return self._departures(actions, reference)
+            table = self.table([*prefix, (self.horizon, gap)], duel)
+            return self._departures(self.play(table, runs), reference)
 
-        when = self._decision(departures(1.0, max(8, self.runs // 2)), start)
+        first = departures(1.0, max(8, self.runs // 2))
+        when = self._decision(first, start)
         if when is None:
             return None
+        # Where few runs come to this decision, more are played.
+        runs = int(self.runs * min(_MOST_TIMES, 1 / max((first >= start).mean(), 1e-9)))
         low, high, gap = 0.0, 1.0, 1.0
         for _ in range(_BISECTIONS):
             gap = (low + high) / 2
-            taken = self._taken(departures(gap, max(4, self.runs // 4)), start, when)
+            taken = self._taken(departures(gap, max(4, runs // 4)), start, when)
             if 0 < taken < 1:  # a few runs are enough where all agree
-                taken = self._taken(departures(gap, self.runs), start, when)
+                taken = self._taken(departures(gap, runs), start, when)
             if np.isnan(taken):
                 return None
             if abs(taken - share) <= 0.3 * (1 - share) and 0 < taken < 1:
@@ -160,12 +191,12 @@ class Search:
         differs = actions != reference
         return np.where(differs.any(axis=1), differs.argmax(axis=1), self.horizon)
 
-    def _around(self, table: FloatArray, when: int) -> list[TablePair]:
-        """The tuned table with one early reward at either bound: of arm 0, and of another arm."""
+    def _around(self, table: FloatArray, when: int, duel: Duel) -> list[TablePair]:
+        """The tuned table with one early reward at either bound: of the favourite, and of a rival."""
         low, high = self.bounds
         arms = self._modal(self.play(table, 3))
         pairs = []
-        for arm in (0, 1):
+        for arm in (duel.favourite, duel.rivals[0]):
             rounds = np.flatnonzero(arms[:when] == arm)
             if len(rounds):
                 base = table.copy()

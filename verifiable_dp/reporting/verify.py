@@ -191,7 +191,8 @@ def verify(
         Of the JSON file.
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
-        provenance, counts exactly and other numbers to a millionth. Without it nothing but JSON is read, and no code of the target is imported.
+        provenance, counts exactly and other numbers to a millionth. Without it nothing but JSON is read,
+        and no code of the target is imported.
 
     Raises
     ------
