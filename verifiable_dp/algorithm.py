@@ -33,7 +33,7 @@ class Batch:
 
     def take(self, index: Any) -> Self:
         """The rows `index`."""
-        return type(self)(**{f.name: getattr(self, f.name)[index] for f in dataclasses.fields(self)})
+        return type(self)(**{f.name: _rows(getattr(self, f.name), index) for f in dataclasses.fields(self)})
 
     @classmethod
     def join(cls, parts: Sequence[Self], order: IntArray) -> Self:
@@ -44,6 +44,12 @@ class Batch:
                 for f in dataclasses.fields(cls)
             }
         )
+
+
+def _rows(value: Any, index: Any) -> Any:
+    if value is None:
+        return None
+    return value.take(index) if isinstance(value, Batch) else value[index]
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,64 @@ class NoMemory(Batch):
     run: IntArray
 
 
+class Ask(Batch):
+    """What is asked of each reward of a block; the answer is the sum over its rewards by arm.
+
+    Subclasses are frozen dataclasses of arrays with n rows. Without one the sum of the rewards is asked for.
+    """
+
+    @property
+    def size(self) -> int:
+        """Numbers that are asked for, m."""
+        return 1
+
+    def values(self, rewards: FloatArray, row: IntArray, arm: IntArray) -> FloatArray:
+        """What rewards (p,) of rows (p,) and arms (p,) contribute, (p,) or (p, m) if m > 1."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Truncated(Ask):
+    """Sums of x - centre over the rewards with abs(x - centre) <= limit.
+
+    Attributes
+    ----------
+    limit, centre : (n, K) float
+        By arm.
+    """
+
+    limit: FloatArray
+    centre: FloatArray
+
+    def values(self, rewards: FloatArray, row: IntArray, arm: IntArray) -> FloatArray:
+        """See `Ask.values`."""
+        moved = rewards - self.centre[row, arm]
+        return np.where(np.abs(moved) <= self.limit[row, arm], moved, 0.0)
+
+
+@dataclass(frozen=True)
+class Histogram(Ask):
+    """Numbers of rewards in [edge_j, edge_j + 1); rewards outside all bins are not counted.
+
+    Attributes
+    ----------
+    edges : (n, m + 1) float
+        Increasing.
+    """
+
+    edges: FloatArray
+
+    @property
+    def size(self) -> int:
+        """Number of bins m."""
+        return int(self.edges.shape[1]) - 1
+
+    def values(self, rewards: FloatArray, row: IntArray, arm: IntArray) -> FloatArray:
+        """See `Ask.values`."""
+        edges, x = self.edges[row], rewards[:, None]
+        return ((edges[:, :-1] <= x) & (x < edges[:, 1:])).astype(np.float64)
+
+
 @dataclass(frozen=True)
 class Query(Batch):
     """A block of rounds: the active arms are pulled in turn, in ascending order; then sums are asked for.
@@ -91,15 +155,26 @@ class Query(Batch):
         Arms that take part.
     complete : (n,) bool
         Whether the block ends in a release; the last block of a run may be cut short.
+    ask : Ask or None
+        What is asked of the rewards; None for their sum.
+    counts : (n, K) int or None
+        Pulls by arm where they differ: arms follow one another in ascending order, each with all its
+        pulls, and a block that is cut short loses its last ones. A function of the public state, so that
+        `active` still tells what was played.
     """
 
     start: IntArray
     rounds: IntArray
     active: BoolArray
     complete: BoolArray
+    ask: Ask | None = None
+    counts: IntArray | None = None
 
     def pulls(self) -> IntArray:
         """How often each arm is pulled, (n, K)."""
+        if self.counts is not None:
+            ends = np.minimum(np.cumsum(self.counts, axis=1), self.rounds[:, None])
+            return np.diff(ends, axis=1, prepend=0)
         if len(self.rounds) and self.rounds.max() <= 1:
             return np.asarray(self.active & (self.rounds > 0)[:, None], dtype=np.int64)
         size = np.maximum(self.active.sum(axis=1), 1)
@@ -108,16 +183,27 @@ class Query(Batch):
         pulled = self.active * (sweeps[:, None] + (rank <= rest[:, None]))
         return np.asarray(pulled, dtype=np.int64)
 
+    def arm(self, step: IntArray) -> IntArray:
+        """Arm of the round number `step` (n,) of each block, (n,)."""
+        if self.counts is not None:
+            return np.asarray((np.cumsum(self.counts, axis=1) <= step[:, None]).sum(axis=1), dtype=np.int64)
+        rank = step % np.maximum(self.active.sum(axis=1), 1)
+        return np.asarray((np.cumsum(self.active, axis=1) <= rank[:, None]).sum(axis=1), dtype=np.int64)
+
     def codes(self) -> IntArray:
-        """The active sets as integers (n,), bit a for arm a; at most 62 arms."""
-        return np.asarray(self.active @ (np.int64(1) << np.arange(self.active.shape[1])), dtype=np.int64)
+        """The active sets as integers (n,): bit a for arm a up to 62 arms, sums of random weights beyond."""
+        arms = self.active.shape[1]
+        if arms <= 62:
+            return np.asarray(self.active @ (np.int64(1) << np.arange(arms)), dtype=np.int64)
+        weights = np.random.Generator(np.random.Philox(20220707)).integers(0, 2**62 // arms, arms)
+        return np.asarray(self.active @ weights, dtype=np.int64)
 
 
 class Data(Protocol):
     """What answers queries."""
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
-        """Sums of the block's rewards by arm, (n, K)."""
+        """Sums over the block's rewards of what is asked, by arm: (n, K), or (n, K, m) if m > 1."""
         ...
 
 
@@ -297,15 +383,6 @@ def _column(n: int, position: IntArray, value: Any, missing: Any) -> Any:
     out = np.full((n, *value.shape[1:]), missing, value.dtype)
     out[position] = value
     return out
-
-
-def rounds_of(actions: Sequence[int], blocks: Sequence[int], n_arms: int) -> list[int]:
-    """Arm of every round of one run, from its block codes and block lengths."""
-    arms: list[int] = []
-    for code, length in zip(actions, blocks, strict=True):
-        active = [a for a in range(n_arms) if code >> a & 1]
-        arms.extend(active[i % len(active)] for i in range(length))
-    return arms
 
 
 def check_fits(algorithm: Algorithm, table: FloatArray) -> FloatArray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
@@ -15,6 +16,39 @@ from verifiable_dp.algorithm import Data, Query
 from verifiable_dp.mechanisms.tree import SLOT_BITS
 from verifiable_dp.neighbours import InteractivePair
 from verifiable_dp.noise import key_of
+
+
+class Environment(Protocol):
+    """Independent rewards by arm.
+
+    Attributes
+    ----------
+    n_arms : int
+        K.
+    bounds : (float, float)
+        Range of the rewards; may be infinite.
+    gaps : (K,) float
+        Suboptimality gaps.
+    """
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+        ...
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Suboptimality gaps Delta_a by arm, (K,)."""
+        ...
+
+    def data(self, seed: int, path: tuple[int, ...] = ()) -> Data:
+        """What answers queries, with randomness of its own."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -117,6 +151,226 @@ def s1(setting: str, n_arms: int = 5) -> TwoPoint:
     return bernoulli(shapes[setting].tolist(), setting)
 
 
+class Drawn(ABC):
+    """Base of environments whose rewards are drawn one by one; subclasses have `means` and `draw`."""
+
+    means: tuple[float, ...]
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return len(self.means)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards: the real line."""
+        return (-np.inf, np.inf)
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Suboptimality gaps Delta_a by arm, (K,)."""
+        means = np.array(self.means)
+        return np.asarray(means.max() - means)
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """Rewards (count,) of an arm."""
+
+    def data(self, seed: int, path: tuple[int, ...] = ()) -> Data:
+        """Sums over rewards that are drawn one by one."""
+        return Draws(self, seed, path)
+
+
+@dataclass(frozen=True)
+class Pareto(Drawn):
+    """Pareto rewards: tail exponent `shape`, least value (shape - 1) mean / shape.
+
+    Parameters
+    ----------
+    means
+        Means above 0, K of them.
+    shape
+        Above 1; moments of order below it are finite.
+    name
+        For tables and plots.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+
+    means: tuple[float, ...]
+    shape: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        values = _validate.rewards("means", self.means, (0.0, np.inf), ndim=1)
+        if not len(values) or values.min() <= 0:
+            raise InputError(f"means must be greater than 0, got {self.means!r}")
+        if not _validate.positive("shape", self.shape) > 1:
+            raise InputError(f"shape must be greater than 1, got {self.shape!r}")
+        object.__setattr__(self, "means", tuple(float(m) for m in values))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards: the positive numbers."""
+        return (0.0, np.inf)
+
+    def moment(self, order: float) -> float:
+        """Largest E X^order over the arms.
+
+        Raises
+        ------
+        InputError
+            If it is infinite: `order` must be below `shape`.
+        """
+        if not order < self.shape:
+            raise InputError(f"order must be below the shape {self.shape:g}, got {order!r}")
+        scale = (self.shape - 1) * max(self.means) / self.shape
+        return float(self.shape * scale**order / (self.shape - order))
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        scale = (self.shape - 1) * self.means[arm] / self.shape
+        return np.asarray(scale * (1 + generator.pareto(self.shape, count)))
+
+
+@dataclass(frozen=True)
+class StudentT(Drawn):
+    """mean + spread times Student's t with `df` degrees of freedom.
+
+    Raises
+    ------
+    InputError
+        If `df` is not above 1 or `spread` not above 0.
+    """
+
+    means: tuple[float, ...]
+    df: float
+    spread: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        values = _validate.rewards("means", self.means, (-np.inf, np.inf), ndim=1)
+        _validate.positive("spread", self.spread)
+        if not _validate.positive("df", self.df) > 1:
+            raise InputError(f"df must be greater than 1, got {self.df!r}")
+        object.__setattr__(self, "means", tuple(float(m) for m in values))
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        return np.asarray(self.means[arm] + self.spread * generator.standard_t(self.df, count))
+
+
+@dataclass(frozen=True)
+class Huber(Drawn):
+    """Huber's model: with probability alpha a reward is an outlier instead of the inlier's.
+
+    Regret and gaps are those of the inliers.
+
+    Parameters
+    ----------
+    inlier
+        Where the other rewards come from.
+    alpha
+        In [0, 1/2).
+    kind
+        ``point`` always pays `size`; ``symmetric`` +size or -size with equal chance; ``adversarial``
+        -size to the best arm and +size to the others.
+    size
+        Of the outliers.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+
+    inlier: Drawn
+    alpha: float
+    kind: str = "point"
+    size: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _validate.choice("kind", self.kind, ("point", "symmetric", "adversarial"))
+        _validate.positive("size", self.size)
+        if not 0 <= self.alpha < 0.5:
+            raise InputError(f"alpha must lie in [0, 0.5), got {self.alpha!r}")
+
+    @property
+    def means(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Means of the inliers."""
+        return self.inlier.means
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+        low, high = self.inlier.bounds
+        return (low if self.kind == "point" else min(low, -self.size), high)
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        rewards = self.inlier.draw(generator, arm, count)
+        bad = generator.random(count) < self.alpha
+        if self.kind == "symmetric":
+            return np.where(bad, self.size * (2.0 * (generator.random(count) < 0.5) - 1), rewards)
+        best = self.kind == "adversarial" and arm == int(np.argmax(self.means))
+        return np.where(bad, -self.size if best else self.size, rewards)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Answers from rewards that are drawn one by one, a block of an arm at a time."""
+
+    environment: Drawn
+    seed: int
+    path: tuple[int, ...] = ()
+    _generator: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sequence = np.random.SeedSequence(self.seed, spawn_key=self.path)
+        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(sequence)))
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`."""
+        pulls = query.pulls()
+        sums = np.zeros((*pulls.shape, *_size(query)))
+        for row, arm in np.argwhere(pulls > 0).tolist():
+            for count in _chunks(int(pulls[row, arm])):
+                rewards = self.environment.draw(self._generator, arm, count)
+                if query.ask is not None:
+                    rows = np.full(count, row)
+                    rewards = query.ask.values(rewards, rows, np.full(count, arm))
+                sums[row, arm] += rewards.sum(axis=0)
+        return sums
+
+
+def _chunks(count: int, most: int = 1 << 20) -> Iterator[int]:
+    for start in range(0, count, most):
+        yield min(most, count - start)
+
+
+def s2(setting: str, v: float) -> Pareto:
+    """Settings S1 to S3 of the experiments of Tao et al. (AISTATS 2022): five Pareto arms of shape 1.05 + v.
+
+    Raises
+    ------
+    InputError
+        If the setting is unknown or v is not in (0, 1].
+    """
+    _validate.choice("setting", setting, ("S1", "S2", "S3"))
+    if not 0 < v <= 1:
+        raise InputError(f"v must lie in (0, 1], got {v!r}")
+    means = {
+        "S1": (0.9, 0.7, 0.5, 0.3, 0.1),
+        "S2": (0.9, 0.55, 0.3, 0.15, 0.1),
+        "S3": (0.9, 0.85, 0.7, 0.45, 0.1),
+    }
+    return Pareto(means[setting], 1.05 + v, setting)
+
+
 @dataclass(frozen=True)
 class Binomial:
     """Answers a block of n pulls with one binomial draw: exact in law for two-point rewards."""
@@ -134,7 +388,17 @@ class Binomial:
         """See `algorithm.Data.answer`."""
         pulls, env = query.pulls(), self.environment
         hits = self._generator.binomial(pulls, env.probabilities)
-        return np.asarray(env.low * pulls + (env.high - env.low) * hits)
+        return _weighed(query, pulls - hits, env.low) + _weighed(query, hits, env.high)
+
+
+def _weighed(query: Query, count: IntArray, reward: float) -> FloatArray:
+    """What `count` (n, K) rewards of the same value add to the answer."""
+    if query.ask is None:
+        return np.asarray(count * reward)
+    row, arm = (index.ravel() for index in np.indices(count.shape))
+    values = query.ask.values(np.full(count.size, reward), row, arm)
+    values = values.reshape(*count.shape, *values.shape[1:])
+    return np.asarray(count.reshape(*count.shape, *(1,) * (values.ndim - 2)) * values)
 
 
 @njit(nogil=True, cache=True)
@@ -165,6 +429,8 @@ class Pulled:
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
         pulls, env = query.pulls(), self.environment
+        if query.ask is not None:
+            raise InputError("environment: rewards pull by pull are only added up, not asked about")
         sums = _sum_pulls(self.key, run, self.count[run], pulls, env.probabilities, env.low, env.high)
         self.count[run] += pulls
         return np.asarray(sums)
@@ -172,38 +438,78 @@ class Pulled:
 
 @dataclass(frozen=True)
 class Table:
-    """Answers from a fixed reward table (T, K); each distinct query is added up once."""
+    """Answers from a fixed reward table (T, K); each distinct plain query is added up once."""
 
     table: FloatArray
-    _sums: dict[tuple[int, int, int], FloatArray] = field(default_factory=dict, repr=False)
+    _sums: dict[tuple[Any, ...], FloatArray] = field(default_factory=dict, repr=False)
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
-        if query.rounds.max() == 1:
+        if query.ask is None and query.rounds.max() == 1:
             return np.asarray(np.where(query.active, self.table[query.start], 0.0))
         codes = query.codes()
-        sums = np.empty(query.active.shape)
+        asked = _asked(query)
+        sums = np.empty((*query.active.shape, *_size(query)))
         left = np.ones(len(codes), bool)
         # Few public states are shared by many runs: one pass for each is faster than sorting.
         while left.any():
             first = int(left.argmax())
-            same = (query.start == query.start[first]) & (query.rounds == query.rounds[first])
+            same = left & (query.start == query.start[first]) & (query.rounds == query.rounds[first])
             same &= codes == codes[first]
-            sums[same] = self._sum(query, first, codes)
+            if asked is not None:
+                same &= asked == asked[first]
+            sums[same] = self._sum(query, first, (codes[first], None if asked is None else asked[first]))
             left &= ~same
         return sums
 
-    def _sum(self, query: Query, row: int, codes: IntArray) -> FloatArray:
+    def _sum(self, query: Query, row: int, what: tuple[Any, ...]) -> FloatArray:
         start, rounds = int(query.start[row]), int(query.rounds[row])
-        key = (start, rounds, int(codes[row]))
+        key = (start, rounds, *what)
         if key not in self._sums:
-            arms = np.flatnonzero(query.active[row])
             block = self.table[start : start + rounds]
-            sums = np.zeros(self.table.shape[1])
-            for rank, arm in enumerate(arms):
-                sums[arm] = block[rank :: len(arms), arm].sum()
+            one = query.take(np.array([row]))
+            sums = np.zeros((self.table.shape[1], *_size(query)))
+            for arm, when in _rounds_by_arm(one):
+                rewards = block[when, arm]
+                if query.ask is None:
+                    sums[arm] = rewards.sum()
+                else:
+                    zeros = np.zeros(len(rewards), np.int64)
+                    sums[arm] = one.ask.values(rewards, zeros, zeros + arm).sum(axis=0)  # type: ignore[union-attr]
             self._sums[key] = sums
         return self._sums[key]
+
+
+def _size(query: Query) -> tuple[int, ...]:
+    """Trailing shape of an answer."""
+    return () if query.ask is None or query.ask.size == 1 else (query.ask.size,)
+
+
+def _asked(query: Query) -> Any:
+    """Bytes of what is asked and of unequal pulls, by row; None if sums of equal pulls are asked for."""
+    parts = [getattr(query.ask, f.name) for f in fields(query.ask)] if query.ask is not None else []
+    if query.counts is not None:
+        parts.append(query.counts)
+    if not parts:
+        return None
+    n = len(query.start)
+    whole = np.hstack(
+        [np.ascontiguousarray(part).reshape(n, -1).view(np.uint8).reshape(n, -1) for part in parts]
+    )
+    return np.array([row.tobytes() for row in whole], dtype=object)
+
+
+def _rounds_by_arm(query: Query) -> Iterator[tuple[int, Any]]:
+    """Arms of the first row's block with the rounds in which they are pulled, counted from its start."""
+    arms = np.flatnonzero(query.active[0])
+    if query.counts is None:
+        for rank, arm in enumerate(arms.tolist()):
+            yield arm, slice(rank, int(query.rounds[0]), len(arms))
+        return
+    pulls = query.pulls()[0]
+    ends = np.cumsum(pulls)
+    for arm in np.flatnonzero(pulls).tolist():
+        yield arm, slice(int(ends[arm] - pulls[arm]), int(ends[arm]))
 
 
 @dataclass(frozen=True)
@@ -221,16 +527,14 @@ class Interactive:
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`; rewards are asked round by round."""
-        size = query.active.sum(axis=1)
-        order = np.argsort(~query.active, axis=1, kind="stable")
-        rows = np.arange(len(run))
-        sums = np.zeros(query.active.shape)
+        sums = np.zeros((*query.active.shape, *_size(query)))
         for step in range(int(query.rounds.max())):
             on: BoolArray = query.rounds > step
-            arm = order[rows, step % size][on]
+            rows = np.flatnonzero(on)
+            arm = query.arm(np.full(len(run), step))[on]
             before = self._pulls[run[on]]
             reward = self.pair.reward(self.world, query.start[on] + step, arm, before)
-            sums[rows[on], arm] += reward
+            sums[rows, arm] += reward if query.ask is None else query.ask.values(reward, rows, arm)
             self._pulls[run[on], arm] += 1
         return sums
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,8 +48,14 @@ class Session:
     def _open_block(self) -> None:
         self._query = self._algorithm.query(self._state)
         self._done = 0
-        self._sums = np.zeros((1, self._algorithm.n_arms))
-        self._arms = np.flatnonzero(self._query.active[0])
+        asked = (self._query.ask.size,) if self._query.ask is not None and self._query.ask.size > 1 else ()
+        self._sums = np.zeros((1, self._algorithm.n_arms, *asked))
+
+    def _asked(self, reward: float, arm: int) -> Any:
+        ask = self._query.ask
+        if ask is None:
+            return reward
+        return ask.values(np.array([reward]), np.zeros(1, np.int64), np.array([arm]))[0]
 
     @property
     def state(self) -> State:
@@ -76,7 +82,7 @@ class Session:
         """
         if self.finished:
             raise InputError(f"session: finished after {self.rounds} rounds; no further arm can be selected")
-        return int(self._arms[self._done % len(self._arms)])
+        return int(self._query.arm(np.array([self._done]))[0])
 
     def update(self, reward: float) -> None:
         """Take the reward of the selected arm, within the algorithm's bounds.
@@ -92,7 +98,7 @@ class Session:
             raise InputError(
                 f"reward must lie within the declared bounds [{low:g}, {high:g}], got {reward!r}"
             )
-        self._sums[0, arm] += float(reward)
+        self._sums[0, arm] += self._asked(float(reward), arm)
         self._done += 1
         if self._done == int(self._query.rounds[0]):
             self._memory, released = self._algorithm.release(

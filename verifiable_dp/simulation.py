@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from verifiable_dp import _validate
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Query, play
-from verifiable_dp.environments import TwoPoint
+from verifiable_dp.environments import Environment
 from verifiable_dp.noise import Seeded
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Kernel(Protocol):
     """An algorithm with a compiled loop for two-point rewards."""
 
     def kernel(
-        self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
+        self, environment: Environment, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Pulls (n, K), pulls at `times` (n, C, K) and outputs (n, d)."""
         ...
@@ -88,8 +88,15 @@ class _Curve:
     regrets: FloatArray = field(repr=False)
 
     def block(self, position: IntArray, query: Query) -> None:
-        size = query.active.sum(axis=1)
         elapsed = np.clip(self.times - query.start[:, None], 0, query.rounds[:, None])
+        if query.counts is not None:
+            ends = np.cumsum(query.counts, axis=1)
+            for arm, gap in enumerate(self.gaps.tolist()):
+                begin = ends[:, arm] - query.counts[:, arm]
+                pulled = np.clip(elapsed - begin[:, None], 0, query.counts[:, arm : arm + 1])
+                self.regrets[position] += gap * pulled
+            return
+        size = query.active.sum(axis=1)
         sweeps, rest = np.divmod(elapsed, size[:, None])
         gaps = query.active * self.gaps
         whole = gaps.sum(axis=1)[:, None] * sweeps
@@ -98,22 +105,23 @@ class _Curve:
         self.regrets[position] += whole
 
 
-def _check(algorithm: Algorithm, environment: TwoPoint) -> None:
+def _check(algorithm: Algorithm, environment: Environment) -> None:
     if environment.n_arms != algorithm.n_arms:
         raise InputError(
             f"environment must have n_arms = {algorithm.n_arms} arms like the algorithm, "
             f"got {environment.n_arms}"
         )
     low, high = algorithm.bounds
-    if environment.low < low or environment.high > high:
+    least, most = environment.bounds
+    if least < low or most > high:
         raise InputError(
             f"environment: rewards must lie within the algorithm's bounds [{low:g}, {high:g}], "
-            f"got [{environment.low:g}, {environment.high:g}]"
+            f"got [{least:g}, {most:g}]"
         )
 
 
 def _shard(
-    algorithm: Any, environment: TwoPoint, seed: int, run: IntArray, times: IntArray, number: int
+    algorithm: Any, environment: Environment, seed: int, run: IntArray, times: IntArray, number: int
 ) -> tuple[Any, ...]:
     if hasattr(algorithm, "kernel"):
         pulls, at, output = algorithm.kernel(environment, seed, run, times)
@@ -126,7 +134,7 @@ def _shard(
 
 def simulate(
     algorithm: Algorithm,
-    environment: TwoPoint,
+    environment: Environment,
     *,
     runs: int = 30,
     seed: int = 0,

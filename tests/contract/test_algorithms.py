@@ -7,7 +7,7 @@ import pytest
 
 from verifiable_dp import make, simulate
 from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import check_fits, play, rounds_of
+from verifiable_dp.algorithm import check_fits, play
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.auditor import Prefix
 from verifiable_dp.environments import Binomial, Pulled, Table, TwoPoint
@@ -34,14 +34,14 @@ def table_of(algorithm, seed=0):
     return low + (high - low) * rng.integers(0, 2, (algorithm.horizon, algorithm.n_arms)).astype(float)
 
 
-class Lengths:
-    """Keeps block lengths of one run."""
+class Arms:
+    """Keeps the arm of every round of one run."""
 
     def __init__(self):
-        self.blocks = []
+        self.played = []
 
     def block(self, position, query):
-        self.blocks.append(int(query.rounds[0]))
+        self.played += [int(query.arm(np.array([step]))[0]) for step in range(int(query.rounds[0]))]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,9 +75,10 @@ def test_a_live_session_is_a_run(name, seed):
     """Round by round, the session selects what `play` selects, and ends in the same state."""
     algorithm = small(name)
     table = table_of(algorithm, seed)
-    lengths = Lengths()
-    outcome = play(algorithm, Table(table), Seeded(seed), np.zeros(1, np.int64), watch=lengths)
-    expected = rounds_of(outcome.actions[0], lengths.blocks, algorithm.n_arms)
+    arms = Arms()
+    outcome = play(algorithm, Table(table), Seeded(seed), np.zeros(1, np.int64), watch=arms)
+    expected = arms.played
+    assert np.bincount(expected, minlength=algorithm.n_arms).tolist() == outcome.pulls[0].tolist()
     session = algorithm.session(seed=seed)
     chosen = []
     while not session.finished:
@@ -166,12 +167,11 @@ def test_a_prefix_plays_the_first_rounds(name):
     algorithm = small(name)
     cut = Prefix(algorithm, algorithm.horizon // 2)
     table = table_of(algorithm)
-    whole, part = Lengths(), Lengths()
+    whole, part = Arms(), Arms()
     run = np.zeros(1, np.int64)
-    full = play(algorithm, Table(table), Seeded(1), run, watch=whole)
-    first = play(cut, Table(table), Seeded(1), run, watch=part)
-    here = rounds_of(full.actions[0], whole.blocks, algorithm.n_arms)
-    assert rounds_of(first.actions[0], part.blocks, algorithm.n_arms) == here[: cut.horizon]
+    play(algorithm, Table(table), Seeded(1), run, watch=whole)
+    play(cut, Table(table), Seeded(1), run, watch=part)
+    assert part.played == whole.played[: cut.horizon]
 
 
 BAD = [
