@@ -19,7 +19,7 @@ from verifiable_dp.environments import TwoPoint, bernoulli
 from verifiable_dp.evidence import regret
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Altered, Noise
 from verifiable_dp.simulation import simulate
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
@@ -95,10 +95,12 @@ def survival_and_pulls(
     budget: str,
     seed: int,
     source: str,
+    ties: TwoPoint = NEAR_TIES,
 ) -> list[Check]:
     """Lemma of the kind of 4.2: w.p. >= 1 - beta no arm exceeds its bound on pulls, and the best survives.
 
-    `bound` maps positive gaps to pulls. `algorithm` has the environment's number of arms.
+    `bound` maps positive gaps to pulls. `algorithm` has the environment's number of arms. Survival is tried
+    on `ties`.
     """
     done = simulate(algorithm, environment, runs=TRIALS[budget], seed=seed, points=2)
     gaps = environment.gaps
@@ -114,7 +116,7 @@ def survival_and_pulls(
         bound=[float(m) for m in most],
         **about,
     )
-    return [pulls, survives(algorithm, name, NEAR_TIES, beta=beta, budget=budget, seed=seed, source=source)]
+    return [pulls, survives(algorithm, name, ties, beta=beta, budget=budget, seed=seed, source=source)]
 
 
 def survives(
@@ -158,34 +160,46 @@ class Accumulated(Batch):
     count: IntArray
 
 
-class Unforgetting(DPSE):
-    """Means over all epochs so far, each released with the noise of one epoch."""
+class NoForgetting:
+    """Mixed into an elimination: means over all epochs so far, each released with the noise of one epoch."""
 
     def private(self, run: IntArray) -> Accumulated:
         """Nothing yet."""
-        shape = (len(run), self.n_arms)
+        shape = (len(run), self.n_arms)  # type: ignore[attr-defined]
         return Accumulated(np.zeros(shape), np.zeros(shape, np.int64))
 
     def release(
         self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums since the start, scaled to the length of this epoch."""
+        this: Any = super()
+        length = self.epoch_length(state)[:, None]  # type: ignore[attr-defined]
         kept = Accumulated(memory.sums + answer, memory.count + query.pulls())
-        _, released = super().release(state, memory, query, kept.sums, noise)
-        return kept, released * self.epoch_length(state)[:, None] / np.maximum(kept.count, 1)
+        _, released = this.release(state, memory, query, kept.sums, noise)
+        return kept, released * length / np.maximum(kept.count, 1)
 
 
-class MeanScale(DPSE):
-    """Adds to sums the noise that is meant for means."""
+class NoiseOfMeans:
+    """Mixed into an elimination: adds to sums the noise that is meant for means."""
 
     def release(
         self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums with Lap(1/(epsilon R_e))."""
-        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        scale = np.broadcast_to(self.mechanism.scale / self.epoch_length(state)[:, None], answer.shape)
-        return memory, noise.laplace(answer, scale, state.run, slot, where)
+        """All noise is divided by the length of the epoch."""
+        this: Any = super()
+        length = self.epoch_length(state)[:, None]  # type: ignore[attr-defined]
+        released: tuple[Memory, FloatArray] = this.release(
+            state, memory, query, answer, Altered(noise, 1 / length)
+        )
+        return released
+
+
+class Unforgetting(NoForgetting, DPSE):
+    """DP-SE that does not forget."""
+
+
+class MeanScale(NoiseOfMeans, DPSE):
+    """DP-SE with the noise of means on sums."""
 
 
 class Hasty(DPSE):

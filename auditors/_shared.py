@@ -10,7 +10,7 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.auditing.auditor import AlteredNoise, Mutant, Wrapped
-from verifiable_dp.environments import TwoPoint, s1
+from verifiable_dp.environments import Environment, TwoPoint, s1
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair, TablePair
@@ -39,14 +39,14 @@ def settings(n_arms: int, budget: str) -> list[TwoPoint]:
     return [s1(name, n_arms) for name in (("C2",) if budget == "mutant" else SETTINGS)]
 
 
-def largest_regret(environment: TwoPoint, horizon: int) -> float:
+def largest_regret(environment: Environment, horizon: int) -> float:
     """Regret of pulling the worst arm all the time."""
     return float(environment.gaps.max()) * horizon
 
 
 def mean_regret(
     algorithm: Any,
-    environment: TwoPoint,
+    environment: Environment,
     bound: Callable[[FloatArray, float], float],
     *,
     claim: str,

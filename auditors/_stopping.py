@@ -17,7 +17,7 @@ from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair
-from verifiable_dp.noise import Noise, Shift
+from verifiable_dp.noise import Around, Noise, Shift
 from verifiable_dp.simulation import Simulation, simulate
 
 # ---------------------------------------------------------------- neighbours
@@ -138,7 +138,7 @@ def halts_by(
 
 
 @dataclass(frozen=True)
-class _ByUse:
+class _ByUse(Around):
     """A source whose noise is scaled by what it is used for."""
 
     inner: Noise
@@ -159,9 +159,6 @@ class _ByUse:
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
     ) -> FloatArray:
         return self.inner.hidden(scale * self._factor(slot), run, slot, where, shift)
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        self.inner.show(run, slot, where, **outputs)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ _W1 = np.uint64(0xBB67AE8584CAA73B)
 # The third counter word keeps noise and rewards of one key apart.
 NOISE = np.uint64(0)
 REWARD = np.uint64(1)
+REPORTS = np.uint64(2)
 
 
 @intrinsic

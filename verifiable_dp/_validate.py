@@ -101,8 +101,8 @@ def rewards(name: str, value: Any, within: tuple[float, float], ndim: int | None
         raise InputError(f"{name} must be an array of numbers, got {type(value).__name__}") from None
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{name} must have {ndim} dimensions, got shape {array.shape}")
-    if np.isnan(array).any():
-        raise InputError(f"{name} must not hold NaN")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must not hold NaN or infinite values")
     low, high = within
     if array.size and (array.min() < low or array.max() > high):
         raise InputError(

@@ -232,6 +232,11 @@ class Algorithm(ABC):
         return (0.0, 1.0)
 
     @property
+    def search_bounds(self) -> tuple[float, float]:
+        """Finite range of the rewards that a search for counterexamples tries."""
+        return self.bounds
+
+    @property
     def claim(self) -> PrivacyClaim | None:
         """The privacy promise, or None for a non-private algorithm."""
         return None

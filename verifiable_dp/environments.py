@@ -32,6 +32,11 @@ class Environment(Protocol):
     """
 
     @property
+    def name(self) -> str:
+        """For tables and plots."""
+        ...
+
+    @property
     def n_arms(self) -> int:
         """K."""
         ...
@@ -155,6 +160,7 @@ class Drawn(ABC):
     """Base of environments whose rewards are drawn one by one; subclasses have `means` and `draw`."""
 
     means: tuple[float, ...]
+    name: str
 
     @property
     def n_arms(self) -> int:
@@ -457,8 +463,9 @@ class Table:
             same = left & (query.start == query.start[first]) & (query.rounds == query.rounds[first])
             same &= codes == codes[first]
             if asked is not None:
-                same &= asked == asked[first]
-            sums[same] = self._sum(query, first, (codes[first], None if asked is None else asked[first]))
+                same &= asked[0] == asked[0][first]
+            what = b"" if asked is None else asked[1][first].tobytes()
+            sums[same] = self._sum(query, first, (int(codes[first]), what))
             left &= ~same
         return sums
 
@@ -485,18 +492,21 @@ def _size(query: Query) -> tuple[int, ...]:
     return () if query.ask is None or query.ask.size == 1 else (query.ask.size,)
 
 
-def _asked(query: Query) -> Any:
-    """Bytes of what is asked and of unequal pulls, by row; None if sums of equal pulls are asked for."""
+def _asked(query: Query) -> tuple[IntArray, Any] | None:
+    """What is asked and unequal pulls: a number for each distinct row, and the rows as bytes.
+
+    None if sums of equal pulls are asked for.
+    """
     parts = [getattr(query.ask, f.name) for f in fields(query.ask)] if query.ask is not None else []
     if query.counts is not None:
         parts.append(query.counts)
     if not parts:
         return None
     n = len(query.start)
-    whole = np.hstack(
-        [np.ascontiguousarray(part).reshape(n, -1).view(np.uint8).reshape(n, -1) for part in parts]
-    )
-    return np.array([row.tobytes() for row in whole], dtype=object)
+    rows = np.hstack([np.ascontiguousarray(part).reshape(n, -1).view(np.uint8) for part in parts])
+    if (rows == rows[0]).all():
+        return np.zeros(n, np.int64), rows
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1), rows
 
 
 def _rounds_by_arm(query: Query) -> Iterator[tuple[int, Any]]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import special
 
 from verifiable_dp import _philox
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray, integer
@@ -36,6 +37,21 @@ class Noise(Protocol):
 
         `run` (n,) and `slot` (n, m) address the draws. Where `where` (n, m) is False nothing is
         released and the answer is NaN.
+        """
+        ...
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """Sum of `count` (n, m) reports, each with Laplace noise of its own; `value` is their exact sum.
+
+        Neighbouring inputs differ in one report, so that the change of `value` is that of one report.
         """
         ...
 
@@ -90,6 +106,23 @@ class Seeded:
         """See `Noise.laplace`."""
         return np.asarray(value + _philox.fill_laplace(self.key, run, slot, scale, where))
 
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """See `Noise.reports`; a sum of Laplace draws is the difference of two Gamma draws."""
+        words = [_philox.fill_words(self.key, run, _philox.REPORTS, 2 * slot + side) for side in (0, 1)]
+        # Middles of 2^53 cells of (0, 1).
+        units = [((word >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53 for word in words]
+        shape = np.maximum(count, 1).astype(np.float64)
+        noise = scale * (special.gammaincinv(shape, units[0]) - special.gammaincinv(shape, units[1]))
+        return np.where(where, value + np.where(count > 0, noise, 0.0), np.nan)
+
     def hidden(
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
     ) -> FloatArray:
@@ -143,6 +176,23 @@ class Secure:
             out[index] = self._add(float(value[index]), float(scale[index]))
         return out
 
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """See `Noise.reports`; every report is drawn by itself."""
+        out = np.full(value.shape, np.nan)
+        for at in np.argwhere(where):
+            index = tuple(at)
+            noise = sum(self._add(0.0, float(scale[index])) for _ in range(int(count[index])))
+            out[index] = float(value[index]) + noise
+        return out
+
     def hidden(
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
     ) -> FloatArray:
@@ -154,8 +204,42 @@ class Secure:
         """See `Noise.show`; nothing is kept."""
 
 
+class Around:
+    """Base of a source around another one, `inner`: everything is passed on unless a subclass changes it."""
+
+    inner: Noise
+
+    def laplace(
+        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        """See `Noise.laplace`."""
+        return self.inner.laplace(value, scale, run, slot, where)
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """See `Noise.reports`."""
+        return self.inner.reports(value, scale, count, run, slot, where)
+
+    def hidden(
+        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
+    ) -> FloatArray:
+        """See `Noise.hidden`."""
+        return self.inner.hidden(scale, run, slot, where, shift)
+
+    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
+        """See `Noise.show`."""
+        self.inner.show(run, slot, where, **outputs)
+
+
 @dataclass(frozen=True)
-class Altered:
+class Altered(Around):
     """Another source with its draws changed: how mutants of the noise are made.
 
     Parameters
@@ -163,13 +247,14 @@ class Altered:
     inner
         The source that draws.
     factor
-        Every noise value is multiplied by it; .5 halves the noise that an algorithm needs.
+        Every noise value is multiplied by it; .5 halves the noise that an algorithm needs. May be an
+        array (n, 1) where nothing is hidden.
     reslot
         Maps slots to slots before drawing: equal slots share one draw.
     """
 
     inner: Noise
-    factor: float = 1.0
+    factor: float | FloatArray = 1.0
     reslot: Callable[[IntArray], IntArray] | None = None
 
     def _slot(self, slot: IntArray) -> IntArray:
@@ -180,6 +265,18 @@ class Altered:
     ) -> FloatArray:
         """See `Noise.laplace`."""
         return self.inner.laplace(value, scale * self.factor, run, self._slot(slot), where)
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """See `Noise.reports`."""
+        return self.inner.reports(value, scale * self.factor, count, run, self._slot(slot), where)
 
     def hidden(
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
@@ -293,7 +390,34 @@ class Recorder:
         """See `Noise.laplace`."""
         out = self._inner.laplace(value, scale, run, slot, where)
         address = _address(self._releases, run, slot, where)
-        self._releases.add(address, value=value[where], scale=scale[where], output=out[where])
+        self._releases.add(
+            address,
+            value=value[where],
+            scale=scale[where],
+            output=out[where],
+            summed=np.zeros(int(where.sum())),
+        )
+        return out
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """See `Noise.reports`."""
+        out = self._inner.reports(value, scale, count, run, slot, where)
+        address = _address(self._releases, run, slot, where)
+        self._releases.add(
+            address,
+            value=value[where],
+            scale=scale[where],
+            output=out[where],
+            summed=np.ones(int(where.sum())),
+        )
         return out
 
     def hidden(
@@ -322,7 +446,8 @@ class Replayer:
     ----------
     loss : (n,) float
         Log-likelihood ratio of the forced releases, recorded data over these data: the sum of
-        (|o - q'| - |o - q|) / b. Exact if nothing was hidden; hidden draws enter with |shift| / b.
+        (|o - q'| - |o - q|) / b. Exact if nothing was hidden; hidden draws and sums of reports enter
+        with |shift| / b.
     cost : (n,) float
         The sum of |q - q'| / b over releases and of |shift| / b over hidden draws: a bound on the
         loss in absolute value. Infinite where the run left the recorded path.
@@ -364,6 +489,8 @@ class Replayer:
         noisy = fresh & (rows["scale"] > 0)
         scale, output = rows["scale"][noisy], rows["output"][noisy]
         loss = (np.abs(output - value[noisy]) - np.abs(output - rows["value"][noisy])) / scale
+        # Of a sum of reports the one that differs decides; its noise may lie beyond the change.
+        loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)
         np.add.at(self.loss, run[noisy], loss)
         np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)
 
@@ -387,6 +514,18 @@ class Replayer:
             out[where] = forced
         np.add.at(self._counts[0], owner, 1)
         return out
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """As `laplace`: the report that differs takes up the whole change."""
+        return self.laplace(value, scale, run, slot, where)
 
     def hidden(
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift

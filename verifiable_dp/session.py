@@ -94,9 +94,11 @@ class Session:
         """
         arm = self.select()
         low, high = self._algorithm.bounds
-        if not (isinstance(reward, int | float | np.number) and low <= float(reward) <= high):
+        number = isinstance(reward, int | float | np.number) and np.isfinite(reward)
+        if not (number and low <= float(reward) <= high):
             raise InputError(
-                f"reward must lie within the declared bounds [{low:g}, {high:g}], got {reward!r}"
+                f"reward must be finite and lie within the declared bounds [{low:g}, {high:g}], "
+                f"got {reward!r}"
             )
         self._sums[0, arm] += self._asked(float(reward), arm)
         self._done += 1

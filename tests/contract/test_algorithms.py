@@ -30,7 +30,7 @@ def instance(name):
 
 def table_of(algorithm, seed=0):
     rng = np.random.default_rng(seed)
-    low, high = algorithm.bounds
+    low, high = algorithm.search_bounds
     return low + (high - low) * rng.integers(0, 2, (algorithm.horizon, algorithm.n_arms)).astype(float)
 
 
@@ -97,11 +97,11 @@ def test_a_live_session_is_a_run(name, seed):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("reward", [float("nan"), 1e9, -1e9, None, "1"])
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), -float("inf"), None, "1"])
 def test_a_live_session_refuses_a_bad_reward_and_stays_as_it_was(name, reward):
     session = small(name).session(seed=0)
     before = (session.rounds, session.select())
-    with pytest.raises(InputError, match="reward must lie within"):
+    with pytest.raises(InputError, match="reward must be finite and lie within"):
         session.update(reward)
     assert (session.rounds, session.select()) == before
 
@@ -147,7 +147,7 @@ def test_the_kernel_plays_the_definition_draw_for_draw(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_results_do_not_depend_on_the_workers(name):
     algorithm = small(name)
-    low, high = algorithm.bounds
+    low, high = algorithm.search_bounds
     environment = TwoPoint(tuple(np.linspace(high - 0.1, low + 0.1, algorithm.n_arms)), low, high)
     one, two = (simulate(algorithm, environment, runs=9, seed=4, workers=w) for w in (1, 2))
     assert np.array_equal(one.pulls, two.pulls)
@@ -222,8 +222,8 @@ def test_rewards_that_do_not_fit_are_refused(name):
     algorithm = small(name)
     good = table_of(algorithm)
     check_fits(algorithm, good)
-    low, high = algorithm.bounds
-    for bad in (good[:-1], np.hstack([good, good]), good + 2 * (high - low), np.full_like(good, np.nan)):
+    beyond = [good + np.inf] if np.isinf(algorithm.bounds[1]) else [good + 2 * np.ptp(algorithm.bounds)]
+    for bad in (good[:-1], np.hstack([good, good]), *beyond, np.full_like(good, np.nan)):
         with pytest.raises(InputError, match="rewards"):
             check_fits(algorithm, bad)
 

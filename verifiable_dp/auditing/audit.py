@@ -114,19 +114,18 @@ def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> P
     seen = sampler.sample(pair, 0, POWER, 0, np.arange(16, dtype=np.int64))
     blocks = max((int(name.split()[-1]) for name in seen.discrete if name[-1].isdigit()), default=0) + 1
     # Where hidden noise leaves the decision to the black box, it gets twice the runs.
-    steps = size.steps if observe == "releases" else 2 * size.steps
+    steps = 2 * size.steps if observe == "actions" else size.steps
     runs = int(np.clip(steps // max(blocks, 2), 2000, size.most))
     return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
 
 
 def _default_pairs(algorithm: Algorithm) -> list[Pair]:
     """First reward low against high, on constant tables: for algorithms without an auditor."""
-    low, high = algorithm.bounds
+    low, high = algorithm.search_bounds
     shape = (algorithm.horizon, algorithm.n_arms)
     levels = (low, (low + high) / 2, high)
     return [
-        TablePair(np.full(shape, level), 0, 0, high if level < high else low, algorithm.bounds)
-        for level in levels
+        TablePair(np.full(shape, level), 0, 0, high if level < high else low, (low, high)) for level in levels
     ]
 
 
@@ -210,8 +209,8 @@ def _ladder(
 
 
 def _visible(claim: PrivacyClaim) -> bool:
-    """Whether the adversary sees every release, so that the loss of a transcript refutes."""
-    return claim.observe == "releases" and claim.delta == 0
+    """Whether the adversary sees every release or report, so that the loss of a transcript refutes."""
+    return claim.observe in ("releases", "reports") and claim.delta == 0
 
 
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
@@ -369,7 +368,7 @@ def audit_algorithm(
     if pairs is not None:
         subject = replace(subject, pairs=list(pairs))
     claim = subject.claim
-    if claim.observe == "reports":
+    if claim.observe == "reports" and (algorithm.claim is None or algorithm.claim.observe != "reports"):
         raise InputError("observe must be actions or releases: this algorithm has no local reports")
     plan = _pinned(pinned) if pinned else _plan_for(subject.algorithm, subject.pairs[0], claim.observe, size)
     examples = int(pinned["examples"]) if pinned else size.examples

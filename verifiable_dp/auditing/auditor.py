@@ -74,6 +74,12 @@ class Wrapped(Algorithm):
         return (float(self.inner.bounds[0]), float(self.inner.bounds[1]))
 
     @property
+    def search_bounds(self) -> tuple[float, float]:
+        """As the algorithm underneath."""
+        limits: tuple[float, float] = self.inner.search_bounds
+        return limits
+
+    @property
     def claim(self) -> PrivacyClaim | None:
         """The promise of the algorithm underneath."""
         claim: PrivacyClaim | None = self.inner.claim

@@ -19,7 +19,7 @@ from verifiable_dp.algorithm import Algorithm, Data, Memory, Outcome, Query, Sta
 from verifiable_dp.environments import Interactive, Table
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.neighbours import InteractivePair, Pair, streams, tables
-from verifiable_dp.noise import Noise, Recorder, Replayer, Seeded, Shift, Tape
+from verifiable_dp.noise import Around, Noise, Recorder, Replayer, Seeded, Shift, Tape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -37,7 +37,7 @@ def worlds(pair: Pair, n_arms: int, runs: int) -> tuple[Data, Data]:
 
 
 @dataclass(frozen=True)
-class OneSided:
+class OneSided(Around):
     """A source whose visible noise is all up (sign 1) or all down (sign -1); 0 leaves it as it is.
 
     With one sign, a change that moves every release the same way costs its full amount: the transcripts
@@ -55,16 +55,6 @@ class OneSided:
         # A noise beyond the change itself, so that the whole change is paid.
         span = np.abs(out - value) + 2.0 * (scale > 0)
         return out if self.sign == 0 else value + self.sign * span
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        return self.inner.hidden(scale, run, slot, where, shift)
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`."""
-        self.inner.show(run, slot, where, **outputs)
 
 
 @dataclass(frozen=True)
@@ -209,8 +199,8 @@ def plain(number: float) -> float | str:
 
 def _strategy(algorithm: Algorithm) -> SearchStrategy[Any]:
     if algorithm.n_arms == 1:
-        return streams(horizon=algorithm.horizon, bounds=algorithm.bounds)
-    return tables(n_arms=algorithm.n_arms, horizon=algorithm.horizon, bounds=algorithm.bounds)
+        return streams(horizon=algorithm.horizon, bounds=algorithm.search_bounds)
+    return tables(n_arms=algorithm.n_arms, horizon=algorithm.horizon, bounds=algorithm.search_bounds)
 
 
 def falsify(
@@ -349,12 +339,14 @@ class _Echo:
     def __init__(self, inner: Noise, runs: int) -> None:
         self._inner = inner
         self._calls: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
+        self._own: list[FloatArray] = []
         self._next: int | None = None
+        self._next_own = 0
         self.loss = np.zeros(runs)
         self.known = True
 
     def rewind(self) -> None:
-        self._next = 0
+        self._next = self._next_own = 0
 
     def laplace(
         self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
@@ -371,6 +363,32 @@ class _Echo:
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = (np.abs(out - value) - np.abs(out - there)) / scale
         terms = np.where(scale > 0, terms, np.where(value == there, 0.0, np.inf))
+        odd = (then != scale) & where
+        terms = np.where(odd | (asked != where), np.inf, np.where(where, terms, 0.0))
+        self.loss += terms.sum(axis=1)
+        return out
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        if self._next is None:
+            out = self._inner.reports(value, scale, count, run, slot, where)
+            # The noise of the one report that may differ; what the others add tells nothing.
+            own = self._inner.laplace(np.zeros_like(value), scale, run, -1 - slot, where)
+            self._calls.append((value, scale, out, where))
+            self._own.append(own)
+            return out
+        there, then, out, asked = self._calls[self._next]
+        own = self._own[self._next_own]
+        self._next, self._next_own = self._next + 1, self._next_own + 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = (np.abs(own + there - value) - np.abs(own)) / scale
         odd = (then != scale) & where
         terms = np.where(odd | (asked != where), np.inf, np.where(where, terms, 0.0))
         self.loss += terms.sum(axis=1)
