@@ -189,6 +189,8 @@ class Auditor:
         Parameters of the instance used in regret checks.
     longest
         Rounds that a privacy audit plays at most; a longer horizon is audited on its first rounds.
+    tightness
+        Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
     """
 
     algorithm: type[Algorithm]
@@ -203,6 +205,7 @@ class Auditor:
     reference_epsilon: float | None = None
     experiment: Mapping[str, Any] = field(default_factory=dict)
     longest: int = 1 << 16
+    tightness: float = 1.0
 
     @property
     def name(self) -> str:

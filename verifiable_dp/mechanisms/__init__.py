@@ -2,6 +2,6 @@
 
 from verifiable_dp.mechanisms.above_threshold import AboveThreshold
 from verifiable_dp.mechanisms.laplace import Exact, Laplace
-from verifiable_dp.mechanisms.tree import Tree, TreeMemory
+from verifiable_dp.mechanisms.tree import AdaptiveTree, Tree, TreeMemory
 
-__all__ = ["AboveThreshold", "Exact", "Laplace", "Tree", "TreeMemory"]
+__all__ = ["AboveThreshold", "AdaptiveTree", "Exact", "Laplace", "Tree", "TreeMemory"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -122,8 +123,67 @@ class Tree:
         count = memory.count + where
         value, opened = _close_nodes(memory.open, count, item, where)
         slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
-        released = noise.laplace(value, np.full(item.shape, self.scale), run, slot, where)
+        released = noise.laplace(value, self.scales(count), run, slot, where)
         return replace(memory, count=count, open=opened), released
+
+    def scales(self, number: IntArray) -> FloatArray:
+        """Scale of the node that item `number`, an array of any shape, completes."""
+        return np.full(number.shape, self.scale)
+
+
+@dataclass(frozen=True)
+class AdaptiveTree(Tree):
+    """A tree for items that grow: item number n lies in [-B_n, B_n], B_n = factor n^power.
+
+    A node gets noise for the largest item that it may hold, Lap(2 B_n divisor/epsilon) where item n
+    completes it. An item spends less on later nodes, so that the whole costs less than epsilon if power > 0.
+
+    Parameters
+    ----------
+    factor
+        B_1, above 0.
+    power
+        At least 0.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Notes
+    -----
+    Source: Tao et al. 2022, Algorithm 2 and Lemma 2, which print epsilon/log T (``log``) for a node.
+    """
+
+    factor: float = 1.0
+    power: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _validate.positive("factor", self.factor)
+        if not self.power >= 0:
+            raise InputError(f"power must be at least 0, got {self.power!r}")
+
+    def limit(self, number: Any) -> Any:
+        """B_n; `number` is a number or an array."""
+        return self.factor * np.maximum(number, 1) ** self.power
+
+    def scales(self, number: IntArray) -> FloatArray:
+        """2 B_n divisor / epsilon."""
+        return np.asarray(2 * self.limit(number) * self.divisor / self.epsilon)
+
+    def cost(self, item: int = 1) -> float:
+        """Privacy loss when item number `item` moves from -B to B."""
+        _validate.integer("item", item, least=1, most=self.leaves)
+        end, total = item, 0.0
+        while end <= self.leaves:
+            total += float(self.limit(item) / self.limit(end))
+            end += end & -end
+        return total * self.epsilon / self.divisor
+
+    def worst(self) -> int:
+        """Number of the item whose change costs most."""
+        return max(range(1, self.leaves + 1), key=self.cost) if self.power else 1
 
 
 @njit(nogil=True, cache=True)

@@ -1,0 +1,122 @@
+"""Adaptive tree sums: the tree mechanism of Tao et al. for truncated rewards, by itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.algorithm import Algorithm, Memory, Query, State, Truncated
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._robust import LINE, check_moments
+from verifiable_dp.claims import PrivacyClaim, Source
+from verifiable_dp.mechanisms import AdaptiveTree, TreeMemory
+from verifiable_dp.noise import Noise
+
+BUDGETS = {"corrected": "levels", "printed": "log"}
+
+
+def adaptive_tree(horizon: int, epsilon: float, v: float, u: float, variant: str) -> AdaptiveTree:
+    """The tree of one arm, with B_n = (epsilon u n/log^1.5 T)^(1/(1+v)) (Algorithm 1, line 3)."""
+    power = 1 / (1 + v)
+    factor = (epsilon * u / math.log(horizon) ** 1.5) ** power
+    return AdaptiveTree(horizon, epsilon, 1.0, BUDGETS[variant], factor, power)
+
+
+@dataclass(frozen=True)
+class AdaptiveTreeSum(Algorithm):
+    r"""Release, after each item, the node of the tree that it completes; item n is truncated at B_n.
+
+    :math:`B_n = (\varepsilon u n/\log^{1.5} T)^{1/(1+v)}`, node noise
+    :math:`Lap(2B_n L/\varepsilon)`. Corrected: :math:`L = \lfloor\log_2 T\rfloor + 1`, the most nodes that an
+    item enters. Printed: :math:`L = \log T`, by which the stream costs up to 1.4 epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy budget of the whole stream.
+    horizon
+        T >= 2, the number of items.
+    v, u
+        E|X|^(1+v) <= u, v in (0, 1].
+    variant
+        ``corrected`` or ``printed``.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Tao et al. 2022, Algorithm 2 and Lemma 2.
+    """
+
+    epsilon: float
+    horizon: int
+    v: float
+    u: float
+    variant: str = "corrected"
+    name: ClassVar[str] = "adaptive-tree"
+
+    def __post_init__(self) -> None:
+        _validate.positive("epsilon", self.epsilon)
+        _validate.integer("horizon", self.horizon, least=2)
+        check_moments(self.v, self.u)
+        _validate.choice("variant", self.variant, tuple(BUDGETS))
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        """One stream."""
+        return 1
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The real line."""
+        return LINE
+
+    @property
+    def search_bounds(self) -> tuple[float, float]:
+        """The truncation of the first item, either sign."""
+        limit = float(self.mechanism.limit(1))
+        return (-limit, limit)
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """Lemma 2; the releases are what its proof covers."""
+        return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Lemma 2"))
+
+    @property
+    def mechanism(self) -> AdaptiveTree:
+        """The tree."""
+        return adaptive_tree(self.horizon, self.epsilon, self.v, self.u, self.variant)
+
+    def start(self, run: IntArray) -> State:
+        """No items."""
+        return State(run, np.zeros(len(run), np.int64))
+
+    def private(self, run: IntArray) -> TreeMemory:
+        """Exact sums of the open nodes."""
+        return self.mechanism.start(len(run), 1)
+
+    def query(self, state: State) -> Query:
+        """One item, truncated."""
+        n = len(state.run)
+        limit = self.mechanism.limit(state.t + 1.0)[:, None]
+        rounds = (state.t < self.horizon).astype(np.int64)
+        ask = Truncated(limit, np.zeros((n, 1)))
+        return Query(state.t, rounds, np.ones((n, 1), bool), np.ones(n, bool), ask)
+
+    def release(
+        self, state: State, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """The completed node."""
+        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
+
+    def decide(self, state: State, query: Query, released: FloatArray) -> State:
+        """Count the item."""
+        return State(state.run, state.t + query.rounds)
