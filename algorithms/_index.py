@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Query, State
+from verifiable_dp.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.mechanisms import Tree, TreeMemory
+from verifiable_dp.mechanisms.tree import update_nodes
+from verifiable_dp.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Index(Algorithm):
         shape = (len(run), self.n_arms)
         return IndexState(run, np.zeros(len(run), np.int64), np.zeros(shape, np.int64), np.zeros(shape))
 
-    def query(self, state: IndexState) -> Query:
+    def query(self, state: Any) -> Query:
         """One round."""
         n = len(state.run)
         arm = state.t if state.t[0] < self.n_arms else self.index(state).argmax(axis=1)
@@ -55,3 +58,50 @@ class Index(Algorithm):
     @abstractmethod
     def estimates(self, state: Any, query: Query, released: FloatArray) -> IndexState:
         """Public state with the new estimate of the pulled arm."""
+
+
+@dataclass(frozen=True)
+class TreeState(IndexState):
+    """Public state of an index policy on noisy sums.
+
+    Attributes
+    ----------
+    nodes : (n, K, levels) float
+        Released nodes of each arm's tree that make up its current prefix sum.
+    """
+
+    nodes: FloatArray
+
+
+class TreeIndex(Index):
+    """An index policy in which each arm's rewards pass through a tree mechanism of T leaves."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Tree:
+        """Tree of one arm."""
+
+    def start(self, run: IntArray) -> TreeState:
+        """Nothing pulled, empty trees."""
+        base = super().start(run)
+        nodes = np.zeros((len(run), self.n_arms, self.mechanism.levels))
+        return TreeState(base.run, base.t, base.pulls, base.estimate, nodes)
+
+    def private(self, run: IntArray) -> TreeMemory:
+        """Exact sums of the open nodes."""
+        return self.mechanism.start(len(run), self.n_arms)
+
+    def release(
+        self, state: Any, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """The node that the pulled arm's reward completes."""
+        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
+
+    def estimates(self, state: TreeState, query: Query, released: FloatArray) -> TreeState:
+        """Noisy prefix sum of the pulled arm."""
+        rows, arm = np.arange(len(state.run)), query.active.argmax(axis=1)
+        nodes, estimate = state.nodes.copy(), state.estimate.copy()
+        fresh = update_nodes(state.nodes[rows, arm], state.pulls[rows, arm], released[rows, arm])
+        nodes[rows, arm] = fresh
+        estimate[rows, arm] = fresh.sum(axis=1)
+        return replace(state, nodes=nodes, estimate=estimate)

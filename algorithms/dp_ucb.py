@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +11,13 @@ from numba import njit
 
 from verifiable_dp import _philox, _validate
 from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._index import Index, IndexState
+from verifiable_dp.algorithms._index import TreeIndex, TreeState
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import Tree, TreeMemory
-from verifiable_dp.mechanisms.tree import SLOT_BITS, update_nodes
-from verifiable_dp.noise import Noise, key_of
+from verifiable_dp.mechanisms import Tree
+from verifiable_dp.mechanisms.tree import SLOT_BITS
+from verifiable_dp.noise import key_of
 
 
 def private_ucb(estimate: Any, pulls: Any, log_t: Any, width: Any) -> Any:
@@ -30,20 +29,7 @@ _private_ucb = njit(inline="always")(private_ucb)
 
 
 @dataclass(frozen=True)
-class DPUCBState(IndexState):
-    """Public state.
-
-    Attributes
-    ----------
-    nodes : (n, K, levels) float
-        Released nodes of each arm's tree that make up its current prefix sum.
-    """
-
-    nodes: FloatArray
-
-
-@dataclass(frozen=True)
-class DPUCB(Index):
+class DPUCB(TreeIndex):
     r"""UCB on noisy sums: each arm's rewards pass through a tree mechanism of T leaves.
 
     Index: :math:`\hat S_a/n_a + \sqrt{2\log t/n_a} + \Gamma/n_a`, after one pull of each arm, with
@@ -109,35 +95,10 @@ class DPUCB(Index):
         inner = self.n_arms * self.horizon * log_t / self.gamma
         return factor * log_t**2 * math.log(inner) / self.epsilon
 
-    def start(self, run: IntArray) -> DPUCBState:
-        """Nothing pulled, empty trees."""
-        base = super().start(run)
-        nodes = np.zeros((len(run), self.n_arms, self.mechanism.levels))
-        return DPUCBState(base.run, base.t, base.pulls, base.estimate, nodes)
-
-    def private(self, run: IntArray) -> TreeMemory:
-        """Exact sums of the open nodes."""
-        return self.mechanism.start(len(run), self.n_arms)
-
-    def index(self, state: DPUCBState) -> FloatArray:
+    def index(self, state: TreeState) -> FloatArray:
         """Private upper confidence bounds."""
         log_t = np.log(state.t.astype(np.float64))[:, None]
         return np.asarray(private_ucb(state.estimate, state.pulls, log_t, self.width))
-
-    def release(
-        self, state: DPUCBState, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """The node that the pulled arm's reward completes."""
-        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
-
-    def estimates(self, state: DPUCBState, query: Query, released: FloatArray) -> DPUCBState:
-        """Noisy prefix sum of the pulled arm."""
-        rows, arm = np.arange(len(state.run)), query.active.argmax(axis=1)
-        nodes, estimate = state.nodes.copy(), state.estimate.copy()
-        fresh = update_nodes(state.nodes[rows, arm], state.pulls[rows, arm], released[rows, arm])
-        nodes[rows, arm] = fresh
-        estimate[rows, arm] = fresh.sum(axis=1)
-        return replace(state, nodes=nodes, estimate=estimate)
 
     def kernel(
         self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray

@@ -21,3 +21,17 @@ TAO = (
     "Tao, Wu, Zhao & Wang, Optimal Rates of (Locally) Differentially Private Heavy-tailed Multi-Armed "
     "Bandits, AISTATS 2022"
 )
+WU = "Wu, Zhou, Tao & Wang, On Private and Robust Bandits, NeurIPS 2023"
+HANNA = (
+    "Hanna, Girgis, Fragouli & Diggavi, Differentially Private Stochastic Linear Bandits: "
+    "(Almost) for Free, 2022"
+)
+LATTIMORE = "Lattimore & Szepesvári, Bandit Algorithms, Cambridge University Press 2020"
+BUBECK = (
+    "Bubeck, Cesa-Bianchi & Lugosi, Bandits with Heavy Tail, IEEE Transactions on Information Theory 2013"
+)
+FELDMAN = (
+    "Feldman, McMillan & Talwar, Hiding Among the Clones: A Simple and Nearly Optimal Analysis of Privacy "
+    "Amplification by Shuffling, FOCS 2021"
+)
+ABBASI = "Abbasi-Yadkori, Pál & Szepesvári, Improved Algorithms for Linear Stochastic Bandits, NeurIPS 2011"

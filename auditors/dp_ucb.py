@@ -11,7 +11,8 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Batch, Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms.dp_ucb import DPUCB, DPUCBState
+from verifiable_dp.algorithms._index import TreeState
+from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import (
@@ -118,7 +119,7 @@ class Redrawn(DPUCB):
         return Sums(np.zeros((len(run), self.n_arms)))
 
     def release(
-        self, state: DPUCBState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: TreeState, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sum so far plus fresh noise."""
         sums = memory.sums + answer
@@ -126,10 +127,10 @@ class Redrawn(DPUCB):
         scale = np.full(answer.shape, self.mechanism.scale)
         return Sums(sums), noise.laplace(sums, scale, state.run, slot, query.active)
 
-    def estimates(self, state: DPUCBState, query: Query, released: FloatArray) -> DPUCBState:
+    def estimates(self, state: TreeState, query: Query, released: FloatArray) -> TreeState:
         """The release is the estimate."""
         fresh = np.where(query.active, np.nan_to_num(released), state.estimate)
-        return DPUCBState(state.run, state.t, state.pulls, fresh, state.nodes)
+        return TreeState(state.run, state.t, state.pulls, fresh, state.nodes)
 
 
 class Bare(DPUCB):

@@ -172,18 +172,20 @@ class AdaptiveTree(Tree):
         """2 B_n divisor / epsilon."""
         return np.asarray(2 * self.limit(number) * self.divisor / self.epsilon)
 
-    def cost(self, item: int = 1) -> float:
-        """Privacy loss when item number `item` moves from -B to B."""
-        _validate.integer("item", item, least=1, most=self.leaves)
+    def cost(self, item: int = 1, items: int | None = None) -> float:
+        """Privacy loss when item number `item` moves from -B to B and `items` are inserted (all if None)."""
+        last = self.leaves if items is None else _validate.integer("items", items, least=1, most=self.leaves)
+        _validate.integer("item", item, least=1, most=last)
         end, total = item, 0.0
-        while end <= self.leaves:
+        while end <= last:
             total += float(self.limit(item) / self.limit(end))
             end += end & -end
         return total * self.epsilon / self.divisor
 
-    def worst(self) -> int:
-        """Number of the item whose change costs most."""
-        return max(range(1, self.leaves + 1), key=self.cost) if self.power else 1
+    def worst(self, items: int | None = None) -> int:
+        """Number of the item whose change costs most when `items` are inserted (all if None)."""
+        last = self.leaves if items is None else items
+        return max(range(1, last + 1), key=lambda item: self.cost(item, last)) if self.power else 1
 
 
 @njit(nogil=True, cache=True)

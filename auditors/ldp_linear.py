@@ -1,0 +1,146 @@
+"""Auditor of the locally private linear bandit: a reward from -1 to 1; Theorem 2 with numbers, Lemma 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray
+from verifiable_dp.algorithm import Memory, Query
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._linear import LinearState
+from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditors import _linear as family
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, original, with_parameters
+from verifiable_dp.auditors.dp_linear import pairs
+from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.noise import Altered, Noise
+
+EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
+
+
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+    """Theorem 2 with its numbers for several theta, and Lemma 5 at beta = .1 and T = 1e5."""
+    correct = LDPLinear(**original(algorithm).parameters)
+    short = {"horizon": 100_000, "beta": family.BETA}
+    checks = family.mean_regret(
+        algorithm, correct, "theorem-2", family.THETAS[budget], budget=budget, seed=seed, workers=workers
+    )
+    return checks + family.good_event(
+        with_parameters(algorithm, **short),
+        with_parameters(correct, **short),
+        "lemma-5",
+        budget=budget,
+        seed=seed,
+        source="Lemma 5",
+    )
+
+
+class MeanScale(LDPLinear):
+    """Reports get the noise that is meant for their mean."""
+
+    def release(
+        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Lap(2/(epsilon n_a)) for each report."""
+        return super().release(state, memory, query, answer, Altered(noise, 1 / np.maximum(query.pulls(), 1)))
+
+
+class Fading(LDPLinear):
+    """Reports get less noise from batch to batch."""
+
+    def release(
+        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Lap(2/(epsilon i)) in batch i."""
+        return super().release(state, memory, query, answer, Altered(noise, 1 / state.batch[:, None]))
+
+
+class Hasty(family.Hasty, LDPLinear):
+    """See the family."""
+
+
+class Timid(family.Timid, LDPLinear):
+    """See the family."""
+
+
+class Inverted(family.Inverted, LDPLinear):
+    """See the family."""
+
+
+class Unweighted(family.Unweighted, LDPLinear):
+    """See the family."""
+
+
+_MUTANTS: Sequence[Mutant] = (
+    HALF_NOISE,
+    Mutant(
+        "sensitivity 1",
+        "as printed: Lap(1/epsilon), though a reward moves by up to 2",
+        lambda algorithm: with_parameters(algorithm, variant="printed"),
+    ),
+    NO_NOISE,
+    Mutant(
+        "noise of the mean",
+        "a report gets Lap(2/(epsilon n)), which is the scale for the mean of n rewards",
+        lambda algorithm: MeanScale(**algorithm.parameters),
+    ),
+    Mutant(
+        "fading noise",
+        "reports of batch i get Lap(2/(epsilon i))",
+        lambda algorithm: Fading(**algorithm.parameters),
+    ),
+    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted),
+)
+
+CLAIMS = (
+    RegretClaim(
+        "theorem-2",
+        "With probability 1 - 1/T the regret is at most C (1 + 1/epsilon) d sqrt(T log T).",
+        "sum_i n_i max {Delta_a <= 4 gamma_(i-1)} + rest max {Delta_a <= 2 gamma} + max Delta, "
+        "n_i <= q^i + |C|, |C| <= min(K, 4 d log log d + 16)",
+        Source(
+            papers.HANNA,
+            "Theorem 2, corrected",
+            "printed as a rate with d sqrt(d T log T); the numbers are those of the proof of Theorem 1 with "
+            "gamma as it is used",
+        ),
+        "mean",
+        family.regret_bound,
+        "a finite set of actions, T at least 8",
+    ),
+    RegretClaim(
+        "lemma-5",
+        "With probability 1 - 1/T all estimates of all batches are right up to gamma_i; then the best action "
+        "stays, and what stays after batch i has a gap of at most 4 gamma_i.",
+        "P[best action removed, or an action with a gap above 4 gamma kept] <= beta",
+        Source(
+            papers.HANNA,
+            "Lemma 5, corrected",
+            "with a width that does not rest on Lemma 4; checked at beta = .1, T = 1e5",
+        ),
+        "probability",
+    ),
+)
+
+auditor = Auditor(
+    algorithm=LDPLinear,
+    paper=papers.HANNA,
+    model="local",
+    instance={
+        "actions": ((1.0, 0.0), (0.0, 1.0), (0.6, 0.6)),
+        "epsilon": 1.0,
+        "horizon": 1000,
+        "beta": 0.5,
+    },
+    small={"actions": family.AXES, "epsilon": 20.0, "horizon": 400, "beta": 0.9},
+    pairs=pairs,
+    mutants=_MUTANTS,
+    claims=CLAIMS,
+    regret=regret,
+    experiment=EXPERIMENT,
+)

@@ -1,0 +1,269 @@
+"""Linear bandits: design and net, formulas, horizons, privacy cost, and the leak of the printed listing."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from verifiable_dp import simulate
+from verifiable_dp._validate import InputError
+from verifiable_dp.algorithm import play
+from verifiable_dp.algorithms import dp_linear, ldp_linear, linear_elimination
+from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
+from verifiable_dp.algorithms._linear import on_sphere
+from verifiable_dp.algorithms.dp_linear import DPLinear
+from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.algorithms.linear_elimination import LinearElimination
+from verifiable_dp.auditors.dp_linear import pairs
+from verifiable_dp.environments import Table, TwoPoint
+from verifiable_dp.evidence import alignment
+from verifiable_dp.noise import Seeded
+
+AXES = ((1.0, 0.0), (0.0, 1.0))
+LEAK = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
+
+
+def difference_tail(m):
+    """P[Lap(1) - Lap(1) > m] for m >= 0."""
+    return math.exp(-m) * (2 + m) / 4
+
+
+# ---------------------------------------------------------------- design and net
+
+
+def random_set(n, d, kind, seed):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((n, d))
+    if kind == "stretched":
+        a *= np.logspace(0, -4, d)
+    elif kind == "heavy":
+        a = a**3
+    elif kind == "subspace" and d > 1:
+        a = a[:, : d // 2] @ rng.standard_normal((d // 2, d))
+    return a / np.linalg.norm(a, axis=1).max()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 10])
+@pytest.mark.parametrize("kind", ["round", "stretched", "heavy", "subspace"])
+@pytest.mark.parametrize("core", [True, False])
+def test_a_design_is_optimal_up_to_a_factor_two(d, kind, core):
+    for seed, n in enumerate([d + 1, 3 * d, 40, 300]):
+        actions = random_set(n, d, kind, seed)
+        weights = design(actions, core=core)
+        points = coordinates(actions)
+        assert weights.sum() == pytest.approx(1)
+        assert spread(points, weights).max() <= 2 * points.shape[1] + 1e-9
+        assert points.shape[1] == (d // 2 if kind == "subspace" and d > 1 else d)
+        if core:
+            assert (weights > 0).sum() <= core_limit(d)
+        else:
+            assert (weights > 0).all()
+        assert np.array_equal(weights, design(actions, core=core))
+
+
+def test_a_design_of_degenerate_sets():
+    assert design(np.zeros((3, 2))).tolist() == [1, 0, 0]
+    assert design(np.array([[0.0, 0], [0.5, 0.5]])).tolist() == [0, 1]
+    twins = design(np.array([[1.0, 0], [1, 0], [0, 1]]))
+    assert (twins > 0).sum() == 2
+    assert design(np.array([[1.0, 1e-6], [1, -1e-6], [0.5, 0]])).max() < 1
+
+
+@pytest.mark.parametrize(("d", "zeta"), [(1, 0.1), (2, 0.1), (2, 0.3), (3, 0.2), (4, 0.5)])
+def test_a_net_covers_the_ball(d, zeta):
+    points = net(d, zeta)
+    rng = np.random.default_rng(0)
+    ball = rng.standard_normal((2000, d))
+    ball *= (rng.random(2000) ** (1 / d) / np.linalg.norm(ball, axis=1))[:, None]
+    ball[:1000] /= np.linalg.norm(ball[:1000], axis=1)[:, None]  # half of them on the sphere
+    squares = np.sum(ball**2, axis=1)[:, None] - 2 * ball @ points.T + np.sum(points**2, axis=1)
+    assert np.sqrt(np.maximum(squares.min(axis=1), 0)).max() <= zeta + 1e-9
+    assert np.linalg.norm(points, axis=1).max() <= 1 + 1e-9
+    assert len(points) <= (3 / zeta) ** d + d  # Lemma 1
+
+
+def test_a_net_that_is_too_fine_is_refused():
+    with pytest.raises(InputError, match="zeta"):
+        net(3, 1e-4)
+    with pytest.raises(InputError, match="zeta"):
+        net(2, 1.5)
+    assert (design(net(2, 0.1)) > 0).sum() <= core_limit(2)
+
+
+# ---------------------------------------------------------------- formulas
+
+
+def test_growth_and_batches():
+    for horizon in (8, 100, 2990, 10**6, 10**7):
+        assert math.e <= dp_linear.growth(horizon) <= math.e**2
+        assert dp_linear.batches(horizon) == int(math.log(horizon)) - 1
+    share = {
+        t: sum(dp_linear.growth(t) ** i for i in range(1, dp_linear.batches(t) + 1)) / t
+        for t in (10**6, 10**7)
+    }
+    assert share[10**6] == pytest.approx(0.46, abs=0.01)
+    assert share[10**7] == pytest.approx(0.96, abs=0.01)
+
+
+def test_width_is_the_printed_formula():
+    q, d, size, core, eps, t = 20.0, 3, 7, 4, 0.5, 1000
+    log = math.log(4 * size * t**2)
+    printed = math.sqrt(4 * d / q * log) + (2 * core * d + 2 * d * log) / (eps * q)
+    values = [
+        dp_linear.width(q, d, size, core, epsilon=eps, horizon=t, beta=1 / t, sensitivity=s)
+        for s in (1.0, 2.0)
+    ]
+    assert values[0] == pytest.approx(printed)
+    assert values[1] - math.sqrt(4 * d / q * log) == pytest.approx(2 * (printed - math.sqrt(4 * d / q * log)))
+
+
+def test_local_width_is_the_printed_formula():
+    algorithm = LDPLinear(AXES, 0.5, 1000, variant="printed")
+    q, log = algorithm.size(2), math.log(4 * 2 * 1000**2)
+    printed = math.sqrt(4 * 2 / q * log) + 2 * 2 / (q * 0.5) * math.sqrt((q + 2) * log)
+    assert algorithm.width(2, 2, 2) == pytest.approx(printed)
+
+
+def test_local_width_covers_sums_of_laplace_draws():
+    """Where one draw dominates and where many are added, at exp(-5): 2 exp(-5) = .0135."""
+    rng = np.random.default_rng(0)
+    for n, pulls in ((1, 4.0), (50, 200.0)):
+        each = math.sqrt(2 * 1 / pulls / n)  # Q = 2d/q^i in n equal parts
+        noise = np.abs(each * rng.laplace(scale=2.0, size=(100_000, n)).sum(axis=1))
+        private = ldp_linear.width(pulls, 1, 5.0, 1.0) - math.sqrt(4 * 5.0 / pulls)
+        assert (noise > private).mean() < 2 * math.exp(-5)
+
+
+def test_width_of_the_baseline_is_the_tail_of_its_pulls():
+    n = linear_elimination.pulls(3, 2, 10, 0.1)
+    assert math.sqrt(2 * (2 * 2 / n) * math.log(10 * 3 * 4 / 0.1)) == pytest.approx(2**-3)
+
+
+def test_estimates_are_least_squares():
+    algorithm = DPLinear(on_sphere(30, 4, 0), 1.0, 10_000)
+    done = algorithm.plan(3, np.ones(30, bool))
+    actions = np.array(algorithm.actions)
+    theta = np.array([0.3, -0.2, 0.5, 0.1])
+    sums = (done.counts * (actions @ theta))[None]
+    assert algorithm.estimates(done, sums)[0] == pytest.approx(actions @ theta)
+    assert (done.counts[done.core] >= 1).all()
+    assert done.counts.sum() <= algorithm.size(3) + len(done.core)
+
+
+def test_a_subspace_is_estimated_on_itself():
+    algorithm = DPLinear(((1.0, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.8)), 1.0, 1000)
+    done = algorithm.plan(2, np.array([True, True, False]))
+    assert algorithm.estimates(done, done.counts[None] * 0.4)[0] == pytest.approx([0.4, 0.2, 0.0])
+
+
+@pytest.mark.parametrize("horizon", [8, 9, 21, 55, 100, 149, 404, 1097, 2981, 2990, 3000, 8104, 22027])
+@pytest.mark.parametrize("core", [True, False])
+def test_the_horizon_is_never_exceeded(horizon, core):
+    for kind in (
+        DPLinear(on_sphere(12, 3, 1), 1.0, horizon, core=core),
+        LinearElimination(on_sphere(12, 3, 1), horizon),
+    ):
+        done = simulate(kind, TwoPoint((0.0,) * 12, -1, 1), runs=5, seed=0)
+        assert (done.pulls.sum(axis=1) == horizon).all()
+
+
+def test_printed_batches_exceed_the_horizon_at_2990():
+    q = dp_linear.growth(2990)
+    assert sum(q**i for i in range(1, dp_linear.batches(2990) + 1)) > 2990
+
+
+# ---------------------------------------------------------------- parameters
+
+
+def test_parameters_survive_json():
+    algorithm = DPLinear([[1, 0], [0, 1]], 1.0, 100)
+    again = DPLinear(**json.loads(json.dumps(algorithm.parameters)))
+    assert again == algorithm
+    assert hash(again) == hash(algorithm)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("actions", ((1.0, 0.0),)),
+        ("actions", ((1.0, 0.0), (0.0,))),
+        ("actions", ((2.0, 0.0), (0.0, 1.0))),
+        ("actions", ((0.0, 0.0), (0.0, 0.0))),
+        ("actions", ((math.nan, 0.0), (0.0, 1.0))),
+        ("actions", "ab"),
+        ("epsilon", 0.0),
+        ("horizon", 7),
+        ("beta", 1.0),
+        ("variant", "other"),
+        ("core", 1),
+    ],
+)
+def test_a_bad_parameter_is_refused_in_one_line(field, value):
+    with pytest.raises(InputError, match=field) as error:
+        DPLinear(**{**LEAK, field: value})
+    assert "\n" not in str(error.value)
+
+
+# ---------------------------------------------------------------- privacy
+
+
+@pytest.mark.parametrize(("variant", "factor"), [("corrected", 1), ("printed", 2)])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("core", [True, False])
+@pytest.mark.parametrize("kind", [DPLinear, LDPLinear])
+def test_the_cost_is_epsilon_and_twice_that_as_printed(kind, variant, factor, epsilon, core):
+    algorithm = kind(on_sphere(5, 2, 3), epsilon, 500, variant=variant, core=core)
+    for pair in pairs(algorithm):
+        assert alignment.examine(algorithm, pair, seed=0).cost == pytest.approx(factor * epsilon)
+
+
+def final_share(variant, world, runs=200_000):
+    """How often e1 plays on, with e2 ahead by 4 or by 2 in the last batch."""
+    algorithm = DPLinear(**LEAK, variant=variant)
+    table = pairs(algorithm)[1].worlds()[world]
+    outcome = play(algorithm, Table(table), Seeded(5, (world,)), np.arange(runs), keep=())
+    assert outcome.final.active.all()
+    return float((outcome.final.leader == 0).mean())
+
+
+def test_the_leak_of_the_printed_listing():
+    """One reward changes P[final action = e1] from .0275 to .1354, by e^1.595 > e^1."""
+    pair = pairs(DPLinear(**LEAK, variant="printed"))[1]
+    last = slice(pair.round, pair.round + 32)
+    assert [w[last, 0][:16].sum() - w[last, 1][16:].sum() for w in pair.worlds()] == pytest.approx([-4, -2])
+    exact = difference_tail(4), difference_tail(2)
+    assert exact == pytest.approx((0.0275, 0.1354), abs=1e-4)
+    assert math.log(exact[1] / exact[0]) == pytest.approx(1.595, abs=1e-3)
+    measured = [final_share("printed", world) for world in (0, 1)]
+    assert measured == pytest.approx(exact, rel=0.08)  # 6 standard errors
+    assert math.log(measured[1] / measured[0]) > 1.3
+
+
+def test_the_corrected_listing_does_not_leak_there():
+    measured = [final_share("corrected", world) for world in (0, 1)]
+    assert measured == pytest.approx((difference_tail(2), difference_tail(1)), rel=0.04)
+    assert math.log(measured[1] / measured[0]) < 1
+
+
+def test_lemma_4_is_false_as_printed():
+    """n = 100, t = 40, b = c = 1: claimed exp(-8); the exponent with 4 for 2 holds."""
+    rng = np.random.default_rng(0)
+    above = sum(int((rng.laplace(size=(20_000, 100)).sum(axis=1) >= 40).sum()) for _ in range(10))
+    assert above / 200_000 == pytest.approx(2.5e-3, rel=0.2)
+    assert above / 200_000 > 5 * math.exp(-(40**2) / (2 * 100))
+    assert above / 200_000 < math.exp(-(40**2) / (4 * 100))
+
+
+# ---------------------------------------------------------------- regret
+
+
+def test_the_core_set_pays():
+    """Many actions: with noise on each of them hardly anything is learned."""
+    actions = on_sphere(200, 2, 0)
+    environment = TwoPoint(tuple(np.array(actions) @ np.array([0.6, 0.8])), -1, 1)
+    regret = {
+        core: simulate(DPLinear(actions, 0.2, 100_000, core=core), environment, runs=10, seed=1).regret.mean()
+        for core in (True, False)
+    }
+    assert regret[True] < 0.8 * regret[False]
