@@ -444,35 +444,34 @@ class Pulled:
 
 @dataclass(frozen=True)
 class Table:
-    """Answers from a fixed reward table (T, K); each distinct plain query is added up once."""
+    """Answers from a fixed reward table (T, K); each distinct query is added up once."""
 
     table: FloatArray
-    _sums: dict[tuple[Any, ...], FloatArray] = field(default_factory=dict, repr=False)
+    _sums: dict[bytes, FloatArray] = field(default_factory=dict, repr=False)
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
-        if query.ask is None and query.rounds.max() == 1:
+        if query.rounds.max() <= 1:
+            return self._one_round(query)
+        rows = _words(query)
+        first, group = _groups(rows)
+        sums = np.empty((len(first), query.active.shape[1], *_size(query)))
+        for number, row in enumerate(first.tolist()):
+            sums[number] = self._sum(query, row, rows[row].tobytes())
+        return np.asarray(sums[group])
+
+    def _one_round(self, query: Query) -> FloatArray:
+        if query.ask is None:
             return np.asarray(np.where(query.active, self.table[query.start], 0.0))
-        codes = query.codes()
-        asked = _asked(query)
-        sums = np.empty((*query.active.shape, *_size(query)))
-        left = np.ones(len(codes), bool)
-        # Few public states are shared by many runs: one pass for each is faster than sorting.
-        while left.any():
-            first = int(left.argmax())
-            same = left & (query.start == query.start[first]) & (query.rounds == query.rounds[first])
-            same &= codes == codes[first]
-            if asked is not None:
-                same &= asked[0] == asked[0][first]
-            what = b"" if asked is None else asked[1][first].tobytes()
-            sums[same] = self._sum(query, first, (int(codes[first]), what))
-            left &= ~same
+        sums = np.zeros((*query.active.shape, *_size(query)))
+        on = np.flatnonzero(query.rounds)
+        arm = query.arm(np.zeros(len(query.rounds), np.int64))[on]
+        sums[on, arm] = query.ask.values(self.table[query.start[on], arm], on, arm)
         return sums
 
-    def _sum(self, query: Query, row: int, what: tuple[Any, ...]) -> FloatArray:
-        start, rounds = int(query.start[row]), int(query.rounds[row])
-        key = (start, rounds, *what)
+    def _sum(self, query: Query, row: int, key: bytes) -> FloatArray:
         if key not in self._sums:
+            start, rounds = int(query.start[row]), int(query.rounds[row])
             block = self.table[start : start + rounds]
             one = query.take(np.array([row]))
             sums = np.zeros((self.table.shape[1], *_size(query)))
@@ -492,21 +491,43 @@ def _size(query: Query) -> tuple[int, ...]:
     return () if query.ask is None or query.ask.size == 1 else (query.ask.size,)
 
 
-def _asked(query: Query) -> tuple[IntArray, Any] | None:
-    """What is asked and unequal pulls: a number for each distinct row, and the rows as bytes.
-
-    None if sums of equal pulls are asked for.
-    """
-    parts = [getattr(query.ask, f.name) for f in fields(query.ask)] if query.ask is not None else []
+def _words(query: Query) -> Any:
+    """What the answer to each row depends on, apart from the rewards: (n, c) 64-bit words."""
+    parts = [query.start, query.rounds, query.codes()]
+    if query.ask is not None:
+        parts += [getattr(query.ask, f.name) for f in fields(query.ask)]
     if query.counts is not None:
         parts.append(query.counts)
-    if not parts:
-        return None
     n = len(query.start)
-    rows = np.hstack([np.ascontiguousarray(part).reshape(n, -1).view(np.uint8) for part in parts])
-    if (rows == rows[0]).all():
-        return np.zeros(n, np.int64), rows
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1), rows
+    return np.hstack([np.ascontiguousarray(part).reshape(n, -1).view(np.uint64) for part in parts])
+
+
+@njit(nogil=True, cache=True)
+def _groups(rows):  # type: ignore[no-untyped-def]
+    """First row of each group of equal `rows` (n, c), (g,), and the group of each row, (n,)."""
+    n = len(rows)
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    table = np.full(size, -1, np.int64)
+    first, group, found = np.empty(n, np.int64), np.empty(n, np.int64), 0
+    for i in range(n):
+        if i > 0 and np.array_equal(rows[i], rows[i - 1]):
+            group[i] = group[i - 1]
+            continue
+        place = np.uint64(0)
+        for word in rows[i]:
+            place = (place ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            place ^= place >> np.uint64(29)
+        at = np.int64(place & np.uint64(size - 1))
+        while table[at] >= 0 and not np.array_equal(rows[first[table[at]]], rows[i]):
+            at = (at + 1) & (size - 1)
+        if table[at] < 0:
+            table[at] = found
+            first[found] = i
+            found += 1
+        group[i] = table[at]
+    return first[:found].copy(), group
 
 
 def _rounds_by_arm(query: Query) -> Iterator[tuple[int, Any]]:

@@ -12,7 +12,25 @@ import pytest
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
-NAMES = ["dp-exponential-nas", "dp-nas", "dp-se", "dp-se-doubling", "dp-ucb", "nas", "se", "tree-sum", "ucb1"]
+NAMES = [
+    "adaptive-tree",
+    "dp-exponential-nas",
+    "dp-linear",
+    "dp-nas",
+    "dp-robust-elimination",
+    "dp-robust-se",
+    "dp-robust-ucb",
+    "dp-se",
+    "dp-se-doubling",
+    "dp-ucb",
+    "ldp-linear",
+    "ldp-robust-se",
+    "linear-elimination",
+    "nas",
+    "se",
+    "tree-sum",
+    "ucb1",
+]
 
 
 @pytest.fixture
