@@ -1,9 +1,9 @@
-"""What the auditors of robust elimination share: neighbours, the bound on pulls, mutants."""
+"""What the auditors of robust elimination share: neighbours, bounds on pulls and regret, mutants."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,17 @@ from verifiable_dp._validate import BoolArray, FloatArray
 from verifiable_dp.algorithm import Query
 from verifiable_dp.auditing.auditor import AlteredNoise, Mutant
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import HALF_NOISE, noise_times, original
-from verifiable_dp.environments import bernoulli
+from verifiable_dp.auditors._shared import HALF_NOISE, mean_regret, noise_times, original, with_parameters
+from verifiable_dp.environments import Discrete, bernoulli, hard
+from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
+from verifiable_dp.simulation import Simulation, simulate
 
 TWO_ARMS = bernoulli([0.8, 0.2], "two arms in [0, 1]")
 NEAR_TIES = bernoulli([0.501, 0.5], "near ties")
+LONG = 4 * 10**18  # lower bounds speak of horizons near the end of whole numbers
+Player = Callable[[Discrete], Simulation]
 
 # ---------------------------------------------------------------- neighbours
 
@@ -83,6 +88,184 @@ def regret_bound(gaps: FloatArray, algorithm: Any) -> float:
     bad = gaps[gaps > 0]
     rule = original(algorithm)
     return float(bad @ pulls_bound(bad, rule) + float(rule.beta or 0.0) * rule.horizon * bad.max())
+
+
+def minimax_regret_bound(algorithm: Any) -> float:
+    """Mean regret whatever the gaps: arms nearer than D cost T D, the others their bound on pulls.
+
+    min over D = 2^-j of T D + (K - 1) max_{i <= j} 2^(1-i) P_i, and beta T + (K - 1) P_1 times the largest
+    gap that the moment allows; P_i is the sum of the first i epochs.
+    """
+    rule = original(algorithm)
+    epoch = np.arange(1, 63, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        pulls = np.cumsum(rule.epochs(np.float64(rule.n_arms), epoch)[0])
+    far = (rule.n_arms - 1) * np.maximum.accumulate(2.0 ** (1 - epoch) * pulls)
+    widest = 2 * rule.u ** (1 / (1 + rule.v))
+    rest = widest * (float(rule.beta or 0.0) * rule.horizon + (rule.n_arms - 1) * pulls[0])
+    return float(np.min(rule.horizon * 2.0**-epoch + far) + rest)
+
+
+def minimax_regret(algorithm: Any, claim: str, *, budget: str, seed: int, workers: int) -> Check:
+    """Regret on two arms in [0, 1] whose gap is the least that could break the bound twice over."""
+    played = with_parameters(algorithm, n_arms=2, horizon=LONG, beta=None)
+    gap = min(2 * minimax_regret_bound(played) / LONG, 1.0)
+    where = bernoulli([0.5 + gap / 2, 0.5 - gap / 2], "two arms at twice the bound over T")
+    check, _ = mean_regret(
+        played,
+        where,
+        lambda gaps, t: minimax_regret_bound(with_parameters(played, horizon=max(int(t), 2), beta=None)),
+        claim=claim,
+        budget=budget,
+        seed=seed,
+        workers=workers,
+    )
+    return check
+
+
+# ---------------------------------------------------------------- lower bounds
+
+
+def player(algorithm: Any, horizon: int, runs: int, seed: int) -> Player:
+    """Plays the algorithm on an instance with any number of arms."""
+
+    def play(instance: Discrete) -> Simulation:
+        played = with_parameters(algorithm, n_arms=instance.n_arms, horizon=horizon, beta=None)
+        return simulate(played, instance, runs=runs, seed=seed, points=2)
+
+    return play
+
+
+def least_pulls(gaps: FloatArray, *, horizon: float, epsilon: float, v: float, theorem: int) -> FloatArray:
+    """Theorems 5 and 10: t_a = log T/(100 epsilon c^(1/v)) Delta_a^(-(1+v)/v), c = 4 and 5, for gaps (m,)."""
+    constant = 100 * epsilon * {5: 4.0, 10: 5.0}[theorem] ** (1 / v)
+    return np.asarray(math.log(horizon) / constant * np.asarray(gaps) ** (-(1 + v) / v))
+
+
+def central_lower_bound(
+    play: Player, theorem: int, *, n_arms: int, epsilon: float, v: float, horizon: int = LONG
+) -> Check:
+    """Theorem 5 or 10 as proved: w.p. at least 1 - (K - 1)/(2 K), or 1/2, every other arm exceeds t_a pulls.
+
+    It speaks of algorithms with regret of at most T^(3/4) on the instance and where an arm is changed, so
+    that a run counts as a failure only if the mean regrets keep that; vacuous if they do not. The gaps
+    exceed the least with T^.13 > 4 K/Delta (Theorem 10: 4/Delta) by a twentieth.
+    """
+    least = 4.2 * (n_arms if theorem == 5 else 1) / horizon**0.13
+    gaps = [least] * (n_arms - 1)
+    done = play(hard(theorem, v=v, gaps=gaps))
+    others = [play(hard(theorem, v=v, gaps=gaps, changed=arm)) for arm in range(1, n_arms)]
+    worst = max(float(run.regret.mean()) for run in (done, *others))
+    premise = worst <= horizon**0.75
+    pulls = least_pulls(np.array(gaps), horizon=horizon, epsilon=epsilon, v=v, theorem=theorem)
+    few = (done.pulls[:, 1:] <= pulls).any(axis=1)
+    return evidence.probability(
+        f"theorem-{theorem} on its hard instance",
+        few & premise,
+        probability=(n_arms - 1) / (2 * n_arms) if theorem == 5 else 0.5,
+        vacuous=not premise,
+        claim=f"theorem-{theorem}",
+        instance=f"hard instance of Theorem {theorem}",
+        horizon=horizon,
+        gaps=gaps,
+        least_pulls=pulls,
+        regret=float(done.regret.mean()),
+        regret_bound=float(np.dot(gaps, pulls)) / 2,
+        largest_regret=worst,
+    )
+
+
+def _divergence(instance: Discrete, changed: Discrete, arm: int) -> float:
+    """Kullback-Leibler divergence of the laws of an arm, original to changed; same rewards."""
+    p, q = np.array(instance.chances[arm]), np.array(changed.chances[arm])
+    return float(np.sum(p * np.log(p / q)))
+
+
+def _cost(epsilon: float) -> float:
+    """Factor of Lemma 15: reports of a pull tell apart at most this times the divergence of the rewards."""
+    return 8 * math.expm1(epsilon) ** 2
+
+
+def local_lower_bound(
+    play: Player, theorem: int, *, gaps: Sequence[float], epsilon: float, v: float, horizon: int = LONG
+) -> Check:
+    """Theorem 8 or 11 as proved, before the limit.
+
+    By the inequality of Bretagnolle and Huber and Lemma 15, every epsilon-LDP algorithm pulls arm a at least
+    log(T Delta_a/(4 (R + R_a)))/(8 (e^epsilon - 1)^2 KL_a) times in the mean, with R its regret on the
+    instance and R_a its regret where arm a is changed. Both are measured; six standard errors are added.
+    """
+    instance = hard(theorem, v=v, gaps=gaps)
+    done = play(instance)
+    least = np.zeros(len(gaps))
+    for arm, gap in enumerate(gaps, start=1):
+        other = hard(theorem, v=v, gaps=gaps, changed=arm)
+        both = max(_upper(done.regret) + _upper(play(other).regret), gap)
+        needed = math.log(horizon * gap / (4 * both)) / (_cost(epsilon) * _divergence(instance, other, arm))
+        least[arm - 1] = max(needed, 0.0)
+    bound = float(np.dot(gaps, least))
+    return _at_least(
+        done.regret,
+        bound,
+        claim=f"theorem-{theorem}",
+        instance=f"hard instance of Theorem {theorem}",
+        horizon=horizon,
+        gaps=list(gaps),
+        least_pulls=least,
+    )
+
+
+def _at_least(regret: FloatArray, bound: float, *, claim: str, **about: Any) -> Check:
+    """Check that mean regret is at least `bound`: that it falls short of twice the bound by that at most.
+
+    Vacuous where the bound is 0.
+    """
+    unit = bound if bound > 0 else 1.0
+    return evidence.mean_bound(
+        f"{claim} shortfall from twice the bound",
+        unit + bound - regret,
+        bound=unit,
+        largest=unit + bound,
+        claim=claim,
+        regret=float(regret.mean()),
+        regret_bound=bound,
+        **about,
+    )
+
+
+def minimax_bound(gap: float, *, n_arms: int, horizon: int, epsilon: float, v: float) -> float:
+    """Theorem 9 as proved: T Delta/4 exp(-8 (e^epsilon - 1)^2 T/(K - 1) KL), of the sum of two regrets."""
+    gaps = [gap] * (n_arms - 1)
+    divergence = _divergence(hard(9, v=v, gaps=gaps), hard(9, v=v, gaps=gaps, changed=1), 1)
+    return horizon * gap / 4 * math.exp(-_cost(epsilon) * horizon / (n_arms - 1) * divergence)
+
+
+def minimax_lower_bound(
+    play: Player, *, n_arms: int, epsilon: float, v: float, horizon: int, claim: str = "theorem-9"
+) -> Check:
+    """Theorem 9 as proved: the regrets on the instance and where the least pulled arm is changed add up.
+
+    Their sum is at least `minimax_bound`, so that one of the two is at least half of it; the gap is that of
+    the largest bound.
+    """
+    grid = np.geomspace(1e-9, 0.199, 400).tolist()
+
+    def bound_at(gap: float) -> float:
+        return minimax_bound(gap, n_arms=n_arms, horizon=horizon, epsilon=epsilon, v=v)
+
+    gap = max(grid, key=bound_at)
+    gaps = [gap] * (n_arms - 1)
+    done = play(hard(9, v=v, gaps=gaps))
+    arm = 1 + int(done.pulls[:, 1:].mean(axis=0).argmin())
+    both = done.regret + play(hard(9, v=v, gaps=gaps, changed=arm)).regret
+    return _at_least(
+        both, bound_at(gap), claim=claim, instance="hard instances of Theorem 9", horizon=horizon, gap=gap
+    )
+
+
+def _upper(regret: FloatArray) -> float:
+    """Mean and six standard errors."""
+    return float(regret.mean() + 6 * regret.std() / math.sqrt(len(regret)))
 
 
 # ---------------------------------------------------------------- mutants

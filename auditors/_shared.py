@@ -19,6 +19,7 @@ from verifiable_dp.simulation import simulate
 SETTINGS = ("C1", "C2", "C3", "C4")
 RUNS = {"mutant": 30, "quick": 30, "standard": 100, "thorough": 300}  # of a mean
 TRIALS = {"mutant": 200, "quick": 300, "standard": 1000, "thorough": 3000}  # of a probability
+TABLE_RUNS = {"quick": 12, "standard": 50, "thorough": 150}  # of a mean in a table
 
 
 def with_parameters(algorithm: Any, **changes: Any) -> Any:

@@ -123,7 +123,7 @@ def halts_by(
     time = np.nan_to_num(done.output[:, 0], nan=np.inf)
     return evidence.probability(
         f"{claim}{about} at mean {mean:g}",
-        time > limit,
+        (time > limit) & (limit <= rule.horizon),
         probability=rule.beta,
         vacuous=limit > rule.horizon,
         least_horizon=int(np.ceil(limit)),
@@ -131,6 +131,27 @@ def halts_by(
         instance=f"two-point samples with mean {mean:g}",
         horizon=rule.horizon,
         limit=float(limit),
+    )
+
+
+def halts_after(done: Simulation, algorithm: Any, mean: float, claim: str) -> Check:
+    """Theorem 3.4 as proved: n = R log(1/beta)/(12 epsilon alpha |mu|) samples suffice for few runs only.
+
+    An epsilon-DP rule that is right with probability 1 - beta here and at the mean mu (1 - alpha)/(1 + alpha)
+    halts by n with probability sqrt(beta) + beta at most. Vacuous where n < 1, or beta >= 1/4.
+    """
+    rule = original(algorithm)
+    least = rule.radius * np.log(1 / rule.beta) / (12 * rule.epsilon * rule.alpha * abs(mean))
+    time = np.nan_to_num(done.output[:, 0], nan=np.inf)
+    return evidence.probability(
+        f"{claim} at mean {mean:g}",
+        time <= least,
+        probability=min(1.0, float(np.sqrt(rule.beta) + rule.beta)),
+        vacuous=bool(least < 1 or rule.beta >= 0.25),
+        claim=claim,
+        instance=f"two-point samples with mean {mean:g}",
+        horizon=rule.horizon,
+        least_samples=float(least),
     )
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditing.auditor import Auditor, Mutant
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import noise_times
+from verifiable_dp.auditors._shared import Interpreted, noise_times, original
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.noise import Altered, Noise
 
 MEANS = (0.5, -0.5)
+REPEATS = 16
 
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
@@ -33,11 +38,38 @@ class Hasty(DPNAS):
         return super().threshold(t, check) / 10
 
 
+class Redrawn(Interpreted, DPNAS):
+    """Averages many noisy estimates, each with the budget of one."""
+
+    def estimate(self, total: FloatArray, noise: Noise, run: IntArray, where: BoolArray) -> FloatArray:
+        """Mean of fresh draws."""
+        rows, found = np.flatnonzero(where[:, 0]), np.full(total.shape, np.nan)
+
+        def draw(number: int) -> FloatArray:
+            moved = Altered(noise, 1.0, lambda slot: slot + (number << 40))
+            return super(Redrawn, self).estimate(total[rows], moved, run[rows], where[rows])
+
+        if not len(rows):
+            return found
+        found[rows] = np.mean([draw(number) for number in range(REPEATS)], axis=0)
+        return found
+
+
 # With half the noise the estimate alone still keeps epsilon; what the comparisons then add shows only in far
 # more runs than a quick audit makes of a rule that compares each round. So does a missing threshold noise.
 _MUTANTS = (
     noise_times(0.25, "quarter noise", "every noise value is a quarter of what the proof needs"),
     *family.PRIVACY_MUTANTS,
+    Mutant(
+        "noise of means on sums",
+        "the sum gets noise that is divided by the number of samples",
+        lambda algorithm: family.ScaledByUse(algorithm, on_estimate=1 / original(algorithm).horizon),
+    ),
+    Mutant(
+        "re-drawn",
+        f"{REPEATS} noisy estimates are averaged, each with the budget of one",
+        lambda algorithm: Redrawn(**algorithm.parameters),
+    ),
     Mutant(
         "hasty",
         "it halts at a tenth of the threshold",

@@ -9,7 +9,7 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.auditors._shared import mean_regret, with_parameters
+from verifiable_dp.auditors._shared import TRIALS, mean_regret, with_parameters
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
@@ -22,7 +22,7 @@ _DERIVED = (
 
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
-    """Lemma 4 and Theorem 4 on two-point rewards in [0, 1], where u = 1 for v = 1."""
+    """Lemma 4 and Theorem 4 on two-point rewards in [0, 1]; Theorems 5 and 10 on their hard instances."""
     two = with_parameters(algorithm, n_arms=2, beta=BETA)
     checks = elimination.survival_and_pulls(
         two,
@@ -45,7 +45,11 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         seed=seed,
         workers=workers,
     )
-    return [*checks, check]
+    worst = family.minimax_regret(algorithm, "theorem-4-minimax", budget=budget, seed=seed, workers=workers)
+    play = family.player(algorithm, family.LONG, TRIALS[budget], seed)
+    about = {"epsilon": algorithm.epsilon, "v": algorithm.v}
+    lower = [family.central_lower_bound(play, number, n_arms=k, **about) for number, k in ((5, 3), (10, 2))]
+    return [*checks, check, worst, *lower]
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -77,13 +81,39 @@ CLAIMS = (
     RegretClaim(
         "theorem-4-minimax",
         "Whatever the gaps, the expected regret is O(u^(1/(1+v)) (K log T/epsilon)^(v/(1+v)) T^(1/(1+v))).",
-        "O(u^(1/(1+v)) (K log T/epsilon)^(v/(1+v)) T^(1/(1+v)))",
+        "min_j (T 2^-j + (K - 1) max_{i <= j} 2^(1-i) P_i) + 2 u^(1/(1+v)) (beta T + (K - 1) P_1), "
+        "P_i = R_1 + ... + R_i",
         Source(
             papers.TAO,
             "Theorem 4 (8)",
-            "printed with u^(v/(1+v)^2), which does not scale; a rate without constants: not checked",
+            "printed as a rate with u^(v/(1+v)^2), which does not scale; constants from the epochs' lengths",
         ),
         "mean",
+        family.minimax_regret_bound,
+        "epsilon <= 1",
+    ),
+    RegretClaim(
+        "theorem-5",
+        "There is an instance on which every epsilon-DP algorithm with regret of at most T^(3/4) pulls all "
+        "other arms a more than t_a times with probability at least 1/2, so that its regret is "
+        "Omega(log T/epsilon sum_a Delta_a^(-1/v)).",
+        "t_a = log T/(100 epsilon 4^(1/v)) Delta_a^(-(1+v)/v); regret at least sum_a Delta_a t_a/2; "
+        "some arm has t_a pulls or fewer with probability at most (K - 1)/(2 K)",
+        Source(papers.TAO, "Theorem 5", "constants of its proof; the hard instance has K = 3 arms"),
+        "probability",
+        family.least_pulls,
+        "epsilon <= 1, means <= 1/6, gaps < 1/12, T^.13 > 4 K/Delta; regret <= T^(3/4), also where an arm is "
+        "changed",
+    ),
+    RegretClaim(
+        "theorem-10",
+        "The same for two arms: regret is Omega(log T/(epsilon Delta^(1/v))).",
+        "t_2 = log T/(100 epsilon 5^(1/v)) Delta^(-(1+v)/v); arm 2 has t_2 pulls or fewer with probability "
+        "at most 1/2",
+        Source(papers.TAO, "Theorem 10", "constants of its proof"),
+        "probability",
+        family.least_pulls,
+        "epsilon <= 1, Delta < 1/5, T^.13 > 4/Delta; regret <= T^(3/4), also where arm 2 is changed",
     ),
 )
 

@@ -11,8 +11,8 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import LinearState
-from verifiable_dp.algorithms.ldp_linear import LDPLinear
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.algorithms.ldp_linear import LDPLinear, width
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, original, with_parameters
 from verifiable_dp.auditors.dp_linear import pairs
@@ -60,6 +60,17 @@ class Fading(LDPLinear):
         return super().release(state, memory, query, answer, Altered(noise, 1 / state.batch[:, None]))
 
 
+class OffByOne(LDPLinear):
+    """Reports on the first action get no noise."""
+
+    def release(
+        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """The loop over actions begins at the second one."""
+        factor = (np.arange(self.n_arms) > 0).astype(np.float64)
+        return super().release(state, memory, query, answer, Altered(noise, factor))
+
+
 class Hasty(family.Hasty, LDPLinear):
     """See the family."""
 
@@ -94,6 +105,11 @@ _MUTANTS: Sequence[Mutant] = (
         "reports of batch i get Lap(2/(epsilon i))",
         lambda algorithm: Fading(**algorithm.parameters),
     ),
+    Mutant(
+        "first action forgotten",
+        "the loop that adds noise begins at the second action",
+        lambda algorithm: OffByOne(**algorithm.parameters),
+    ),
     *family.removal_mutants(Hasty, Timid, Inverted, Unweighted),
 )
 
@@ -124,6 +140,8 @@ CLAIMS = (
             "with a width that does not rest on Lemma 4; checked at beta = .1, T = 1e5",
         ),
         "probability",
+        width,
+        "a finite set of actions; q^i of any size",
     ),
 )
 
@@ -143,4 +161,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment=EXPERIMENT,
+    printed=Printed("refuted"),
 )

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._linear import Plan
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.auditor import Auditor, Mutant
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import first_round, original, with_parameters
 from verifiable_dp.claims import RegretClaim, Source
@@ -63,6 +65,44 @@ class Unweighted(family.Unweighted, LinearElimination):
     """See the family."""
 
 
+class Sparse(LinearElimination):
+    """Pulls a hundredth of what the width needs."""
+
+    def size(self, batch: int) -> float:
+        """A hundredth of the pulls of a phase."""
+        return super().size(batch) / 100
+
+
+class Turned(LinearElimination):
+    """Takes losses for rewards."""
+
+    def estimates(self, done: Plan, sums: FloatArray) -> FloatArray:
+        """Estimates with the wrong sign."""
+        return -super().estimates(done, sums)
+
+
+class Partial(LinearElimination):
+    """Regresses without the last action of the core set."""
+
+    def estimates(self, done: Plan, sums: FloatArray) -> FloatArray:
+        """Its rewards are lost."""
+        kept = sums.copy()
+        kept[:, done.core[-1]] = 0.0
+        return super().estimates(done, kept)
+
+
+_MUTANTS = (
+    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted),
+    *(
+        Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
+        for name, fault, kind in (
+            ("sparse", "a phase has a hundredth of its pulls", Sparse),
+            ("turned", "estimates have the wrong sign", Turned),
+            ("partial", "the rewards of the last action of the core set are lost", Partial),
+        )
+    ),
+)
+
 CLAIMS = (
     RegretClaim(
         "regret",
@@ -75,6 +115,7 @@ CLAIMS = (
         ),
         "mean",
         family.regret_bound,
+        "a finite set of actions, rewards in [-1, 1]",
     ),
     RegretClaim(
         "good-event",
@@ -83,6 +124,7 @@ CLAIMS = (
         "P[best action removed, or an action with a gap above 4 2^-l kept] <= beta",
         Source(papers.LATTIMORE, "chapter 22", "derived: sub-Gaussian tails, union over actions and phases"),
         "probability",
+        domain="a finite set of actions, rewards in [-1, 1]",
     ),
 )
 
@@ -93,7 +135,7 @@ auditor = Auditor(
     instance={"actions": family.AXES, "horizon": 600, "beta": 0.5},
     small={"actions": family.AXES, "horizon": 200, "beta": 0.9},
     pairs=pairs,
-    mutants=family.removal_mutants(Hasty, Timid, Inverted, Unweighted),
+    mutants=_MUTANTS,
     claims=CLAIMS,
     regret=regret,
     reference_epsilon=1.0,

@@ -61,6 +61,23 @@ class Late(Interpreted, NAS):
         return super().output(state) * [1.0, 0.5]
 
 
+class Total(Interpreted, NAS):
+    """Releases the sum."""
+
+    def output(self, state: StoppingState) -> FloatArray:
+        """The sum of the samples."""
+        return super().output(state) * np.column_stack([np.ones(len(state.t)), state.t])
+
+
+class Rescaled(Interpreted, NAS):
+    """Releases the mean on the scale of [0, 1]."""
+
+    def output(self, state: StoppingState) -> FloatArray:
+        """(mean + R)/(2 R)."""
+        time, mean = super().output(state).T
+        return np.column_stack([time, (mean + self.radius) / (2 * self.radius)])
+
+
 _MUTANTS = tuple(
     Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
     for name, fault, kind in (
@@ -68,6 +85,8 @@ _MUTANTS = tuple(
         ("narrow", "it halts at a twentieth of the threshold", Narrow),
         ("unsigned", "|mean| is released", Unsigned),
         ("halved", "the sum is divided by twice the number of samples", Late),
+        ("total", "the sum is released instead of the mean", Total),
+        ("rescaled", "the mean is released on the scale of [0, 1]", Rescaled),
     )
 )
 

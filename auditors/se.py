@@ -130,6 +130,14 @@ class Forgetting(_Changed):
         return SEState(after.run, after.t, after.epoch, after.active, np.zeros(after.sums.shape))
 
 
+class OffByOne(_Changed):
+    """Removes the arm after the one that should go."""
+
+    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
+        """The right set, one place on."""
+        return np.roll(super().removed(state, released), 1, axis=1) & state.active
+
+
 _MUTANTS = tuple(
     Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
     for name, fault, kind in (
@@ -138,6 +146,7 @@ _MUTANTS = tuple(
         ("timid", "arms leave at six times the radius only", Timid),
         ("inverted", "the best arms are removed", Inverted),
         ("forgetting", "only the last sweep counts, so that no arm ever leaves", Forgetting),
+        ("off by one", "the arm after the one that should go is removed", OffByOne),
     )
 )
 

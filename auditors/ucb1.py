@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,15 @@ class Misplaced(Interpreted, UCB1):
         return super().estimates(state, query, np.roll(released, 1, axis=1))
 
 
+class Forgetful(Interpreted, UCB1):
+    """Takes the last reward of an arm for its mean."""
+
+    def estimates(self, state: IndexState, query: Query, released: FloatArray) -> IndexState:
+        """Earlier rewards are dropped."""
+        last = np.where(query.active, np.nan_to_num(released) * state.pulls, state.estimate)
+        return replace(state, estimate=last)
+
+
 _MUTANTS = tuple(
     Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
     for name, fault, kind in (
@@ -91,6 +101,7 @@ _MUTANTS = tuple(
         ("inverted", "the arm of the smallest index is played", Inverted),
         ("deaf", "only the first reward of each arm is booked", Deaf),
         ("misplaced", "each reward is booked to the next arm", Misplaced),
+        ("forgetful", "the last reward of an arm is taken for its mean", Forgetful),
     )
 )
 

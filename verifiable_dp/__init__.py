@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verifiable_dp import claims, environments, mechanisms, neighbours, noise
     from verifiable_dp._validate import InputError
     from verifiable_dp.algorithm import Algorithm
-    from verifiable_dp.api import audit, check_regret
+    from verifiable_dp.api import audit, check_regret, restore
     from verifiable_dp.auditing.auditor import Auditor, Mutant
     from verifiable_dp.auditing.registry import catalogue, make
     from verifiable_dp.reporting.record import Report
@@ -32,6 +32,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "audit": "verifiable_dp.api",
     "check_regret": "verifiable_dp.api",
+    "restore": "verifiable_dp.api",
     "catalogue": "verifiable_dp.auditing.registry",
     "make": "verifiable_dp.auditing.registry",
     "simulate": "verifiable_dp.simulation",
@@ -61,6 +62,7 @@ __all__ = [
     "mechanisms",
     "neighbours",
     "noise",
+    "restore",
     "simulate",
     "verify",
 ]

@@ -127,3 +127,42 @@ def fill_laplace(  # type: ignore[no-untyped-def]
                 bits = w3
             out[i, j] = scale[i, j] * to_laplace(bits)
     return out
+
+
+@njit
+def to_gamma(key0, key1, run, number, shape):  # type: ignore[no-untyped-def]
+    """A Gamma draw of scale 1 and `shape` at least 1; its words are those of attempts 0, 1, ...
+
+    Source: Marsaglia & Tsang, "A simple method for generating gamma variables", TOMS 2000.
+    """
+    d = shape - 1.0 / 3.0
+    c = 1.0 / np.sqrt(9.0 * d)
+    attempt = np.uint64(0)
+    while True:
+        w0, w1, w2, w3 = block(key0, key1, number, run, REPORTS, attempt)
+        attempt += np.uint64(1)
+        radius, angle = np.sqrt(-2.0 * np.log(to_unit(w0))), 2.0 * np.pi * to_unit(w1)
+        for x, bits in ((radius * np.cos(angle), w2), (radius * np.sin(angle), w3)):
+            v = (1.0 + c * x) ** 3
+            if v > 0 and np.log(to_unit(bits)) < 0.5 * x * x + d - d * v + d * np.log(v):
+                return d * v
+
+
+@njit(nogil=True, cache=True)
+def fill_reports(key, run, slot, count, scale, where):  # type: ignore[no-untyped-def]
+    """Sums of `count` Laplace draws of `scale` each, (n, m); NaN where `where` is False.
+
+    Such a sum is the difference of two Gamma draws of shape `count`.
+    """
+    out = np.zeros(slot.shape)
+    for i in range(slot.shape[0]):
+        for j in range(slot.shape[1]):
+            if not where[i, j]:
+                out[i, j] = np.nan
+            elif count[i, j] > 0:
+                first = np.uint64(2 * slot[i, j])
+                shape = np.float64(count[i, j])
+                above = to_gamma(key[0], key[1], np.uint64(run[i]), first, shape)
+                below = to_gamma(key[0], key[1], np.uint64(run[i]), first + np.uint64(1), shape)
+                out[i, j] = scale[i, j] * (above - below)
+    return out

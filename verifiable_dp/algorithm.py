@@ -16,6 +16,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -277,6 +278,12 @@ class Algorithm(ABC):
     def session(self, *, seed: int | None = None, noise: Noise | None = None) -> Session:
         """Start a live run; see `verifiable_dp.session.Session`."""
         return Session(self, seed=seed, noise=noise)
+
+    def restore(
+        self, path: str | PathLike[str], *, noise: Noise | None = None, again: bool = False
+    ) -> Session:
+        """Go on with a saved live run; see `verifiable_dp.session.Session.restore`."""
+        return Session.restore(self, path, noise=noise, again=again)
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import _validate
+from verifiable_dp import _statefile, _validate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import audit as auditing
 from verifiable_dp.auditing import registry, targets
 from verifiable_dp.auditing.audit import ALPHA, BUDGETS, CONFIDENCE, Progress
+from verifiable_dp.noise import Noise
 from verifiable_dp.reporting.record import Report, finish
+from verifiable_dp.session import Session
 
 Target = Algorithm | Callable[..., Any] | str
 
@@ -75,7 +78,7 @@ def audit(
     target: Target,
     *,
     epsilon: float | None = None,
-    delta: float = 0.0,
+    delta: float | None = None,
     n_arms: int | None = None,
     horizon: int | None = None,
     bounds: tuple[float, float] | None = None,
@@ -98,7 +101,7 @@ def audit(
         `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)` or
         `release(data, size, rng) -> (size, ...)`, or ``file.py:name`` / ``package.module:name`` of one.
     epsilon, delta
-        The promise. Needed for a callable; an algorithm brings its own epsilon.
+        The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
     bounds
@@ -138,7 +141,8 @@ def audit(
     confidence = _check_level("confidence", confidence)
     if epsilon is not None:
         epsilon = _validate.positive("epsilon", epsilon)
-    delta = _validate.delta(delta)
+    if delta is not None:
+        delta = _validate.delta(delta)
     auditing.sizes_of(budget)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
@@ -168,7 +172,7 @@ def audit(
             horizon=horizon,
             bounds=bounds if bounds is not None else (0.0, 1.0),
             pairs=pairs,
-            **common,
+            **{**common, "delta": delta or 0.0},
         )
     else:
         raise InputError(f"target: {name} is neither an algorithm nor callable")
@@ -224,12 +228,45 @@ def check_regret(
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
 
 
+def restore(path: str | PathLike[str], *, noise: Noise | None = None, again: bool = False) -> Session:
+    """Go on with a saved live session of a catalogue algorithm.
+
+    Parameters
+    ----------
+    path
+        As given to `Session.save`.
+    noise, again
+        As `Session.restore`, which also takes algorithms that are not in the catalogue.
+
+    Returns
+    -------
+    Session
+        As it was when it was saved.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or used, or its algorithm is not in the catalogue.
+    """
+    record, _ = _statefile.read(_statefile.find(_statefile.place(path), again))
+    name, parameters = record["algorithm"], record["parameters"]
+    if not (isinstance(name, str) and isinstance(parameters, dict)):
+        raise InputError("session: the file must name an algorithm and its parameters")
+    return registry.make(name, **parameters).restore(path, noise=noise, again=again)
+
+
 def evidence(
-    name: str, *, budget: str = "quick", seed: int = 0, workers: int = 1, progress: Progress = _silent
+    name: str,
+    *,
+    printed: bool = False,
+    budget: str = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = _silent,
 ) -> Report:
     """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
 
-    Parameters are those of `audit`.
+    Parameters are those of `audit`; with `printed`, privacy of the listing as the paper prints it.
 
     Raises
     ------
@@ -238,11 +275,13 @@ def evidence(
     """
     _validate.choice("budget", budget, BUDGETS)
     auditor = registry.auditor(name)
-    algorithm = auditor.algorithm(**auditor.instance)
+    algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
     started, cpu = time.time(), time.process_time()
     draft = auditing.audit_algorithm(
-        algorithm, budget=budget, seed=seed, workers=_workers(workers), progress=progress
+        algorithm, budget=budget, seed=seed, workers=_workers(workers), mutants=not printed, progress=progress
     )
+    if printed:
+        return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
     progress("regret checks")
     regret = auditing.regret_only(
         auditor.algorithm(**(auditor.experiment or auditor.instance)),

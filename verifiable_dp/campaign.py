@@ -1,10 +1,12 @@
-"""The whole catalogue at once: a record and a page for each algorithm, and an index."""
+"""The whole catalogue at once: a record and a page for each algorithm, the errata, and an index."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from joblib import Parallel, delayed
 
@@ -12,7 +14,15 @@ from verifiable_dp import _validate, api
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.audit import BUDGETS, Progress
+from verifiable_dp.auditing.errata import chosen, examine
+from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.reporting.errata import document, save, verify_errata
+from verifiable_dp.reporting.page import of_claim, render_index
 from verifiable_dp.reporting.record import Report, schema, write_text
+from verifiable_dp.reporting.verify import read
+
+# Begun first, so that the workers end together.
+_LONGEST = ("dp-se", "dp-nas", "dp-ucb", "dp-robust-elimination", "dp-robust-ucb", "shuffled-linear")
 
 
 def run(
@@ -31,9 +41,10 @@ def run(
     budget
         ``quick``, ``standard`` or ``thorough``.
     out
-        Folder; it is made if needed. One folder for each algorithm, ``index.html`` and the JSON Schema.
+        Folder; it is made if needed. One folder for each algorithm and for each listing as printed that
+        the class corrects, ``errata.json`` and its page, ``index.html`` and the JSON Schema.
     only
-        Names to restrict to; all if empty.
+        Names to restrict to; all, and the errata, if empty.
     seed
         Whole number.
     workers
@@ -58,18 +69,104 @@ def run(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"out: {str(place)!r} cannot be made: {error.strerror}") from None
-    # The longest first, so that the workers end together.
-    order = sorted(names, key=lambda name: name not in ("dp-se", "dp-nas", "dp-ucb"))
-    tasks = (delayed(api.evidence)(name, budget=budget, seed=seed) for name in order)
+    targets = [(name, False) for name in names]
+    targets += [(name, True) for name in names if registry.auditor(name).printed]
+    order = sorted(targets, key=lambda target: target[0] not in _LONGEST)
+    tasks = (
+        delayed(api.evidence)(name, printed=printed, budget=budget, seed=seed) for name, printed in order
+    )
     done: dict[str, Report] = {}
     progress(f"auditing {len(order)} algorithms")
     for report in Parallel(n_jobs=min(workers, len(order)), return_as="generator")(tasks):
-        report.save(place / report.name)
-        done[report.name] = report
-        progress(f"{report.name} done, {len(done)} of {len(order)}")
-    reports = [done[name] for name in names]
+        folder = folder_of(report.name, report.printed)
+        report.save(place / folder)
+        done[folder] = report
+        progress(f"{folder} done, {len(done)} of {len(order)}")
+    if not only:
+        progress("errata")
+        save(errata(seed=seed, workers=workers), place)
     write_index(place)
-    return reports
+    return [done[folder_of(*target)] for target in targets]
+
+
+def folder_of(name: str, printed: bool) -> str:
+    """Where the record of an algorithm, or of its listing as printed, is written."""
+    return f"{name}-printed" if printed else name
+
+
+def errata(names: Sequence[str] = (), *, seed: int = 0, workers: int = 1) -> dict[str, Any]:
+    """Produce the evidence of errata, all if none is named; the data file.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    started = time.time()
+    rows = chosen(names)
+    tasks = (delayed(examine)(row, seed) for row in rows)
+    return document(list(Parallel(n_jobs=min(workers, len(rows)))(tasks)), seed=seed, started=started)
+
+
+def claims(folder: str | Path) -> list[dict[str, str]]:
+    """Every claim of the catalogue with the verdict of the records in `folder`.
+
+    Returns
+    -------
+    list of dict
+        ``algorithm``, ``claim``, ``source``, ``verdict``, ``statement``, ``formula``, ``domain``. The verdict
+        is ``no record``, ``not checked`` where the claim says why, ``no check``, or those of its checks.
+
+    Raises
+    ------
+    InputError
+        If a record cannot be read.
+    """
+    rows = []
+    for name in registry.names():
+        auditor = registry.auditor(name)
+        path = Path(folder) / name / "record.json"
+        record = read(path) if path.is_file() else None
+        promise = auditor.algorithm(**auditor.instance).claim
+        if promise is not None and promise.source is not None:
+            verdict = str(record["verdict"]).replace("_", " ") if record else "no record"
+            rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(promise), "", ""))
+        for claim in auditor.claims:
+            verdict = _verdict_of(claim, record)
+            rows.append(
+                _claim_row(
+                    name, claim.name, claim.source, verdict, claim.statement, claim.formula, claim.domain
+                )
+            )
+    return rows
+
+
+def _claim_row(
+    algorithm: str, claim: str, source: Source, verdict: str, statement: str, formula: str, domain: str
+) -> dict[str, str]:
+    return {
+        "algorithm": algorithm,
+        "claim": claim,
+        "source": source.statement,
+        "verdict": verdict,
+        "statement": statement,
+        "formula": formula,
+        "domain": domain,
+    }
+
+
+def _promise(claim: PrivacyClaim) -> str:
+    delta = f", delta = {claim.delta:g}" if claim.delta else ""
+    return (
+        f"epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {claim.observe})"
+    )
+
+
+def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
+    if record is None or not record["regret"]:
+        return "no record"
+    found = of_claim(record["regret"]["checks"], claim.name)
+    return "not checked" if found == "no check" and "not checked" in claim.source.note else found
 
 
 def write_index(folder: Path) -> Path:
@@ -80,24 +177,32 @@ def write_index(folder: Path) -> Path:
     InputError
         If a record cannot be read or the folder cannot be written.
     """
-    from verifiable_dp.reporting.page import render_index
-    from verifiable_dp.reporting.verify import read
-
     paths = sorted(folder.glob("*/record.json"))
     records = [read(path) for path in paths]
     links = [f"{path.parent.name}/record.html" for path in paths]
+    whole = folder / "errata.json"
+    slips = verify_errata(whole)["errata"] if whole.exists() else []
     (folder / "schema").mkdir(exist_ok=True)
     write_text(folder / "schema" / "record-1.json", json.dumps(schema(), indent=1, sort_keys=True) + "\n")
-    return write_text(folder / "index.html", render_index(records, links))
+    return write_text(folder / "index.html", render_index(records, links, slips))
 
 
 def exit_status(reports: Sequence[Report]) -> int:
-    """1 if a promise is refuted, a theorem contradicted or a mutant missed; 3 if a promise is undecided."""
+    """1 if a promise is refuted, a theorem contradicted or a mutant missed; 3 if a promise is undecided.
+
+    A listing as printed must come out as its auditor expects, or the status is 1.
+    """
     for report in reports:
+        if report.printed:
+            known = registry.auditor(report.name).printed
+            if known is None or report.verdict != known.expected:
+                return 1
+            continue
         missed = [m for m in report.record["mutants"] if m["verdict"] not in ("refuted", "contradicted")]
         if missed or report.regret_verdict == "contradicted":
             return 1
         if not report.baseline and report.verdict == "refuted":
             return 1
-    undecided = [r for r in reports if not r.baseline and r.verdict != "not_refuted"]
+    promising = [r for r in reports if not r.baseline and not r.printed]
+    undecided = [r for r in promising if r.verdict != "not_refuted"]
     return 3 if undecided else 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from verifiable_dp import _validate
 
-OBSERVERS = ("actions", "releases", "reports")
+OBSERVERS = ("actions", "releases", "reports", "shuffled")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class PrivacyClaim:
     delta
         In [0, 1).
     observe
-        What the adversary sees: ``actions``, ``releases`` (also every noisy statistic) or ``reports``.
+        What the adversary sees: ``actions``, ``releases`` (also every noisy statistic), ``reports`` or
+        ``shuffled`` (the multiset of the reports of each batch).
     source
         Where it is proved; None for a claim made by a user.
     trust_model, unit, adjacency

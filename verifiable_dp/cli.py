@@ -111,24 +111,31 @@ def main() -> None:
 
 
 @main.command("list")
-@click.option("--claims", is_flag=True, help="Every claim, with its source.")
-def list_(claims: bool) -> None:
-    """Show the catalogue."""
+@click.option("--claims", is_flag=True, help="Every claim, with its source, formula, domain and verdict.")
+@click.option(
+    "--reports",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    help="Records that the verdicts are taken from.",
+)
+def list_(claims: bool, reports: Path) -> None:
+    """List the catalogue."""
     from verifiable_dp.auditing import registry
 
-    if not claims:
-        table = registry.catalogue()
-        widths = {c: max(len(c), *(len(str(v)) for v in table[c])) for c in ("name", "model")}
-        for row in table.itertuples():
-            click.echo(f"{row.name:<{widths['name']}}  {row.model:<{widths['model']}}  {row.paper}")
+    if claims:
+        from verifiable_dp import campaign
+
+        for row in campaign.claims(reports):
+            click.echo(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")
+            for part in ("statement", "formula", "domain"):
+                if row[part]:
+                    click.echo(f"  {part}: {row[part]}")
         return
-    for name in registry.names():
-        auditor = registry.auditor(name)
-        promise = auditor.algorithm(**auditor.instance).claim
-        if promise is not None and promise.source is not None:
-            click.echo(f"{name}: privacy, {promise.source.statement} ({promise.source.paper})")
-        for claim in auditor.claims:
-            click.echo(f"{name}: {claim.name}, {claim.source.statement}: {claim.statement}")
+    table = registry.catalogue()
+    width = max(len(name) for name in table["name"]) + 2
+    for entry in table.itertuples():
+        click.echo(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
 
 
 def _outputs(function: Any) -> Any:
@@ -169,12 +176,16 @@ def _write(
 @main.command()
 @click.argument("target")
 @click.option("--epsilon", type=float, help="The promise; needed for your own code.")
-@click.option("--delta", type=float, default=0.0, show_default=True)
+@click.option(
+    "--delta", type=float, help="Of the promise; 0 for your own code, the claim's for a listed one."
+)
 @click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
 @click.option("--horizon", type=int, help="T; needed for play and play_many.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
 @click.option(
-    "--observe", type=click.Choice(["actions", "releases", "reports"]), help="What the adversary sees."
+    "--observe",
+    type=click.Choice(["actions", "releases", "reports", "shuffled"]),
+    help="What the adversary sees.",
 )
 @click.option("--budget", type=Budget(), default="quick", show_default=True)
 @_common
@@ -182,7 +193,7 @@ def _write(
 def audit(
     target: str,
     epsilon: float | None,
-    delta: float,
+    delta: float | None,
     n_arms: int | None,
     horizon: int | None,
     bounds: tuple[float, float] | None,
@@ -344,8 +355,13 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
 @click.option("--workers", type=int, default=1, show_default=True)
 def verify(record: Path, rerun: bool, workers: int) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off."""
+    from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
+    from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
+    if read(record).get("schema_version") == ERRATA_VERSION:
+        _verify_errata(verify_errata(record), rerun, workers)
+        return
     with _progress() as progress:
         again = None
         if rerun:
@@ -356,6 +372,60 @@ def verify(record: Path, rerun: bool, workers: int) -> None:
 
         result = check(record, rerun=again)
     click.echo(result.summary())
+
+
+def _verify_errata(whole: Any, rerun: bool, workers: int) -> None:
+    if rerun:
+        from verifiable_dp import campaign
+        from verifiable_dp._validate import InputError
+        from verifiable_dp.reporting.verify import first_difference
+
+        with _progress() as progress:
+            progress("errata")
+            again = campaign.errata(
+                [row["name"] for row in whole["errata"]], seed=whole["seed"], workers=workers
+            )
+        difference = first_difference(whole["errata"], again["errata"], "errata")
+        if difference:
+            raise InputError(f"errata: a re-run gives something else: {difference}")
+    said = "; run again, every count is the same" if rerun else ""
+    click.echo(f"errata: digest holds, {len(whole['errata'])} rows judged again{said}")
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--workers", type=int, default=1, show_default=True)
+@click.option("--json", "json_path", type=_PATH, help="Write the rows here.")
+def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | None) -> None:
+    """Show that statements of the papers fail as printed and hold as corrected; all if no NAME is given.
+
+    Exit status 1 if the evidence does not confirm one of them.
+    """
+    import json
+
+    from verifiable_dp import campaign
+    from verifiable_dp.reporting.errata import line
+    from verifiable_dp.reporting.page import measured
+
+    _check_writable(json_path)
+    with _progress() as progress:
+        progress("errata")
+        whole = campaign.errata(names, seed=seed, workers=workers)
+    for row in whole["errata"]:
+        click.echo(line(row))
+        if names:
+            click.echo(f"  printed: {row['printed']}")
+            for check in row["checks_of_printed"]:
+                click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
+            click.echo(f"  right: {row['right']}")
+            for check in row["checks_of_right"]:
+                click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
+    if json_path is not None:
+        from verifiable_dp.reporting.record import write_text
+
+        write_text(json_path, json.dumps(whole, indent=1, sort_keys=True) + "\n")
+    sys.exit(1 if any(row["outcome"] == "not_confirmed" for row in whole["errata"]) else 0)
 
 
 @main.command()

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import special
 
 from verifiable_dp import _philox
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray, integer
@@ -116,12 +115,7 @@ class Seeded:
         where: BoolArray,
     ) -> FloatArray:
         """See `Noise.reports`; a sum of Laplace draws is the difference of two Gamma draws."""
-        words = [_philox.fill_words(self.key, run, _philox.REPORTS, 2 * slot + side) for side in (0, 1)]
-        # Middles of 2^53 cells of (0, 1).
-        units = [((word >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53 for word in words]
-        shape = np.maximum(count, 1).astype(np.float64)
-        noise = scale * (special.gammaincinv(shape, units[0]) - special.gammaincinv(shape, units[1]))
-        return np.where(where, value + np.where(count > 0, noise, 0.0), np.nan)
+        return np.asarray(value + _philox.fill_reports(self.key, run, slot, count, scale, where))
 
     def hidden(
         self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
@@ -202,6 +196,41 @@ class Secure:
 
     def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
         """See `Noise.show`; nothing is kept."""
+
+
+def described(noise: Noise) -> dict[str, Any]:
+    """What a saved session keeps of its source, as JSON values.
+
+    Draws are addressed, so that a `Seeded` source is its seed and path; a `Secure` one has nothing to keep,
+    and any other one (kind ``given``) has to be given again.
+    """
+    if type(noise) is Seeded:
+        return {"kind": "seeded", "seed": int(noise.seed), "path": [int(part) for part in noise.path]}
+    return {"kind": "secure" if type(noise) is Secure else "given"}
+
+
+def source_of(stored: Mapping[str, Any], given: Noise | None) -> Noise:
+    """The source of a restored session: inverse of `described`.
+
+    Raises
+    ------
+    InputError
+        If a source is given and not needed, or the other way round, or `stored` describes none.
+    """
+    kind = stored.get("kind")
+    if (kind == "given") != (given is not None):
+        raise InputError(
+            f"noise: the saved session's source is {kind}; give noise=… if and only if it was given before"
+        )
+    if given is not None:
+        return given
+    if kind == "secure":
+        return Secure()
+    seed, path = stored.get("seed"), stored.get("path")
+    whole = isinstance(path, list) and all(type(number) is int and number >= 0 for number in [seed, *path])
+    if kind != "seeded" or not whole:
+        raise InputError("noise: the saved session describes no source of noise")
+    return Seeded(seed, tuple(path))  # type: ignore[arg-type]
 
 
 class Around:

@@ -1,16 +1,19 @@
-"""Live use of an algorithm: rewards as they arrive, one at a time."""
+"""Live use of an algorithm: rewards as they arrive, one at a time; saved and restored at any round."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from verifiable_dp import _statefile
 from verifiable_dp._validate import InputError
-from verifiable_dp.noise import Noise, Secure, Seeded
+from verifiable_dp.noise import Noise, Secure, Seeded, described, source_of
 
 if TYPE_CHECKING:
-    from verifiable_dp.algorithm import Algorithm, State
+    from os import PathLike
+
+    from verifiable_dp.algorithm import Algorithm, Query, State
 
 
 class Session:
@@ -35,21 +38,24 @@ class Session:
     >>> session = algorithm.session(seed=7)  # doctest: +SKIP
     >>> arm = session.select()  # doctest: +SKIP
     >>> session.update(0.5)  # doctest: +SKIP
+    >>> session.save("session.json")  # doctest: +SKIP
+    >>> session = algorithm.restore("session.json")  # doctest: +SKIP
     """
 
     def __init__(self, algorithm: Algorithm, *, seed: int | None = None, noise: Noise | None = None) -> None:
         self._algorithm = algorithm
         self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
+        # The saved state, path and beginning, from which nobody has drawn noise: it is the right to draw.
+        self._saved: tuple[str, bytes] | None = None
         run = np.zeros(1, np.int64)
-        self._state = algorithm.start(run)
         self._memory = algorithm.private(run)
-        self._open_block()
+        state = algorithm.start(run)
+        self._open_block(state, algorithm.query(state))
 
-    def _open_block(self) -> None:
-        self._query = self._algorithm.query(self._state)
-        self._done = 0
-        asked = (self._query.ask.size,) if self._query.ask is not None and self._query.ask.size > 1 else ()
+    def _open_block(self, state: State, query: Query) -> None:
+        asked = (query.ask.size,) if query.ask is not None and query.ask.size > 1 else ()
         self._sums = np.zeros((1, self._algorithm.n_arms, *asked))
+        self._state, self._query, self._done = state, query, 0
 
     def _asked(self, reward: float, arm: int) -> Any:
         ask = self._query.ask
@@ -90,7 +96,8 @@ class Session:
         Raises
         ------
         InputError
-            If the session is finished, or the reward is NaN or out of bounds; nothing is changed then.
+            If the session is finished, the reward is NaN or out of bounds, or noise is to be drawn and the
+            saved state was used by another session; nothing is changed then.
         """
         arm = self.select()
         low, high = self._algorithm.bounds
@@ -100,11 +107,146 @@ class Session:
                 f"reward must be finite and lie within the declared bounds [{low:g}, {high:g}], "
                 f"got {reward!r}"
             )
-        self._sums[0, arm] += self._asked(float(reward), arm)
-        self._done += 1
-        if self._done == int(self._query.rounds[0]):
-            self._memory, released = self._algorithm.release(
-                self._state, self._memory, self._query, self._sums, self._noise
-            )
-            self._state = self._algorithm.decide(self._state, self._query, released)
-            self._open_block()
+        sums = self._sums.copy()
+        sums[0, arm] += self._asked(float(reward), arm)
+        if self._done + 1 < int(self._query.rounds[0]):
+            self._sums, self._done = sums, self._done + 1
+            return
+        self._retire()
+        memory, released = self._algorithm.release(self._state, self._memory, self._query, sums, self._noise)
+        state = self._algorithm.decide(self._state, self._query, released)
+        query = self._algorithm.query(state)
+        self._memory = memory
+        self._open_block(state, query)
+
+    # ------------------------------------------------------------ saved state
+
+    def _retire(self) -> None:
+        """Use up the saved state before noise is drawn: restored afterwards it would draw once more."""
+        if self._saved is not None:
+            _statefile.retire(*self._saved)
+            self._saved = None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the session to `path`, whole or not at all, readable by its owner only.
+
+        The file holds the private memory: exact sums of rewards, and the seed if there is one. Unless the
+        noise is seeded, it is good until a session that knows it draws noise, which renames it to
+        ``path + ".used"``.
+
+        Raises
+        ------
+        InputError
+            If `path` cannot be written, the algorithm's parameters or states are no plain values and
+            arrays, or another session has gone on from the last saved state.
+        """
+        place = _statefile.place(path)
+        if place.endswith(_statefile.USED):
+            raise InputError(f"path must not end with {_statefile.USED}, got {place!r}")
+        data, head = _statefile.seal(self._record())
+        with _statefile.replacing(place, data):
+            if self._saved is not None:
+                _statefile.check_held(*self._saved)
+                if self._saved[0] != place:
+                    self._retire()
+        self._saved = None if type(self._noise) is Seeded else (place, head)
+
+    def _record(self) -> dict[str, Any]:
+        algorithm, run = self._algorithm, np.zeros(1, np.int64)
+        return {
+            "format": _statefile.FORMAT,
+            "version": _statefile.VERSION,
+            **_identity(algorithm),
+            "noise": described(self._noise),
+            "rounds": self.rounds,
+            "public": _statefile.pack("public", self._state, algorithm.start(run)),
+            "private": _statefile.pack("private", self._memory, algorithm.private(run)),
+            "block": {"done": self._done, "sums": _statefile.pack_array(self._sums), **_plan(self._query)},
+        }
+
+    @classmethod
+    def restore(
+        cls,
+        algorithm: Algorithm,
+        path: str | PathLike[str],
+        *,
+        noise: Noise | None = None,
+        again: bool = False,
+    ) -> Self:
+        """The session that was saved to `path`; it goes on as if it had never been interrupted.
+
+        Parameters
+        ----------
+        algorithm
+            The algorithm of the saved session, with the same parameters.
+        path
+            As given to `save`.
+        noise
+            The source, if one was given to the saved session.
+        again
+            Restore a used file too. Each value that was released after it was saved is released once more
+            with fresh noise, and costs its epsilon once more.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, damaged, used, of another version, of another algorithm or of other
+            parameters, or what it holds does not fit the algorithm.
+        """
+        place = _statefile.find(_statefile.place(path), again)
+        record, head = _statefile.read(place)
+        for key, value in _identity(algorithm).items():
+            if record[key] != value:
+                raise InputError(f"session: {place!r} has {key} {record[key]!r}, not {value!r}")
+        session = cls(algorithm, noise=source_of(_object("noise", record["noise"]), noise))
+        session._resume(record)
+        if type(session._noise) is not Seeded and not again:
+            session._saved = (place, head)
+        return session
+
+    def _resume(self, record: dict[str, Any]) -> None:
+        """Take over the state of a record."""
+        state = _statefile.unpack("public", record["public"], self._state)
+        memory = _statefile.unpack("private", record["private"], self._memory)
+        try:
+            query = self._algorithm.query(state)
+        except Exception:  # what a state that no run reaches does to an algorithm is not known
+            raise InputError("session: the saved public state is none of the algorithm's") from None
+        block = _object("block", record["block"])
+        plan = _plan(query)
+        if {key: block.get(key) for key in plan} != plan:
+            raise InputError("session: the saved block is not the one that follows from the public state")
+        done = block.get("done")
+        if type(done) is not int or not 0 <= done < max(int(query.rounds[0]), 1):
+            raise InputError(f"session: block.done must lie within the block, got {done!r}")
+        self._memory = memory
+        self._open_block(state, query)
+        self._sums, self._done = _statefile.unpack("block.sums", block.get("sums"), self._sums), done
+        possible = 0 <= self.rounds <= self._algorithm.horizon and not state.run.any()
+        if not possible or record["rounds"] != self.rounds:
+            raise InputError(f"session: rounds must be those of the state, got {record['rounds']!r}")
+
+
+def _identity(algorithm: Algorithm) -> dict[str, Any]:
+    """Name and parameters as JSON values."""
+    try:
+        parameters = algorithm.parameters
+    except TypeError as error:
+        raise InputError(f"session: the algorithm cannot be saved: {error}") from None
+    return {
+        "algorithm": algorithm.name,
+        "parameters": {key: _statefile.plain(key, value) for key, value in parameters.items()},
+    }
+
+
+def _plan(query: Query) -> dict[str, Any]:
+    """What a query says of the rounds of its block, as JSON values."""
+    names = ("start", "rounds", "active", "complete", "counts")
+    arrays = {name: getattr(query, name) for name in names}
+    return {name: None if array is None else _statefile.pack_array(array) for name, array in arrays.items()}
+
+
+def _object(name: str, stored: Any) -> dict[str, Any]:
+    if not isinstance(stored, dict):
+        raise InputError(f"session: {name} must be an object, got {type(stored).__name__}")
+    return stored

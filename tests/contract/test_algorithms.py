@@ -12,7 +12,7 @@ from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.auditor import Prefix
 from verifiable_dp.environments import Binomial, Pulled, Table, TwoPoint
 from verifiable_dp.evidence import alignment
-from verifiable_dp.noise import Seeded, key_of
+from verifiable_dp.noise import Around, Seeded, key_of
 
 NAMES = registry.names()
 RUNS = 24
@@ -106,6 +106,108 @@ def test_a_live_session_refuses_a_bad_reward_and_stays_as_it_was(name, reward):
     assert (session.rounds, session.select()) == before
 
 
+class Counted(Around):
+    """Counts what is drawn, by kind."""
+
+    def __init__(self, seed):
+        self.inner, self.draws = Seeded(seed), {"laplace": 0, "reports": 0, "hidden": 0}
+
+    def laplace(self, value, scale, run, slot, where):
+        self.draws["laplace"] += int(where.sum())
+        return super().laplace(value, scale, run, slot, where)
+
+    def reports(self, value, scale, count, run, slot, where):
+        self.draws["reports"] += int(where.sum())
+        return super().reports(value, scale, count, run, slot, where)
+
+    def hidden(self, scale, run, slot, where, shift):
+        self.draws["hidden"] += int(where.sum())
+        return super().hidden(scale, run, slot, where, shift)
+
+
+class Blocks:
+    """Keeps the round after each block of one run."""
+
+    def __init__(self):
+        self.ends = []
+
+    def block(self, position, query):
+        self.ends.append(int(query.start[0] + query.rounds[0]))
+
+
+def stops_of(algorithm, table, seed):
+    """Rounds to save at: the start, the end, inside blocks, right before and right after releases."""
+    blocks = Blocks()
+    play(algorithm, Table(table), Seeded(seed), np.zeros(1, np.int64), watch=blocks)
+    ends = blocks.ends
+    middle = (([0, *ends])[-2] + ends[-1]) // 2
+    around = {end + step for end in (ends[0], ends[len(ends) // 2]) for step in (-1, 0, 1)}
+    return sorted(stop for stop in {0, 1, middle, ends[-1] - 1, ends[-1], *around} if 0 <= stop <= ends[-1])
+
+
+def go_on(session, table, arms, until):
+    """Play up to round `until`; append the arms."""
+    while not session.finished and session.rounds < until:
+        arm = session.select()
+        session.update(table[session.rounds, arm])
+        arms.append(arm)
+
+
+def same_records(one, two):
+    return type(one) is type(two) and all(
+        np.array_equal(getattr(one, field.name), getattr(two, field.name), equal_nan=True)
+        for field in dataclasses.fields(one)
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_session_that_was_saved_and_restored_is_one_that_was_not(name, counted, tmp_path):
+    """Once at each stop, and through all stops: same arms, states, memories and numbers of draws."""
+    algorithm, path = small(name), tmp_path / "session"
+    table = table_of(algorithm)
+    stops = stops_of(algorithm, table, 7)
+
+    def start():
+        noise = Counted(7) if counted else None
+        return noise, algorithm.session(noise=noise) if counted else algorithm.session(seed=7)
+
+    noise, whole = start()
+    expected = []
+    go_on(whole, table, expected, algorithm.horizon)
+    draws = noise.draws if counted else None
+    for chosen in [*([stop] for stop in stops), stops]:
+        noise, session = start()
+        arms = []
+        for stop in chosen:
+            go_on(session, table, arms, stop)
+            session.save(path)
+            before, session = session, algorithm.restore(path, noise=noise)
+            assert session.rounds == before.rounds == min(stop, len(expected))
+            assert same_records(session.state, before.state)
+        go_on(session, table, arms, algorithm.horizon)
+        assert arms == expected
+        assert same_records(session.state, whole.state)
+        assert same_records(session._memory, whole._memory)
+        assert not counted or noise.draws == draws
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_session_restored_from_before_a_release_draws_again(name, tmp_path):
+    """The counter's control: an old file makes more draws than an uninterrupted session."""
+    algorithm, path = small(name), tmp_path / "session"
+    table, noise = table_of(algorithm), Counted(7)
+    session = algorithm.session(noise=noise)
+    session.save(path)
+    go_on(session, table, [], algorithm.horizon)
+    once = dict(noise.draws)
+    assert sum(once.values()) > 0
+    with pytest.raises(InputError, match="again=True"):
+        algorithm.restore(path, noise=noise)
+    go_on(algorithm.restore(path, noise=noise, again=True), table, [], algorithm.horizon)
+    assert noise.draws == {kind: 2 * count for kind, count in once.items()}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_replay_on_the_same_input_costs_nothing(name):
     algorithm = instance(name)
@@ -129,7 +231,7 @@ def test_replay_on_the_same_input_costs_nothing(name):
 @pytest.mark.parametrize("name", [name for name in NAMES if hasattr(instance(name), "kernel")])
 def test_the_kernel_plays_the_definition_draw_for_draw(name):
     algorithm = small(name)
-    low, high = algorithm.bounds
+    low, high = algorithm.search_bounds
     # Means near one another, and a clear best one.
     for share in (0.5, 0.8):
         shares = np.where(np.arange(algorithm.n_arms) == 1 % algorithm.n_arms, share, 0.5)

@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from verifiable_dp.api import evidence
-from verifiable_dp.reporting.page import render_index
+from verifiable_dp.campaign import errata
+from verifiable_dp.reporting.page import render_errata, render_index
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
@@ -42,7 +43,12 @@ addEventListener("message", (e) => {{ document.getElementById("found").textConte
 @pytest.fixture(scope="module")
 def pages():
     report = evidence("nas")
-    return {"record": report.to_html(), "index": render_index([report.record], ["nas/record.html"])}
+    rows = errata(["tree-budget", "local-rate", "good-event", "central-sensitivity"])
+    return {
+        "record": report.to_html(),
+        "index": render_index([report.record], ["nas/record.html"], rows["errata"]),
+        "errata": render_errata(rows),
+    }
 
 
 def measure(page, width, folder):
@@ -66,7 +72,7 @@ def measure(page, width, folder):
 
 
 @needs_browser
-@pytest.mark.parametrize("which", ["record", "index"])
+@pytest.mark.parametrize("which", ["record", "index", "errata"])
 @pytest.mark.parametrize("width", [360, 1440])
 def test_the_page_fits_its_window(pages, which, width, tmp_path):
     found = measure(pages[which], width, tmp_path)

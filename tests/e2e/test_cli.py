@@ -26,8 +26,11 @@ NAMES = [
     "ldp-linear",
     "ldp-robust-se",
     "linear-elimination",
+    "linucb",
     "nas",
+    "robust-ucb",
     "se",
+    "shuffled-linear",
     "tree-sum",
     "ucb1",
 ]
@@ -237,6 +240,33 @@ def test_list(folder):
     claims = run(folder, "list", "--claims").stdout
     assert "dp-se: privacy, Theorem 4.1" in claims
     assert "dp-se: lemma-4.2" in claims
+
+
+def test_claims_have_the_verdicts_of_the_reports(folder):
+    reports = Path(__file__).parents[2] / "reports"
+    lines = run(folder, "list", "--claims", "--reports", str(reports)).stdout.splitlines()
+    assert "dp-se: privacy, Theorem 4.1: not refuted" in lines
+    assert any(line.startswith("dp-se: lemma-4.2, Lemma 4.2: ") and "consistent" in line for line in lines)
+    assert "dp-se: privacy, Theorem 4.1: no record" in run(folder, "list", "--claims").stdout
+
+
+def test_an_erratum_is_run_again_and_its_file_verified(folder):
+    done = run(folder, "errata", "fact-2.1", "good-event", "--json", "errata.json")
+    assert done.returncode == 0
+    assert "contradicted: log(a log x)/x exceeds b" in done.stdout
+    assert "by reading" in done.stdout
+    assert run(folder, "verify", "errata.json").returncode == 0
+    again = run(folder, "verify", "errata.json", "--rerun")
+    assert again.returncode == 0
+    assert "every count is the same" in again.stdout
+    text = (folder / "errata.json").read_text("utf-8")
+    (folder / "errata.json").write_text(text.replace('"outcome": "confirmed"', '"outcome": "by_reading"'))
+    edited = run(folder, "verify", "errata.json")
+    assert edited.returncode == 2
+    assert "errata" in edited.stderr
+    unknown = run(folder, "errata", "no-such")
+    assert unknown.returncode == 2
+    assert "no-such" in unknown.stderr
 
 
 def test_help_and_version(folder):

@@ -1,4 +1,4 @@
-r"""The commands and programs that README.md shows are run.
+r"""The commands and programs that README.md and the `PAGES` of docs show are run.
 
 ```console  lines that begin with `$ verifiable-dp` run in order in one empty folder; the last one must exit
             with the status in a comment `<!-- exit: 1 -->` right before the block (default 0), the others 0.
@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [ROOT / "docs" / "live-sessions.md"]
 BLOCK = re.compile(
     r"^(?:<!-- *(?P<key>\w+): *(?P<value>\S+) *-->\n\s*)?```(?P<language>console|python)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -42,6 +44,10 @@ def read(text):
 
 
 CONSOLES, PROGRAMS, FILES = read(README.read_text(encoding="utf-8"))
+for page in PAGES:
+    consoles, programs, _ = read(page.read_text(encoding="utf-8"))
+    CONSOLES += consoles
+    PROGRAMS += programs
 
 
 @pytest.fixture

@@ -13,10 +13,14 @@ from verifiable_dp.algorithms.dp_robust_elimination import (
     deviation,
     printed_rate,
 )
+from verifiable_dp.auditors import _contamination as contamination
 from verifiable_dp.auditors.dp_robust_elimination import auditor, blocks, pairs, pulls_bound
-from verifiable_dp.environments import Table
+from verifiable_dp.environments import Draws, Huber, StudentT, Table
 from verifiable_dp.evidence import alignment
+from verifiable_dp.evidence.check import judged
 from verifiable_dp.noise import Recorder, Seeded
+from verifiable_dp.reporting.tables import joined
+from verifiable_dp.simulation import simulate
 
 FEW = {"n_arms": 2, "epsilon": 1.0, "horizon": 4096}
 CENTRAL = {**FEW, "moments": "central", "radius": 7.0}
@@ -240,3 +244,103 @@ def test_printed_central_needs_room_for_two_bins_on_either_side():
         DPRobustElimination(**{**CENTRAL, "radius": 1.0}, variant="printed")
     assert DPRobustElimination(**{**CENTRAL, "radius": 1.0}).n_bins == 3
     assert DPRobustElimination(**FEW, contamination=0.2).central is False
+
+
+# ---------------------------------------------------------------- the table beside DP Robust SE
+
+
+@pytest.fixture(scope="module")
+def found():
+    algorithm = DPRobustElimination(**auditor.experiment)
+    return contamination.tables(algorithm, claim="theorem-4.1", budget="quick", seed=0, workers=1)
+
+
+def test_the_table_has_every_kind_share_and_family(found):
+    expected = [
+        (setting.inlier.name, kind, alpha)
+        for setting in contamination.SETTINGS
+        for alpha in (0.0, 0.01, 0.05, 0.1)
+        for kind in (("none",) if alpha == 0 else (*contamination.KINDS, contamination.FAR))
+    ]
+    assert len(expected) == 39
+    for table in found:
+        rows = joined(table.as_dict())
+        assert [(row["instance"], row["kind"], row["contamination"]) for row in rows] == expected
+        assert {(row["n_a"], row["n_b"]) for row in rows} == {(12, 12)}
+        assert table.result["intervals"] == 3 * 39
+        assert judged("table", table.statistics) == table.result
+    assert found[0].name != found[1].name
+
+
+def test_the_table_tells_what_the_formulas_do(found):
+    """Regret of a run without removals, of the first epoch and of the floor, worked out apart."""
+    for table, factor in zip(found, (1.0, 0.1), strict=True):
+        for row in joined(table.as_dict()):
+            t, alpha, gap = contamination.HORIZON, row["contamination"], row["gap"]
+            assert row["equal"] == pytest.approx(gap * t / 2)
+            assert row["floor"] == pytest.approx(t * alpha**0.5)
+            u = 50.0 if "far" in row["instance"] else 1.0
+            pulls = math.ceil(u * (48 * factor) ** 2 * math.log(8 * t) + 1)
+            assert row["first"] == 2 * pulls
+            if not row["acts"]:  # no epoch ends: the arms are played alike
+                assert row["mean_b"] == pytest.approx(gap * t / 2)
+                assert row["sd_b"] == 0
+            elif alpha == 0:  # one epoch tells these gaps apart
+                assert row["mean_b"] == pytest.approx(gap * pulls)
+
+
+def test_outliers_of_the_table_lie_just_within_a_truncation():
+    algorithm = DPRobustElimination(**auditor.experiment)
+    for rule, rival, kind, size, environment in contamination.entries(algorithm, "proof"):
+        if kind == "none":
+            continue
+        assert isinstance(environment, Huber)
+        assert environment.alpha == rule.contamination
+        if kind == contamination.FAR:
+            assert 0.8 < size / rival.schedule[1][1, 2] < 1
+            continue
+        # Taken at J, within the largest mean but for a bin.
+        away = max(abs(mean) for mean in environment.means) if rule.central else 0.0
+        assert size + away < rule.limit[-1]
+        assert size + 2 * contamination.RADIUS * rule.central > 0.8 * rule.limit[-1]
+
+
+def test_far_outliers_cost_dp_robust_se_the_best_arm_and_not_this_algorithm(found):
+    """On Student-t rewards outliers just within DP Robust SE's truncation turn its comparison round."""
+    for row in joined(found[0].as_dict()):
+        if (
+            row["instance"] == "Student t"
+            and row["kind"] == contamination.FAR
+            and row["contamination"] > 0.01
+        ):
+            assert row["lower_b"] > row["equal"]
+            assert row["upper_a"] < row["lower_b"]
+
+
+def test_the_resolution_is_that_of_the_last_batch_that_ends():
+    for parameters in VARIANTS:
+        rule = DPRobustElimination(**parameters)
+        ends = [b.batch for b in blocks(rule) if not b.counting]
+        finite = [4 * rule.beta[batch] for batch in ends if np.isfinite(rule.beta[batch])]
+        assert contamination.resolution(rule) == (pytest.approx(min(finite)) if finite else None)
+
+
+def test_rewards_that_no_release_needs_are_not_drawn():
+    """One run plays as before, and its last block costs no draws."""
+
+    class Counting(StudentT):
+        drawn = 0
+
+        def draw(self, generator, arm, count):
+            Counting.drawn += count
+            return super().draw(generator, arm, count)
+
+    environment = Counting((0.8, -0.8), 3.0, 0.3)
+    algorithm = DPRobustElimination(2, 1.0, 1 << 16)
+    lazy = simulate(algorithm, contamination.Released(environment), runs=1, seed=3)
+    drawn, Counting.drawn = Counting.drawn, 0
+    whole = simulate(algorithm, environment, runs=1, seed=3)
+    assert np.array_equal(lazy.regrets, whole.regrets)
+    assert Counting.drawn == algorithm.horizon
+    assert drawn < algorithm.horizon / 2
+    assert isinstance(environment.data(0), Draws)

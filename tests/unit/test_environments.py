@@ -5,8 +5,8 @@ import pytest
 
 from verifiable_dp import environments, make, simulate
 from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Query
-from verifiable_dp.environments import Interactive, Table, bernoulli, s1, two_point
+from verifiable_dp.algorithm import Query, Truncated
+from verifiable_dp.environments import Discrete, Draws, Interactive, Table, bernoulli, hard, s1, two_point
 from verifiable_dp.neighbours import InteractivePair, flatter
 
 
@@ -104,3 +104,92 @@ def test_an_environment_must_fit():
         simulate(make("se", n_arms=2, horizon=10), bernoulli([0.9, 0.5, 0.1]))
     with pytest.raises(InputError, match="environment"):
         simulate(make("se", n_arms=2, horizon=10), environments.TwoPoint((0.0, 1.0), -1.0, 1.0))
+
+
+# ---------------------------------------------------------------- finitely many rewards, hard instances
+
+HARD = [(5, [0.05, 0.02]), (8, [0.1, 0.08]), (9, [0.1, 0.1, 0.1]), (10, [0.19]), (11, [0.01])]
+
+
+@pytest.mark.parametrize("v", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize(("theorem", "gaps"), HARD)
+def test_hard_instances_keep_their_moments_and_gaps(theorem, gaps, v):
+    env = hard(theorem, v=v, gaps=gaps)
+    assert env.gaps == pytest.approx([0.0, *gaps])
+    assert env.moment(1 + v) == pytest.approx(0.5)
+    assert set(map(len, env.rewards)) == {2}
+    for arm, gap in enumerate(gaps, start=1):
+        other = hard(theorem, v=v, gaps=gaps, changed=arm)
+        assert int(np.argmax(other.means)) == arm
+        assert other.means[arm] == pytest.approx(env.means[0] + gap)
+        assert other.moment(1 + v) <= 1 + 1e-9
+        kept = [a for a in range(env.n_arms) if a != arm]
+        assert all(env.rewards[a] == other.rewards[a] for a in kept)
+        assert all(env.chances[a] == other.chances[a] for a in kept)
+
+
+def test_means_of_the_hard_instances():
+    """Two arms: 5/2 and 3/2 gaps; several: s = (2 mu)^(1/v) and chances s^(1+v)/2."""
+    assert hard(10, v=0.5, gaps=[0.1]).means == pytest.approx((0.25, 0.15))
+    assert hard(10, v=0.5, gaps=[0.1], changed=1).means == pytest.approx((0.25, 0.35))
+    five = hard(5, v=0.5, gaps=[0.05])
+    assert five.means == pytest.approx((1 / 6, 1 / 6 - 0.05))
+    assert five.rewards[0][1] == pytest.approx(9.0)
+    assert five.chances[0][1] == pytest.approx(1 / 54)
+    assert len(hard(5, v=0.5, gaps=[0.05], changed=1).rewards[1]) == 3
+
+
+@pytest.mark.parametrize(
+    ("theorem", "changes", "name"),
+    [
+        (6, {}, "theorem"),
+        (10, {"v": 0.0}, "v"),
+        (10, {"v": 1.5}, "v"),
+        (10, {"gaps": [0.3]}, "gaps"),
+        (10, {"gaps": [0.1, 0.1]}, "gaps"),
+        (10, {"gaps": []}, "gaps"),
+        (10, {"gaps": [0.0]}, "gaps"),
+        (10, {"gaps": [0.1], "changed": 2}, "changed"),
+        (5, {"gaps": [0.1]}, "gaps"),
+        (8, {"gaps": [0.1, 0.02]}, "gaps"),
+        (9, {"gaps": [0.1, 0.02]}, "gaps"),
+    ],
+)
+def test_bad_hard_instances_are_refused(theorem, changes, name):
+    with pytest.raises(InputError, match=name) as error:
+        hard(theorem, **{"v": 0.5, "gaps": [0.1], **changes})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "chances", "name"),
+    [
+        ((), (), "rewards"),
+        (((0.0, 1.0),), ((1.0,),), "rewards"),
+        (((0.0, 1.0),), ((0.5, 0.6),), "chances"),
+        (((0.0, 1.0),), ((1.5, -0.5),), "chances"),
+        (((0.0, float("inf")),), ((0.5, 0.5),), "rewards"),
+    ],
+)
+def test_bad_finite_laws_are_refused(rewards, chances, name):
+    with pytest.raises(InputError, match=name):
+        Discrete(rewards, chances)
+
+
+@pytest.mark.parametrize("limit", [None, 2.0])
+def test_a_multinomial_draw_is_a_sum_of_pulls(limit):
+    """Three rewards, 30 pulls: mean and variance of block sums and of sums one by one, 6 standard errors."""
+    env = Discrete(((0.0, 1.0, 5.0), (0.0, 1.0)), ((0.7, 0.2, 0.1), (0.5, 0.5)))
+    n, pulls = 20_000, 30
+    ask = None if limit is None else Truncated(np.full((n, 2), limit), np.zeros((n, 2)))
+    base = query(0, pulls, np.tile([True, False], (n, 1)))
+    kept = np.array([0.0, 1.0, 5.0 if limit is None else 0.0])
+    mean = pulls * kept @ [0.7, 0.2, 0.1]
+    variance = pulls * kept**2 @ [0.7, 0.2, 0.1] - mean**2 / pulls
+    asked = Query(base.start, base.rounds, base.active, base.complete, ask)
+    for data in (env.data(1), Draws(env, 1)):
+        sums = data.answer(asked, np.arange(n))
+        assert not sums[:, 1].any()
+        assert abs(sums[:, 0].mean() - mean) < 6 * np.sqrt(variance / n)
+        assert abs(sums[:, 0].mean() - 1.05 * mean) > 6 * np.sqrt(variance / n)
+        assert abs(sums[:, 0].var() / variance - 1) < 6 * np.sqrt(5 / n)

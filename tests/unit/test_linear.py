@@ -15,9 +15,11 @@ from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditors.dp_linear import pairs
+from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
+from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs
 from verifiable_dp.environments import Table, TwoPoint
 from verifiable_dp.evidence import alignment
+from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.noise import Seeded
 
 AXES = ((1.0, 0.0), (0.0, 1.0))
@@ -62,6 +64,35 @@ def test_a_design_is_optimal_up_to_a_factor_two(d, kind, core):
         assert np.array_equal(weights, design(actions, core=core))
 
 
+@pytest.mark.parametrize("d", range(2, 21))
+@pytest.mark.parametrize("kind", ["round", "stretched", "heavy"])
+def test_core_sets_are_small_at_all_sizes(d, kind):
+    """At most 4 d log log d + 16 actions, and max |a|^2 at most 2 d, from K = d to K = 1000."""
+    for seed, n in enumerate([d, 2 * d, 100, 1000]):
+        actions = random_set(n, d, kind, seed)
+        weights = design(actions)
+        assert spread(coordinates(actions), weights).max() <= 2 * d + 1e-9
+        assert d <= (weights > 0).sum() <= core_limit(d)
+
+
+@pytest.mark.parametrize("d", [2, 10, 20])
+@pytest.mark.parametrize("core", [True, False])
+@pytest.mark.parametrize("kind", [DPLinear, LDPLinear, ShuffledLinear, LinearElimination])
+def test_a_thousand_actions_and_ten_million_rounds(d, core, kind):
+    """The largest experiment of the paper, with and without core set, and in more dimensions."""
+    actions = on_sphere(1000, d, 0)
+    environment = TwoPoint(tuple(np.array(actions) @ np.array(on_sphere(2, d, 1)[0])), -1, 1)
+    private = {} if kind is LinearElimination else {"epsilon": 1.0}
+    algorithm = kind(actions, horizon=10**7, core=core, **private)
+    done = simulate(algorithm, environment, runs=2, seed=0, points=2)
+    assert (done.pulls.sum(axis=1) == 10**7).all()
+    assert (done.active.sum(axis=1) < 200).all()
+    best = int(np.argmin(environment.gaps))
+    assert done.active[:, best].all()
+    played = (done.pulls > 0).sum(axis=1)
+    assert (played > 900).all() if not core else (played < 400).all()
+
+
 def test_a_design_of_degenerate_sets():
     assert design(np.zeros((3, 2))).tolist() == [1, 0, 0]
     assert design(np.array([[0.0, 0], [0.5, 0.5]])).tolist() == [0, 1]
@@ -80,7 +111,8 @@ def test_a_net_covers_the_ball(d, zeta):
     squares = np.sum(ball**2, axis=1)[:, None] - 2 * ball @ points.T + np.sum(points**2, axis=1)
     assert np.sqrt(np.maximum(squares.min(axis=1), 0)).max() <= zeta + 1e-9
     assert np.linalg.norm(points, axis=1).max() <= 1 + 1e-9
-    assert len(points) <= (3 / zeta) ** d + d  # Lemma 1
+    assert len(points) <= net_size(d, zeta)  # Lemma 1
+    assert np.linalg.matrix_rank(points) == d
 
 
 def test_a_net_that_is_too_fine_is_refused():
@@ -162,6 +194,7 @@ def test_a_subspace_is_estimated_on_itself():
 def test_the_horizon_is_never_exceeded(horizon, core):
     for kind in (
         DPLinear(on_sphere(12, 3, 1), 1.0, horizon, core=core),
+        ShuffledLinear(on_sphere(12, 3, 1), 1.0, horizon, core=core),
         LinearElimination(on_sphere(12, 3, 1), horizon),
     ):
         done = simulate(kind, TwoPoint((0.0,) * 12, -1, 1), runs=5, seed=0)
@@ -252,7 +285,34 @@ def test_lemma_4_is_false_as_printed():
     above = sum(int((rng.laplace(size=(20_000, 100)).sum(axis=1) >= 40).sum()) for _ in range(10))
     assert above / 200_000 == pytest.approx(2.5e-3, rel=0.2)
     assert above / 200_000 > 5 * math.exp(-(40**2) / (2 * 100))
-    assert above / 200_000 < math.exp(-(40**2) / (4 * 100))
+    assert above / 200_000 < laplace_tail(100, 40.0) == math.exp(-(40**2) / (4 * 100))
+
+
+def test_the_check_of_lemma_4_tells_the_printed_tail_from_the_right_one():
+    """n = 100, t = 30: sums exceed it in about .017, claimed .011 as printed and .105 as corrected."""
+    above = np.random.default_rng(0).laplace(size=(30_000, 100)).sum(axis=1) >= 30
+    printed, right = (evidence.probability("tail", above, probability=math.exp(-900 / x)) for x in (200, 400))
+    assert (printed.verdict, right.verdict) == ("contradicted", "consistent")
+    assert laplace_tail(100, 30.0) == pytest.approx(math.exp(-900 / 400))
+
+
+def test_a_shuffled_report_costs_its_own_epsilon():
+    """The first batch is too small to be amplified; the last one is not."""
+    algorithm = ShuffledLinear(on_sphere(5, 2, 3), 1.0, 60_000)
+    first, last = pairs(algorithm)[0], pairs(algorithm)[1]
+    assert alignment.examine(algorithm, first, seed=0).cost == pytest.approx(1.0)
+    assert alignment.examine(algorithm, last, seed=0).cost > 3
+
+
+def test_shuffling_is_between_the_local_and_the_central_model():
+    """Mean regret at epsilon = .3, T = 1e6 on the instance of the paper: each model beats the next."""
+    actions = on_sphere(10, 2, 0)
+    environment = TwoPoint(tuple(np.array(actions) @ np.array([0.6, 0.8])), -1, 1)
+    central, shuffled, local = (
+        simulate(kind(actions, 0.3, 10**6), environment, runs=10, seed=1, points=2).regret.mean()
+        for kind in (DPLinear, ShuffledLinear, LDPLinear)
+    )
+    assert central < shuffled < local
 
 
 # ---------------------------------------------------------------- regret

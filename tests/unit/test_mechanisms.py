@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.mechanisms import AboveThreshold, Exact, Laplace, Tree
+from verifiable_dp.mechanisms import AboveThreshold, AdaptiveTree, Exact, Laplace, Tree
 from verifiable_dp.mechanisms.tree import update_nodes
 from verifiable_dp.noise import Recorder, Replayer, Seeded
 
@@ -152,3 +152,28 @@ def test_bad_parameters_are_refused_in_one_line(make, name):
     with pytest.raises(InputError, match=name) as raised:
         make()
     assert "\n" not in str(raised.value)
+
+
+# ---------------------------------------------------------------- what a tree costs
+
+
+def test_known_factors_of_the_printed_tree():
+    for leaves, budget, factor in (
+        (1 << 20, "log", 1.515),
+        (10**6, "log", 1.448),
+        (1 << 20, "log2", 1.05),
+        ((1 << 20) - 1, "log2", 1.0),
+    ):
+        assert Tree(leaves, 1.0, budget=budget).cost() == pytest.approx(factor, abs=6e-4)
+
+
+@pytest.mark.parametrize("power", [0.5, 2 / 3])
+@pytest.mark.parametrize("leaves", [64, 100, 1023])
+def test_the_cost_of_an_adaptive_tree_is_a_sum_over_its_blocks(power, leaves):
+    tree = AdaptiveTree(leaves, 1.0, factor=3.0, power=power)
+    end = np.arange(1, leaves + 1)
+    for item in (1, leaves // 2 + 1, leaves, tree.worst()):
+        holds = (end - (end & -end) < item) & (item <= end)
+        by_hand = float((item**power / end[holds] ** power).sum()) / tree.divisor
+        assert tree.cost(item) == pytest.approx(by_hand, abs=1e-12)
+        assert tree.cost(item) <= tree.cost(tree.worst()) + 1e-12

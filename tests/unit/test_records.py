@@ -9,16 +9,44 @@ import xml.etree.ElementTree as ET
 import jsonschema
 import numpy as np
 import pytest
+from scipy import stats
 
 import verifiable_dp as vdp
 from tests.user_code import bandits
 from verifiable_dp._validate import InputError
+from verifiable_dp.evidence import tables
 from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import Report, canonical, digest, plain, schema, write_text
+from verifiable_dp.reporting.record import Report, canonical, digest, finish, plain, schema, write_text
 from verifiable_dp.reporting.sarif import to_sarif
 from verifiable_dp.reporting.verify import first_difference, verify
 
-KINDS = ("algorithm", "baseline", "play", "release", "regret", "refuted algorithm")
+KINDS = ("algorithm", "baseline", "play", "release", "regret", "table", "refuted algorithm")
+
+
+def with_table(report):
+    """The same regret record with a table: one row for either algorithm, and one for neither."""
+    rng = np.random.default_rng(0)
+    common = {"kind": "point", "size": 9.0, "gap": 1.6, "equal": 800.0, "resolution": 1.0, "first": 500}
+    levels = {"a, far lower": (100.0, 400.0), "b, far lower": (400.0, 100.0), "alike": (300.0, 300.0)}
+    rows = [
+        tables.row(a + rng.random(12), b + rng.random(12), instance=name, contamination=0.01, **common)
+        for name, (a, b) in levels.items()
+    ]
+    rows.append(
+        tables.row(np.full(12, 30.0), np.full(9, 40.0), instance="clean", contamination=0.0, **common)
+    )
+    found = tables.table(
+        "theorem beside another",
+        rows,
+        claim="theorem",
+        caption="Made up.",
+        algorithms=("first", "second"),
+        horizon=1000,
+        order=2.0,
+    )
+    regret = report.record["regret"]
+    draft = {**report.record, "regret": {**regret, "checks": [*regret["checks"], found.as_dict()]}}
+    return finish(draft, started=0.0, cpu_seconds=0.0)
 
 
 def make(kind):
@@ -32,6 +60,8 @@ def make(kind):
         return vdp.audit(bandits.laplace, epsilon=1.0, budget=0.3)
     if kind == "regret":
         return vdp.check_regret("nas")
+    if kind == "table":
+        return with_table(vdp.check_regret("nas"))
     return vdp.audit(vdp.make("tree-sum", epsilon=1.0, horizon=64, budget="log"), budget=0.5, mutants=False)
 
 
@@ -88,6 +118,7 @@ def test_verdicts(reports):
     assert found["play"] == ("refuted", None)
     assert found["release"] == ("not_refuted", None)
     assert found["regret"] == ("inconclusive", "consistent")
+    assert found["table"] == ("inconclusive", "consistent")
     assert found["refuted algorithm"] == ("refuted", None)
 
 
@@ -159,6 +190,63 @@ def test_a_better_count_with_a_new_digest_changes_the_result(reports, tmp_path):
     changed["digest"] = digest(changed)
     with pytest.raises(InputError, match=r"checks\.0\.result"):
         verify(saved(changed, tmp_path))
+
+
+def test_a_table_stands_beside_the_checks_and_decides_nothing(reports):
+    before, after = reports["regret"].record["regret"], reports["table"].record["regret"]
+    assert "tables" not in before
+    assert after["checks"] == before["checks"]
+    assert after["verdict"] == before["verdict"]
+    (found,) = after["tables"]
+    assert [row["wins"] for row in found["result"]["rows"]] == ["first", "second", "neither", "first"]
+    assert found["result"]["intervals"] == 12
+    assert "first wins 2, second wins 1 of 4 rows" in reports["table"].summary()
+
+
+def test_intervals_of_a_table_are_students_and_welchs(reports):
+    (found,) = reports["table"].record["regret"]["tables"]
+    level = 1 - 0.01 / 12
+    assert found["result"]["level"] == pytest.approx(level)
+    row, result = found["statistics"]["rows"][0], found["result"]["rows"][0]
+    numbers = [row[key] for key in ("mean_a", "sd_a", "n_a", "mean_b", "sd_b", "n_b")]
+    a, b = (stats.t.interval(level, n - 1, mean, sd / n**0.5) for mean, sd, n in (numbers[:3], numbers[3:]))
+    assert [result["lower_a"], result["upper_a"]] == pytest.approx(a)
+    assert [result["lower_b"], result["upper_b"]] == pytest.approx(b)
+    rng = np.random.default_rng(0)
+    welch = stats.ttest_ind(100 + rng.random(12), 400 + rng.random(12), equal_var=False)
+    interval = welch.confidence_interval(level)
+    assert [result["lower"], result["upper"]] == pytest.approx([interval.low, interval.high])
+    assert result["floor"] == pytest.approx(1000 * 0.1)
+    assert result["floors_a"] == pytest.approx(row["mean_a"] / 100)
+    assert found["result"]["rows"][3]["floors_a"] is None
+
+
+def test_a_winner_that_contradicts_its_numbers_is_refused(reports, tmp_path):
+    """Negative control: the untouched table holds, a made-up winner or an emptied table does not."""
+    record = reports["table"].record
+    verify(saved(record, tmp_path))
+    place = ("regret", "tables", 0)
+    result = (*place, "result", "rows", 2, "wins")
+    mean = (*place, "statistics", "rows", 0, "mean_a")
+    fewer = copy.deepcopy(record)
+    for part in ("statistics", "result"):
+        del fewer["regret"]["tables"][0][part]["rows"][2]
+    for changed in (put(record, result, "first"), put(record, mean, 500.0), fewer):
+        changed["digest"] = digest(changed)
+        with pytest.raises(InputError, match=r"regret\.tables\.0\.result"):
+            verify(saved(changed, tmp_path))
+
+
+def test_the_page_shows_the_table_and_what_its_rows_say(reports):
+    page = reports["table"].to_html()
+    part = page[page.index("theorem beside another") : page.index("Not covered")]
+    assert "Made up." in part
+    assert part.count('<th scope="row">') == 4
+    assert "first in 2: all of a, far lower, all of clean" in part
+    assert "exceeds the regret: in 0 of 3 rows with outliers that of first, in 0 that of second" in part
+    assert "<caption>" in part
+    assert 'class="scroll"' in part
+    assert "theorem beside another" not in reports["regret"].to_html()
 
 
 @pytest.mark.parametrize(

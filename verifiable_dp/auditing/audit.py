@@ -13,7 +13,7 @@ from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Prefix
+from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, ExactChecks, Mutant, Prefix
 from verifiable_dp.auditing.targets import (
     DETERMINISTIC,
     DataPair,
@@ -25,7 +25,7 @@ from verifiable_dp.auditing.targets import (
     probe_release,
 )
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import alignment, blackbox
+from verifiable_dp.evidence import alignment, blackbox, exact_shuffle
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import ALPHA as ALPHA
@@ -33,7 +33,7 @@ from verifiable_dp.evidence.blackbox import CONFIDENCE as CONFIDENCE
 from verifiable_dp.evidence.blackbox import POWER, TUNE, AlgorithmSampler, Plan, Sampler
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.search import Search
-from verifiable_dp.neighbours import Pair, TablePair
+from verifiable_dp.neighbours import Pair, StreamPair, TablePair
 
 Progress = Callable[[str], None]
 BUDGETS = ("quick", "standard", "thorough")
@@ -143,6 +143,8 @@ class Subject:
         What is tested.
     pairs
         Candidate neighbours.
+    exact
+        See `Auditor.exact`.
     """
 
     algorithm: Algorithm
@@ -150,18 +152,27 @@ class Subject:
     small_epsilon: float
     claim: PrivacyClaim
     pairs: Sequence[Pair]
+    exact: ExactChecks | None = None
+
+    @property
+    def whole(self) -> Algorithm:
+        """What is played, with all its rounds."""
+        return self.algorithm.inner if isinstance(self.algorithm, Prefix) else self.algorithm
 
     def mutated(self, mutant: Mutant) -> Subject:
         """The same audit of a mutant."""
-        inner = self.algorithm.inner if isinstance(self.algorithm, Prefix) else self.algorithm
-        broken = mutant.make(inner)
+        broken = mutant.make(self.whole)
         if isinstance(self.algorithm, Prefix):
             broken = Prefix(broken, self.algorithm.rounds)
         return replace(self, algorithm=broken, small=mutant.make(self.small))
 
 
 def _subject(
-    algorithm: Algorithm, auditor: Auditor | None, epsilon: float | None, delta: float, observe: str | None
+    algorithm: Algorithm,
+    auditor: Auditor | None,
+    epsilon: float | None,
+    delta: float | None,
+    observe: str | None,
 ) -> Subject:
     claim = algorithm.claim
     if claim is None:
@@ -173,7 +184,16 @@ def _subject(
         claim = PrivacyClaim(reference, observe="actions")
     if epsilon is not None:
         claim = replace(claim, epsilon=_validate.positive("epsilon", epsilon))
-    claim = replace(claim, delta=_validate.delta(delta), observe=observe or claim.observe)
+    if delta is not None:
+        claim = replace(claim, delta=_validate.delta(delta))
+    claim = replace(claim, observe=observe or claim.observe)
+    exact = auditor.exact if auditor else None
+    if (claim.observe == "shuffled") != (exact is not None):
+        raise InputError(
+            "observe must be shuffled: the claim of this algorithm is about shuffled reports"
+            if exact
+            else "observe must be actions or releases: this algorithm has no shuffled reports"
+        )
     longest = auditor.longest if auditor else 1 << 16
     played = algorithm if algorithm.horizon <= longest else Prefix(algorithm, longest)
     small = played
@@ -183,7 +203,7 @@ def _subject(
     small_claim = small.claim
     small_epsilon = small_claim.epsilon * ratio if small_claim else claim.epsilon
     pairs = auditor.pairs(played) if auditor else _default_pairs(played)
-    return Subject(played, small, small_epsilon, claim, list(pairs))
+    return Subject(played, small, small_epsilon, claim, list(pairs), exact)
 
 
 def _ladder(
@@ -213,6 +233,82 @@ def _visible(claim: PrivacyClaim) -> bool:
     return claim.observe in ("releases", "reports") and claim.delta == 0
 
 
+def _plan(subject: Subject, size: Budget, pinned: Mapping[str, Any] | None) -> Plan:
+    """Sizes of the black box; the least where there is none."""
+    if pinned:
+        return _pinned(pinned)
+    if subject.exact:
+        return Plan(1, 1, 1)
+    return _plan_for(subject.algorithm, subject.pairs[0], subject.claim.observe, size)
+
+
+def _exact_ladder(
+    subject: Subject, exact: ExactChecks, examples: int, seed: int
+) -> tuple[list[Check], dict[str, Any] | None, list[dict[str, Any]]]:
+    """Alignment of one report against the eps0 that the bounds take for granted, then the bounds.
+
+    Alignment settles nothing about shuffled reports: it only checks what the upper bounds rest on.
+    """
+    batches = list(exact(subject.whole, subject.claim))
+    local = exact_shuffle.local_epsilon(batches)
+    align, _ = alignment.check(
+        subject.algorithm,
+        subject.small,
+        subject.pairs[:4],
+        epsilon=local if np.isfinite(local) else subject.claim.epsilon,
+        small_epsilon=exact_shuffle.local_epsilon(exact(subject.small, subject.claim)),
+        visible=False,
+        seed=seed,
+        examples=examples,
+        name="alignment of one report",
+    )
+    found = [_shuffled_counterexample(subject, batches, c) for c in batches if c.verdict == "refuted"]
+    return [align, *batches], None if found else _exact_power(subject, exact), found
+
+
+def _shuffled_counterexample(subject: Subject, batches: Sequence[Check], found: Check) -> dict[str, Any]:
+    """The first client of the batch has the highest reward against the lowest, all others the lowest."""
+    largest = {int(c.statistics["batch"]): int(c.statistics["clients"]) for c in batches}
+    start = sum(n for number, n in largest.items() if number < int(found.statistics["batch"]))
+    (low, high), rows = subject.whole.bounds, subject.whole.horizon
+    stream = np.full(rows, low)
+    pair = StreamPair(stream, min(start, rows - 1), high, subject.whole.n_arms, (low, high))
+    return exact_shuffle.counterexample(found, pair.as_dict())
+
+
+def _exact_power(subject: Subject, exact: ExactChecks) -> dict[str, Any] | None:
+    """The least factor by which the noise may be divided and the lower bounds refute it."""
+
+    def broken(factor: float) -> list[Check]:
+        return list(exact(AlteredNoise(subject.whole, 1 / factor), subject.claim))
+
+    one = _least_factor(lambda factor: any(c.verdict == "refuted" for c in broken(factor)), 1e-3)
+    each = _least_factor(lambda factor: all(c.verdict == "refuted" for c in broken(factor)), 0.05)
+    if one is None:
+        return None
+    words = f"noise divided by {one:.4g}: a lower bound on delta exceeds the claim in one batch"
+    return {
+        "smallest_epsilon": exact_shuffle.epsilon_upper(broken(one)),
+        "probability": 1.0,
+        "by": "exact",
+        "statement": words + (f"; by {each:.3g}: in every batch" if each else ""),
+        "black_box": None,
+    }
+
+
+def _least_factor(caught: Callable[[float], bool], tolerance: float) -> float | None:
+    """The least factor in (1, 64] that is caught, by bisection; None if none is."""
+    low, high = 1.0, 2.0
+    while not caught(high):
+        low, high = high, 2 * high
+        if high > 64:
+            return None
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        low, high = (low, middle) if caught(middle) else (middle, high)
+    return high
+
+
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
     return alignment.check(
         subject.algorithm,
@@ -231,12 +327,12 @@ def _mutant_entry(
 ) -> dict[str, Any]:
     """Audit a mutant, cheapest rung first, until one refutes it."""
     broken = subject.mutated(mutant)
-    checks: list[Check] = []
+    checks: list[Check] = list(broken.exact(broken.whole, broken.claim)) if broken.exact else []
     worst: Mapping[str, Any] = {}
-    if _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
+    if not broken.exact and _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
         check, found = _align(broken, examples, seed)
         checks, worst = [check], found.worst
-    if not checks or checks[0].verdict != "refuted":
+    if not broken.exact and (not checks or checks[0].verdict != "refuted"):
         sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
         claim = broken.claim
         chosen, _ = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
@@ -349,7 +445,7 @@ def audit_algorithm(
     seed: int = 0,
     workers: int = 1,
     epsilon: float | None = None,
-    delta: float = 0.0,
+    delta: float | None = None,
     observe: str | None = None,
     pairs: Sequence[Pair] | None = None,
     mutants: bool = True,
@@ -370,17 +466,20 @@ def audit_algorithm(
     claim = subject.claim
     if claim.observe == "reports" and (algorithm.claim is None or algorithm.claim.observe != "reports"):
         raise InputError("observe must be actions or releases: this algorithm has no local reports")
-    plan = _pinned(pinned) if pinned else _plan_for(subject.algorithm, subject.pairs[0], claim.observe, size)
+    plan = _plan(subject, size, pinned)
     examples = int(pinned["examples"]) if pinned else size.examples
     repeats = int(pinned["repeats"]) if pinned else size.repeats
-    progress("alignment and black box")
-    checks, found, chosen, best = _ladder(
-        subject, plan, examples=examples, seed=seed, workers=workers, alpha=alpha, confidence=confidence
-    )
-    unit = max(found.cost, 1e-300)
-    refuted = any(c.verdict == "refuted" for c in checks)
-    power = None
-    if not refuted:
+    power: dict[str, Any] | None = None
+    if subject.exact:
+        progress("alignment and exact bounds")
+        checks, power, counterexamples = _exact_ladder(subject, subject.exact, examples, seed)
+    else:
+        progress("alignment and black box")
+        checks, found, chosen, best = _ladder(
+            subject, plan, examples=examples, seed=seed, workers=workers, alpha=alpha, confidence=confidence
+        )
+        counterexamples = _counterexamples(checks, found.worst, chosen)
+    if not subject.exact and all(c.verdict != "refuted" for c in checks):
         progress("power on mutants with less noise")
 
         def less_noise(factor: float) -> Sampler:
@@ -411,16 +510,17 @@ def audit_algorithm(
                 progress(f"mutant: {mutant.name}")
                 entries.append(_mutant_entry(subject, mutant, plan, examples, seed, workers, alpha))
     covered = list(_NOT_COVERED)
-    if subject.algorithm is not algorithm:
+    if subject.exact:
+        covered.append("batches of other sizes than the fewest and the most reports found")
+    elif subject.algorithm is not algorithm:
         covered.append(f"rounds after the first {subject.algorithm.horizon} of {algorithm.horizon}")
-    baseline = algorithm.claim is None
     return {
         "target": {
             "name": algorithm.name,
             "kind": "algorithm",
             "parameters": _plain_parameters(algorithm),
             "source": asdict(Source.of(type(algorithm), type(algorithm).__qualname__)),
-            "note": "non-private baseline: it makes no promise" if baseline else "",
+            "note": _note(algorithm),
             "paper": auditor.paper if auditor else "",
             "model": auditor.model if auditor else "central",
         },
@@ -439,11 +539,19 @@ def audit_algorithm(
         "pairs": [{"words": pair.describe()} for pair in subject.pairs],
         "confidence": confidence,
         "power": power,
-        "counterexamples": _counterexamples(checks, found.worst, chosen),
+        "counterexamples": counterexamples,
         "mutants": entries,
         "not_covered": covered,
         "seed": seed,
     }
+
+
+def _note(algorithm: Algorithm) -> str:
+    """What a reader has to know of the target before anything else."""
+    if algorithm.claim is None:
+        return "non-private baseline: it makes no promise"
+    printed = _plain_parameters(algorithm).get("variant") == "printed"
+    return "the listing as printed, which the default variant corrects" if printed else ""
 
 
 def _plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
@@ -942,7 +1050,7 @@ def regret_only(
             "kind": "algorithm",
             "parameters": _plain_parameters(algorithm),
             "source": asdict(Source.of(type(algorithm), type(algorithm).__qualname__)),
-            "note": "" if claim else "non-private baseline: it makes no promise",
+            "note": _note(algorithm),
             "paper": auditor.paper,
             "model": auditor.model,
         },

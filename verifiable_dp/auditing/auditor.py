@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray, choice
+from verifiable_dp._validate import FloatArray, InputError, IntArray, choice
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.claims import PrivacyClaim, RegretClaim
 from verifiable_dp.evidence.check import Check
@@ -154,6 +154,26 @@ class Prefix(Wrapped):
 
 
 RegretChecks = Callable[[Any, str, int, int], Sequence[Check]]
+ExactChecks = Callable[[Any, PrivacyClaim], Sequence[Check]]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The listing as the paper prints it, where the class corrects it: ``variant="printed"``.
+
+    Parameters
+    ----------
+    expected
+        What a privacy audit of it comes to: ``refuted`` or ``not_refuted``.
+    changes
+        Parameters of the audited instance that differ from those of the corrected one.
+    """
+
+    expected: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        choice("expected", self.expected, ("refuted", "not_refuted"))
 
 
 @dataclass(frozen=True)
@@ -176,7 +196,7 @@ class Auditor:
     pairs
         Worst-case neighbouring inputs for an instance of the algorithm, strongest first.
     mutants
-        Broken variants; at least four.
+        Broken variants; at least six.
     claims
         The theorems beside the privacy promise.
     regret
@@ -191,6 +211,11 @@ class Auditor:
         Rounds that a privacy audit plays at most; a longer horizon is audited on its first rounds.
     tightness
         Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
+    printed
+        What is known of the listing as printed; None where the class has one variant.
+    exact
+        `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, a check a batch; it takes
+        the place of the black box where the claim is about ``shuffled`` reports. None without such a rung.
     """
 
     algorithm: type[Algorithm]
@@ -206,8 +231,23 @@ class Auditor:
     experiment: Mapping[str, Any] = field(default_factory=dict)
     longest: int = 1 << 16
     tightness: float = 1.0
+    printed: Printed | None = None
+    exact: ExactChecks | None = None
 
     @property
     def name(self) -> str:
         """Name in the catalogue."""
         return self.algorithm.name
+
+    @property
+    def printed_instance(self) -> dict[str, Any]:
+        """Parameters of the instance of the printed listing that is audited.
+
+        Raises
+        ------
+        InputError
+            If the class has one variant only.
+        """
+        if self.printed is None:
+            raise InputError(f"{self.name} has one variant: its listing is right as printed")
+        return {**self.instance, **self.printed.changes, "variant": "printed"}

@@ -158,7 +158,7 @@ class Found:
 _NOTHING = Found(0, 0.0, 0.0, "", {})
 
 
-def examine(algorithm: Algorithm, pair: Pair, *, seed: int, runs: int = 4) -> Found:
+def examine(algorithm: Algorithm, pair: Pair, *, seed: int, runs: int = 32) -> Found:
     """Replay a pair in both directions, with free and with one-sided noise."""
     found = _NOTHING
     for turned in (False, True):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.reporting import plots
+from verifiable_dp.reporting import plots, tables
 from verifiable_dp.reporting.record import p_value_in_words
 
 if TYPE_CHECKING:
@@ -39,11 +39,34 @@ def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
     return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
 
 
-def _of_claim(checks: Sequence[Mapping[str, Any]], name: str) -> str:
+def of_claim(checks: Sequence[Mapping[str, Any]], name: str) -> str:
     """Verdicts of the checks of one claim; says so if there is none."""
     found = [c["result"]["verdict"] for c in checks if c["statistics"].get("claim") == name]
     counts = {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
+
+
+def measured(check: Mapping[str, Any]) -> str:
+    """The numbers that a check of any kind comes down to, in a few words."""
+    numbers, result = check["statistics"], check["result"]
+    if check["kind"] == "statement":
+        return f"{_number(numbers['value'])}, to be {numbers['relation']} {_number(numbers['limit'])}"
+    if check["kind"] == "alignment":
+        return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
+    if check["kind"] == "black_box":
+        return (
+            f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}: "
+            f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
+            f"p-value {p_value_in_words(result['p_value'])}"
+        )
+    if check["kind"] == "scaling":
+        return (
+            f"exponent {_number(result['slope'])}, 99 % interval [{_number(result['lower_limit'])}, "
+            f"{_number(result['upper_limit'])}], claimed {_number(numbers['exponent'])}"
+        )
+    if check["kind"] == "probability":
+        return f"{numbers['failures']} of {numbers['n']}, claimed at most {_number(numbers['probability'])}"
+    return ", ".join(f"{key} {_number(value)}" for key, value in result.items() if isinstance(value, float))
 
 
 def _environment() -> Environment:
@@ -62,7 +85,10 @@ def _environment() -> Environment:
         "words": _words,
         "pairs": _pairs,
         "bound": _bound,
-        "of_claim": _of_claim,
+        "of_claim": of_claim,
+        "rows": tables.joined,
+        "reading": tables.reading,
+        "measured": measured,
     }
     return found
 
@@ -91,27 +117,46 @@ def render(record: Mapping[str, Any]) -> str:
     str
         HTML without scripts and without external references; the same record gives the same bytes.
     """
-    from markupsafe import Markup
-
     environment = _environment()
-    part = environment.get_template("example.html.jinja")
     drawn = {
         "epsilon": plots.epsilon_bars(record),
         "regret": plots.regret_bounds(record),
         "growth": plots.growth(record),
     }
+    return environment.get_template("page.html.jinja").render(
+        r=record, style=_style(), plots=drawn, baseline=_is_baseline(record), example=_example(environment)
+    )
 
-    def example(found: Mapping[str, Any]) -> Markup:
+
+def _example(environment: Environment) -> Callable[[Mapping[str, Any]], Any]:
+    """Renders a counterexample."""
+    from markupsafe import Markup
+
+    part = environment.get_template("example.html.jinja")
+
+    def example(found: Mapping[str, Any]) -> Any:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         return Markup(part.render(e=whole))
 
-    return environment.get_template("page.html.jinja").render(
-        r=record, style=_style(), plots=drawn, baseline=_is_baseline(record), example=example
+    return example
+
+
+def render_errata(whole: Mapping[str, Any]) -> str:
+    """The page of the errata's data file."""
+    environment, rows = _environment(), whole["errata"]
+    return environment.get_template("errata.html.jinja").render(
+        rows=rows,
+        style=_style(),
+        confirmed=sum(row["outcome"] == "confirmed" for row in rows),
+        by_reading=sum(row["outcome"] == "by_reading" for row in rows),
+        example=_example(environment),
     )
 
 
-def render_index(records: Sequence[Mapping[str, Any]], links: Sequence[str]) -> str:
+def render_index(
+    records: Sequence[Mapping[str, Any]], links: Sequence[str], errata: Sequence[Mapping[str, Any]] = ()
+) -> str:
     """The index page.
 
     Parameters
@@ -120,6 +165,8 @@ def render_index(records: Sequence[Mapping[str, Any]], links: Sequence[str]) -> 
         Whole records.
     links
         Relative address of the page of each.
+    errata
+        Rows of the errata's data file.
     """
     rows = []
     for record, link in zip(records, links, strict=True):
@@ -133,9 +180,10 @@ def render_index(records: Sequence[Mapping[str, Any]], links: Sequence[str]) -> 
                 "r": record,
                 "link": link,
                 "baseline": _is_baseline(record),
+                "printed": str(record["target"]["note"]).startswith("the listing as printed"),
                 "caught": sum(m["verdict"] in ("refuted", "contradicted") for m in record["mutants"]),
                 "bounds": bounds,
                 "comparisons": comparisons,
             }
         )
-    return _environment().get_template("index.html.jinja").render(rows=rows, style=_style())
+    return _environment().get_template("index.html.jinja").render(rows=rows, style=_style(), errata=errata)

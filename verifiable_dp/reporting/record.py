@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import conclude
+from verifiable_dp.reporting import conclude, tables
 
 SCHEMA_VERSION = "1.0.0"
 _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "statsmodels", "pandas", "joblib")
@@ -118,7 +118,7 @@ def finish(draft: Mapping[str, Any], *, started: float, cpu_seconds: float) -> R
         **draft,
         "verdict": conclude.privacy(draft["checks"], draft["power"]),
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
-        "regret": {**regret, "verdict": conclude.regret(regret["checks"])} if regret else None,
+        "regret": _regret(regret) if regret else None,
         "provenance": provenance(started, cpu_seconds),
     }
     record = plain(record)
@@ -126,6 +126,14 @@ def finish(draft: Mapping[str, Any], *, started: float, cpu_seconds: float) -> R
     record = json.loads(canonical(record))
     record["digest"] = digest(record)
     return Report(record)
+
+
+def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """With its verdict, and tables beside the checks: they promise nothing."""
+    checks = [check for check in draft["checks"] if check["kind"] != "table"]
+    apart = [check for check in draft["checks"] if check["kind"] == "table"]
+    found = {**draft, "checks": checks, "verdict": conclude.regret(checks)}
+    return {**found, "tables": apart} if apart else found
 
 
 def schema() -> dict[str, Any]:
@@ -218,6 +226,11 @@ class Report:
         """Whether the target makes no privacy promise."""
         return str(self.record["target"]["note"]).startswith("non-private baseline")
 
+    @property
+    def printed(self) -> bool:
+        """Whether the target is a listing as printed that the default variant corrects."""
+        return str(self.record["target"]["note"]).startswith("the listing as printed")
+
     def to_json(self) -> str:
         """The record as indented JSON."""
         return json.dumps(self.record, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
@@ -263,7 +276,7 @@ class Report:
     def line(self) -> str:
         """One line: name, verdicts, bound and power."""
         record = self.record
-        parts = [f"{self.name:<20}"]
+        parts = [f"{self.name + (' (as printed)' if self.printed else ''):<34}"]
         if record["checks"]:
             note = " (baseline, promises nothing)" if self.baseline else ""
             parts.append(f"{self.verdict}{note}")
@@ -307,6 +320,8 @@ class Report:
             )
         for check in record["regret"]["checks"] if record["regret"] else []:
             lines.append(f"  {check['name']}: {check['result']['verdict']}")
+        for table in record["regret"].get("tables", []) if record["regret"] else []:
+            lines.append(f"  {table['name']}: {tables.in_short(table)}")
         if record["counterexamples"]:
             lines.append("  again: verifiable-dp verify RECORD --rerun")
         return "\n".join(lines)
@@ -319,6 +334,8 @@ def p_value_in_words(value: float) -> str:
 
 def in_words(found: Mapping[str, Any]) -> str:
     """What a counterexample shows, in a few words."""
+    if "delta_lower" in found:
+        return f"event {found['event']}, delta at least {float(found['delta_lower']):.4g}"
     if "event" in found:
         return f"event {found['event']}, p-value {p_value_in_words(found['p_value'])}"
     if found.get("divergence"):
@@ -338,5 +355,11 @@ def _check_line(check: Mapping[str, Any]) -> str:
         return (
             f"{result['verdict']}, largest cost {float(numbers['max_cost']):.6g} in {numbers['examined']} "
             f"transcripts against epsilon {numbers['epsilon']:g}"
+        )
+    if check["kind"] == "shuffle":
+        return (
+            f"{result['verdict']}, delta in [{float(result['delta_lower']):.4g}, "
+            f"{float(result['delta_upper']):.4g}] against {numbers['delta']:g}, "
+            f"epsilon0 {float(result['local_epsilon']):.4g}"
         )
     return str(result["verdict"])

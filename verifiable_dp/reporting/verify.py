@@ -12,7 +12,9 @@ from typing import Any
 # The judges register themselves when their modules are imported.
 import verifiable_dp.evidence.alignment
 import verifiable_dp.evidence.blackbox
-import verifiable_dp.evidence.regret  # noqa: F401
+import verifiable_dp.evidence.exact_shuffle
+import verifiable_dp.evidence.regret
+import verifiable_dp.evidence.tables  # noqa: F401
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
@@ -126,6 +128,8 @@ def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, A
             yield f"mutants.{i}.checks.{j}", check
     for i, check in enumerate(record["regret"]["checks"] if record["regret"] else []):
         yield f"regret.checks.{i}", check
+    for i, table in enumerate(record["regret"].get("tables", []) if record["regret"] else []):
+        yield f"regret.tables.{i}", table
 
 
 def _rejudge(record: Mapping[str, Any]) -> int:

@@ -1,0 +1,179 @@
+"""Errata of Sajed & Sheffet 2019."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.dp_se import epoch_length
+from verifiable_dp.auditing.errata import Erratum, Findings
+from verifiable_dp.auditors import dp_exponential_nas
+from verifiable_dp.auditors.dp_se_doubling import phases
+from verifiable_dp.claims import Source
+from verifiable_dp.evidence.statement import statement
+
+CORNER: dict[str, Any] = {"mean": 1.0, "radius": 1.0, "alpha": 0.999, "beta": 0.08, "epsilon": 1.0}
+FACT: dict[str, Any] = {"a": 1.01, "b": 0.05, "x": 2.72}
+SHRINKING: dict[str, Any] = {"epsilon": 0.01, "beta": 2e-8, "epoch": 1, "size": 20, "next_size": 2}
+
+
+def corner(seed: int) -> Findings:
+    """The bound is on a number of samples."""
+    printed = dp_exponential_nas.halting_bound(**CORNER, printed=True)
+    right = dp_exponential_nas.halting_bound(**CORNER)
+    # Without the parts for privacy, whose t2 has no such factor.
+    alone = {**CORNER, "epsilon": 1e12}
+    sampling = dp_exponential_nas.halting_bound(**alone, printed=True)
+    return Findings(
+        [
+            statement(
+                "2000 (t0 + t1 + t2) as printed is at least one sample", printed, "at least", 1, **CORNER
+            ),
+            statement("2000 t0 as printed is at least one sample", sampling, "at least", 1, **alone),
+        ],
+        [
+            statement(
+                "2000 (t0 + t1 + t2) with max(e, .) is at least one sample", right, "at least", 1, **CORNER
+            )
+        ],
+        {**CORNER, "printed": printed, "right": right},
+    )
+
+
+def fact(seed: int) -> Findings:
+    """Part 1 at x just above e, with a just above 1."""
+    a, b, x = FACT["a"], FACT["b"], FACT["x"]
+    largest = math.log(a * math.log(1 / b)) / b
+
+    def quotient(factor: float) -> float:
+        return float(math.log(factor * math.log(x)) / x)
+
+    return Findings(
+        [
+            statement(
+                "log(a log x)/x exceeds b for e < x < log(a log(1/b))/b",
+                quotient(a),
+                "at least",
+                b,
+                **FACT,
+                upper_end_of_x=largest,
+            )
+        ],
+        [
+            statement(
+                "smallest quotient over e <= x <= log(a log(1/b))/b with a = e",
+                min(_quotients(math.e, b)),
+                "at least",
+                b,
+                b=b,
+                a=math.e,
+            )
+        ],
+        {**FACT, "quotient": quotient(a)},
+    )
+
+
+def _quotients(a: float, b: float) -> list[float]:
+    x = np.linspace(math.e, math.log(a * math.log(1 / b)) / b, 10_001)
+    return list(np.log(a * np.log(x)) / x)
+
+
+def shrinking(seed: int) -> Findings:
+    """The last epoch with twenty arms against the next one with two."""
+    epsilon, beta = SHRINKING["epsilon"], SHRINKING["beta"]
+    epoch, size, after = (int(SHRINKING[name]) for name in ("epoch", "size", "next_size"))
+    now = float(epoch_length(size, epoch, epsilon, beta))
+    next_one = float(epoch_length(after, epoch + 1, epsilon, beta))
+    same = float(epoch_length(size, epoch + 1, epsilon, beta))
+    return Findings(
+        [statement("R_e is at most R_(e+1)/2 when S shrinks", now, "at most", next_one / 2, **SHRINKING)],
+        [
+            statement("R_e is at most R_(e+1)/2 when S stays", now, "at most", same / 2, **SHRINKING),
+            statement("R_e is at most R_(e+1) when S shrinks", now, "at most", next_one, **SHRINKING),
+        ],
+        {**SHRINKING, "R_e": now, "R_(e+1)": next_one},
+    )
+
+
+def doubling(seed: int) -> Findings:
+    """The logarithms that the phases pay, by horizon: their sum over log T should not grow."""
+    first, short, long = 1024, 1 << 20, 1 << 40
+
+    def paid(horizon: int) -> float:
+        return sum(math.log(guess) for guess, _, _ in phases(first, horizon))
+
+    once, squared = paid(long) / paid(short), (math.log(long) / math.log(short)) ** 2
+    return Findings(
+        [
+            statement(
+                "doubling T's logarithm doubles what the phases pay",
+                once,
+                "at most",
+                2.2,
+                short=short,
+                long=long,
+                first_guess=first,
+            )
+        ],
+        [
+            statement(
+                "it multiplies it by no more than log^2 T grows, and lower-order terms",
+                once,
+                "at most",
+                squared * 1.5,
+                short=short,
+                long=long,
+                first_guess=first,
+            )
+        ],
+        {"short": short, "long": long, "paid_short": paid(short), "paid_long": paid(long)},
+    )
+
+
+ERRATA = (
+    Erratum(
+        "sample-bound-corner",
+        Source(papers.S1, "Theorem 3.3"),
+        "Halts by 2000 (t0 + t1 + t2), where t0 and t1 have the factor log(log(R/(alpha |mu|))/beta).",
+        "The factor is log(log(max(e, R/(alpha |mu|)))/beta): as printed it turns negative as R/(alpha |mu|) "
+        "approaches 1, and the bound with it.",
+        "proof",
+        corner,
+    ),
+    Erratum(
+        "fact-2.1",
+        Source(papers.S1, "Fact 2.1, part 1"),
+        "For a > 1, 0 < b < 1/16 and e < x < log(a log(1/b))/b: log(a log x)/x > b.",
+        "It fails for a near 1 and x near e, where log(a log x) is near 0; it holds for a >= e.",
+        "proof",
+        fact,
+    ),
+    Erratum(
+        "epochs-double",
+        Source(papers.S1, "proof of Lemma 4.2"),
+        "R_e <= R_(e+1)/2 in every epoch.",
+        "Where the privacy term decides and S shrinks, the next epoch is shorter than twice this one; R_e <= "
+        "R_(e+1) still holds there.",
+        "proof",
+        shrinking,
+    ),
+    Erratum(
+        "good-event",
+        Source(papers.S1, "proofs of Corollary 3.2 and Lemma 4.2"),
+        "The good event is the union of the events that single estimates hold.",
+        "It is their intersection; the bound on its complement is a union bound.",
+        "text",
+    ),
+    Erratum(
+        "guess-and-double",
+        Source(papers.S1, "remark in the proof of Theorem 4.3"),
+        "T need not be known: guessing and doubling keeps the rate of the theorem, log T.",
+        "Each of about log2 T phases pays its own log T, so the rate is log^2 T. Squaring the guess keeps "
+        "log T.",
+        "regret",
+        doubling,
+    ),
+)

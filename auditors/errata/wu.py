@@ -1,0 +1,101 @@
+"""Errata of Wu, Zhou, Tao & Wang 2023."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.algorithm import Histogram, Query
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
+from verifiable_dp.auditing.errata import Erratum, Findings
+from verifiable_dp.claims import Source
+from verifiable_dp.environments import Table
+from verifiable_dp.evidence.statement import statement
+
+BASE: dict[str, Any] = {"n_arms": 10, "epsilon": 1.0, "horizon": 1 << 20}
+
+
+def union(seed: int) -> Findings:
+    """Failure probabilities of all estimates of a run, added up."""
+    estimates = BASE["n_arms"] * math.log2(BASE["horizon"])
+    found = {}
+    for variant in ("printed", "corrected"):
+        delta = float(DPRobustElimination(**BASE, variant=variant).failure or 0.0)
+        found[variant] = statement(
+            f"K log2 T times delta, {variant}",
+            estimates * delta,
+            "at most",
+            1 / BASE["horizon"],
+            tolerance=1e-15,
+            delta=delta,
+            **BASE,
+        )
+    return Findings([found["printed"]], [found["corrected"]], {**BASE, "estimates": estimates})
+
+
+def slack(seed: int) -> Findings:
+    """Rewards that a histogram needs until sampling error is below the slack of the fullest bin."""
+    alpha, delta = 0.1, 1e-6
+    rule = DPRobustElimination(**BASE, moments="central", radius=10.0, contamination=alpha, failure=delta)
+    outside = rule.bin_width**-rule.k
+    near = float((1 - alpha) * (1 - outside) / 3 - alpha - (1 - alpha) * outside)
+    needed = 8 * math.log(4 * rule.n_bins / delta)
+    about = {"contamination": alpha, "delta": delta, "k": rule.k, "bins": rule.n_bins}
+    words = "rewards until the fullest bin is within {} widths of the mean by a union bound"
+    return Findings(
+        [statement(words.format(2), needed / near**2, "at most", 1e5, slack=near, **about)],
+        [statement(words.format(3), needed / rule.slack**2, "at most", 1e5, slack=rule.slack, **about)],
+        {**about, "slack": near},
+    )
+
+
+def bins(seed: int) -> Findings:
+    """Rewards of an arm with mean D, all equal to it, that fall into any bin."""
+    found = {}
+    for variant in ("printed", "corrected"):
+        rule = DPRobustElimination(**BASE, moments="central", radius=10.0, variant=variant)
+        table = np.full((8, 1), rule.radius)
+        zero = np.zeros(1, np.int64)
+        query = Query(zero, zero + 8, np.ones((1, 1), bool), np.ones(1, bool), Histogram(rule.edges[None, :]))
+        counted = float(Table(table).answer(query, zero).sum())
+        found[variant] = statement(
+            f"of 8 rewards equal to D = 10, those in a bin, {variant}",
+            counted,
+            "at least",
+            8,
+            edges=rule.edges.tolist(),
+        )
+    return Findings([found["printed"]], [found["corrected"]], {"rewards": [10.0] * 8})
+
+
+ERRATA = (
+    Erratum(
+        "missing-union",
+        Source(papers.WU, "Theorem 6.2", "reconstructed in part"),
+        "Estimates fail with probability delta = 1/T each.",
+        "A run has up to K log2 T estimates, so that delta = 1/(T K log2 T) is needed for 1/T in all.",
+        "proof",
+        union,
+    ),
+    Erratum(
+        "histogram-slack",
+        Source(papers.WU, "Corollary 6.8", "reconstructed in part"),
+        "With r^k = (1-alpha)/(.249-alpha), n of order log(D/delta)/epsilon puts J within 2r of the mean.",
+        "The fullest bin near the mean outweighs the others by .0013 only, whatever alpha is: a union bound "
+        "takes some 10^7 rewards. J within 3r takes thousands.",
+        "proof",
+        slack,
+    ),
+    Erratum(
+        "histogram-edge",
+        Source(papers.WU, "Algorithm 3"),
+        "Bins [j, j + r) begin at j = -D, ..., D - r, for means in [-D, D].",
+        "An arm whose rewards all equal D has none of them in a bin, and where 2D is no multiple of r the "
+        "last bin ends before D: bins must reach a width beyond [-D, D].",
+        "proof",
+        bins,
+    ),
+)

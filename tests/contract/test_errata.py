@@ -1,0 +1,203 @@
+"""The contract of errata: each fails as printed, holds as corrected, and is told by its numbers alone."""
+
+import dataclasses
+import json
+from importlib import metadata
+
+import pytest
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import errata, registry
+from verifiable_dp.auditing.errata import Erratum, Findings, examine, outcome
+from verifiable_dp.claims import Source
+from verifiable_dp.evidence import alignment
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.statement import statement
+from verifiable_dp.reporting import errata as document
+from verifiable_dp.reporting.page import render_errata
+
+ERRATA = errata.registered()
+NAMES = [row.name for row in ERRATA]
+TWO_VARIANTS = [
+    name
+    for name in registry.names()
+    if "variant" in {field.name for field in dataclasses.fields(registry.auditor(name).algorithm)}
+]
+SOURCE = Source("a paper", "Theorem 1")
+
+
+def row_of(find, kind="proof"):
+    return examine(Erratum("made-up", SOURCE, "printed", "right", kind, find))
+
+
+def holds(value=0.0):
+    return statement("value", value, "at most", 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_erratum_is_confirmed_by_its_checks_or_shown_by_the_text(name):
+    [erratum] = errata.chosen([name])
+    row = examine(erratum)
+    assert row["outcome"] == ("by_reading" if erratum.kind == "text" else "confirmed")
+    for check in row["checks_of_printed"] + row["checks_of_right"]:
+        again = json.loads(json.dumps(check))
+        assert judged(check["kind"], again["statistics"]) == again["result"]
+    assert erratum.source.paper
+    assert erratum.source.statement
+    assert erratum.kind == "text" or row["counterexample"]
+
+
+def test_every_discrepancy_that_the_papers_are_known_for_has_a_row():
+    assert {
+        "tree-budget",
+        "local-precision",
+        "local-error",
+        "local-mean",
+        "local-rate",
+        "moment-exponent",
+        "ucb-constant",
+        "central-sensitivity",
+        "local-sensitivity",
+        "shuffle-domain",
+        "laplace-tail",
+        "overrun",
+        "sample-bound-corner",
+        "fact-2.1",
+    } <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("printed", "corrected", "expected"),
+    [
+        ([holds(2)], [holds()], "confirmed"),
+        ([holds()], [holds()], "not_confirmed"),  # what is printed holds: nothing to correct
+        ([holds(2)], [holds(2)], "not_confirmed"),  # what is called right fails as well
+        ([holds(2), holds()], [holds()], "not_confirmed"),
+        ([], [holds()], "not_confirmed"),
+        ([holds(2)], [], "not_confirmed"),
+    ],
+)
+def test_the_outcome_follows_from_the_checks(printed, corrected, expected):
+    assert row_of(lambda seed: Findings(printed, corrected))["outcome"] == expected
+
+
+def test_an_erratum_needs_evidence_unless_the_text_alone_shows_it():
+    with pytest.raises(InputError, match="find"):
+        Erratum("x", SOURCE, "a", "b", "proof")
+    with pytest.raises(InputError, match="find"):
+        Erratum("x", SOURCE, "a", "b", "text", lambda seed: Findings([], []))
+    with pytest.raises(InputError, match="kind"):
+        Erratum("x", SOURCE, "a", "b", "typo")
+    assert outcome("text", [], []) == "by_reading"
+    with pytest.raises(InputError, match="no-such"):
+        errata.chosen(["no-such"])
+
+
+@pytest.mark.parametrize("bad", [[object()], None, [ERRATA[0], ERRATA[0]]])
+def test_what_another_package_registers_is_looked_at(monkeypatch, bad):
+    class Point:
+        name, value = "theirs", "theirs:ROWS"
+
+        def load(self):
+            return bad
+
+    monkeypatch.setattr(errata, "entry_points", lambda group: [Point()])
+    with pytest.raises(InputError, match="theirs:ROWS"):
+        errata.registered()
+    assert metadata.entry_points(group=errata.GROUP)
+
+
+# ---------------------------------------------------------------- statements
+
+
+@pytest.mark.parametrize(
+    ("value", "relation", "limit", "tolerance", "verdict"),
+    [
+        (1, "at most", 1, 0, "consistent"),
+        (1.1, "at most", 1, 0, "contradicted"),
+        (1.1, "at most", 1, 0.2, "consistent"),
+        (1, "at least", 1, 0, "consistent"),
+        (0.9, "at least", 1, 0, "contradicted"),
+        (1, "equal to", 1, 0, "consistent"),
+        (1.1, "equal to", 1, 0.05, "contradicted"),
+        (float("inf"), "at most", 1, 0, "contradicted"),
+    ],
+)
+def test_statements(value, relation, limit, tolerance, verdict):
+    assert statement("s", value, relation, limit, tolerance=tolerance).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("about", "name"),
+    [
+        ({"relation": "below"}, "relation"),
+        ({"value": float("nan")}, "value"),
+        ({"limit": float("nan")}, "limit"),
+        ({"tolerance": -1.0}, "tolerance"),
+    ],
+)
+def test_bad_statements_are_refused(about, name):
+    with pytest.raises(InputError, match=name):
+        statement("s", **{"value": 1.0, "relation": "at most", "limit": 1.0, **about})
+
+
+# ---------------------------------------------------------------- the data file
+
+
+@pytest.fixture
+def saved(tmp_path):
+    rows = [row_of(lambda seed: Findings([holds(2)], [holds()], {"value": 2}))]
+    path, page = document.save(document.document(rows, seed=0, started=0.0), tmp_path)
+    return path, page
+
+
+def test_the_data_file_holds_and_its_page_is_its_rendering(saved):
+    path, page = saved
+    whole = document.verify_errata(path)
+    assert page.read_text("utf-8") == render_errata(whole)
+    assert "made-up" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda row: row.update(outcome="not_confirmed"),
+        lambda row: row["checks_of_printed"][0]["statistics"].update(value=0.5),
+        lambda row: row["checks_of_right"][0]["result"].update(verdict="contradicted"),
+        lambda row: row["checks_of_printed"].clear(),
+        lambda row: row.pop("kind"),
+    ],
+)
+@pytest.mark.parametrize("signed", [False, True])
+def test_an_edited_data_file_is_refused(saved, edit, signed):
+    path, _ = saved
+    whole = json.loads(path.read_text("utf-8"))
+    edit(whole["errata"][0])
+    if signed:  # whoever edits can compute the digest too
+        whole["digest"] = document.digest(whole)
+    path.write_text(json.dumps(whole), "utf-8")
+    with pytest.raises(InputError, match="errata"):
+        document.verify_errata(path)
+
+
+# ---------------------------------------------------------------- listings as printed
+
+
+def test_what_is_known_of_printed_listings_is_stated_where_there_are_two_variants():
+    stated = [name for name in registry.names() if registry.auditor(name).printed]
+    assert stated == TWO_VARIANTS
+    with pytest.raises(InputError, match="one variant"):
+        _ = registry.auditor("dp-se").printed_instance
+
+
+@pytest.mark.parametrize("name", [n for n in TWO_VARIANTS if n != "shuffled-linear"])
+def test_a_printed_listing_costs_more_than_epsilon_where_it_is_to_be_refuted(name):
+    auditor = registry.auditor(name)
+    algorithm = auditor.algorithm(**auditor.printed_instance)
+    cost = max(
+        alignment.examine(algorithm, pair, seed=0).cost
+        for pair in auditor.pairs(algorithm)[: 2 if name == "adaptive-tree" else 4]
+    )
+    epsilon = algorithm.claim.epsilon
+    assert (cost > 1.1 * epsilon) == (auditor.printed.expected == "refuted")
+    assert cost <= epsilon * (1 + alignment.TOLERANCE) or auditor.printed.expected == "refuted"

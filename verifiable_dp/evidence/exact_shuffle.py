@@ -1,0 +1,167 @@
+"""Rung 2 of the shuffle model: bounds on delta of each batch of shuffled reports, without sampling.
+
+What a batch is, is read off the algorithm: the source of noise writes down how many reports were asked for
+at which scale. The upper bound on delta holds for every randomiser (the reduction to clones), the lower one
+is the hockey-stick divergence of how many Laplace reports exceed a threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence.alignment import TOLERANCE, plain
+from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.mechanisms import shuffle
+from verifiable_dp.noise import Around, Seeded
+
+_NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Reports that a shuffler mixes.
+
+    Parameters
+    ----------
+    number
+        Of the batch, from 1.
+    clients
+        Reports in the batch.
+    crowd
+        Reports among which each one is hidden: `clients` if the shuffler mixes all of them.
+    scale
+        Least scale of their Laplace noise; 0 for exact reports.
+    """
+
+    number: int
+    clients: int
+    crowd: int
+    scale: float
+
+
+@dataclass(frozen=True)
+class Meter(Around):
+    """Passes noise on and writes down the least scale of the reports of each run.
+
+    Releases that are no sums of reports carry no noise of the clients: scale 0.
+    """
+
+    inner: Any = field(default_factory=lambda: Seeded(0))
+    scales: dict[int, float] = field(default_factory=dict)
+
+    def _note(self, run: IntArray, scale: FloatArray, where: BoolArray) -> None:
+        for row in np.flatnonzero(where.any(axis=1)).tolist():
+            least = float(scale[row][where[row]].min())
+            key = int(run[row])
+            self.scales[key] = min(self.scales.get(key, np.inf), least)
+
+    def laplace(
+        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        """See `Noise.laplace`."""
+        self._note(run, np.zeros_like(value), where)
+        return super().laplace(value, scale, run, slot, where)
+
+    def reports(
+        self,
+        value: FloatArray,
+        scale: FloatArray,
+        count: IntArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+    ) -> FloatArray:
+        """See `Noise.reports`."""
+        self._note(run, scale, where & (count > 0))
+        return super().reports(value, scale, count, run, slot, where)
+
+
+def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Check:
+    """Bounds on delta of a batch at the claimed epsilon.
+
+    Parameters
+    ----------
+    batch
+        As measured.
+    claim
+        (epsilon, delta) of the shuffled reports.
+    bounds
+        Range of the rewards.
+    """
+    numbers = {
+        "batch": batch.number,
+        "clients": batch.clients,
+        "crowd": batch.crowd,
+        "scale": batch.scale,
+        "range": bounds[1] - bounds[0],
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+    }
+    return Check.of(f"shuffle, batch {batch.number} of {batch.clients} reports", "shuffle", numbers)
+
+
+@judge("shuffle")
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuted if the lower bound exceeds delta, not refuted if the upper one does not."""
+    epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
+    crowd, scale = int(statistics["crowd"]), 2 * float(statistics["scale"]) / float(statistics["range"])
+    if scale == 0:
+        return {
+            "verdict": "refuted" if delta < 1 else "not_refuted",
+            "local_epsilon": "inf",
+            "delta_lower": 1.0,
+            "delta_upper": 1.0,
+            "threshold": 0.0,
+            "epsilon_lower": "inf",
+            "epsilon_upper": "inf",
+        }
+    local = 2 / scale
+    lower, threshold = shuffle.worst_threshold(crowd, scale, epsilon)
+    upper = shuffle.clones_delta(crowd, local, epsilon)
+    if local <= epsilon * (1 + TOLERANCE):
+        lower = upper = 0.0
+    undecided = "not_refuted" if upper <= delta else "inconclusive"
+    return {
+        "verdict": "refuted" if lower > delta + _NOTHING else undecided,
+        "local_epsilon": local,
+        "delta_lower": lower,
+        "delta_upper": upper,
+        "threshold": threshold,
+        "epsilon_lower": shuffle.largest_epsilon(
+            lambda level: shuffle.laplace_delta(crowd, scale, level, threshold) - _NOTHING, delta, local
+        ),
+        "epsilon_upper": shuffle.least_epsilon(
+            lambda level: shuffle.clones_delta(crowd, local, level), delta, local
+        ),
+    }
+
+
+def local_epsilon(checks: Sequence[Check]) -> float:
+    """The largest eps0 of a report of any batch, infinite for exact ones."""
+    return max(float(c.result["local_epsilon"]) for c in checks)
+
+
+def epsilon_upper(checks: Sequence[Check]) -> float:
+    """The least epsilon at which all upper bounds keep delta."""
+    return max(float(c.result["epsilon_upper"]) for c in checks)
+
+
+def counterexample(found: Check, pair: Mapping[str, Any]) -> dict[str, Any]:
+    """What refutes, in plain values; `pair` holds the inputs."""
+    numbers, result = found.statistics, found.result
+    return {
+        "check": found.name,
+        "pair": dict(pair),
+        "event": (
+            f"the number of the {numbers['crowd']} shuffled reports above {float(result['threshold']):g}, "
+            f"noise of scale {float(numbers['scale']):.6g}"
+        ),
+        "delta_lower": plain(float(result["delta_lower"])),
+        "epsilon_lower": plain(float(result["epsilon_lower"])),
+    }

@@ -1,0 +1,65 @@
+"""Plain statements about a computed number: the evidence where neither runs nor noise come in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verifiable_dp import _validate
+from verifiable_dp.evidence.alignment import plain
+from verifiable_dp.evidence.check import Check, judge
+
+_RELATIONS: dict[str, Callable[[float, float, float], bool]] = {
+    "at most": lambda value, limit, tolerance: value <= limit + tolerance,
+    "at least": lambda value, limit, tolerance: value >= limit - tolerance,
+    "equal to": lambda value, limit, tolerance: abs(value - limit) <= tolerance,
+}
+
+
+def statement(
+    name: str, value: float, relation: str, limit: float, *, tolerance: float = 0.0, **description: Any
+) -> Check:
+    """Check that a computed `value` stands in the stated relation to `limit`.
+
+    Parameters
+    ----------
+    name
+        Of the check.
+    value, limit
+        Numbers; not NaN.
+    relation
+        ``at most``, ``at least`` or ``equal to``.
+    tolerance
+        By how much the relation may be missed, at least 0.
+    **description
+        Further entries, kept as they are.
+
+    Raises
+    ------
+    InputError
+        If the relation is unknown, or a number is NaN or out of range.
+    """
+    _validate.choice("relation", relation, tuple(_RELATIONS))
+    for what, number in (("value", value), ("limit", limit)):
+        if math.isnan(number):
+            raise _validate.InputError(f"{what} must be a number, got nan")
+    if not tolerance >= 0:
+        raise _validate.InputError(f"tolerance must be at least 0, got {tolerance!r}")
+    numbers = {
+        **description,
+        "value": plain(float(value)),
+        "relation": relation,
+        "limit": plain(float(limit)),
+        "tolerance": float(tolerance),
+    }
+    return Check.of(name, "statement", numbers)
+
+
+@judge("statement")
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Consistent if the relation holds, contradicted if not."""
+    value, limit = float(statistics["value"]), float(statistics["limit"])
+    holds = _RELATIONS[str(statistics["relation"])](value, limit, float(statistics["tolerance"]))
+    ratio = value / limit if limit and math.isfinite(limit) else math.inf
+    return {"verdict": "consistent" if holds else "contradicted", "ratio": plain(ratio)}
