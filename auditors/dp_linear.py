@@ -73,6 +73,7 @@ def _core_set(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
         without,
         factor=1.0,
         claim="section-6",
+        rival="without the core set",
         instance=environment.name,
         horizon=10**7,
     )

@@ -173,7 +173,9 @@ def render_index(
         checks = record["regret"]["checks"] if record["regret"] else []
         bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
         comparisons = [
-            c for c in checks if c["kind"] == "comparison" and c["statistics"].get("instance") in bounds
+            c
+            for c in checks
+            if c["statistics"].get("claim") == "section-5" and c["statistics"].get("instance") in bounds
         ]
         rows.append(
             {

@@ -95,6 +95,7 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
     """Measured mean regret beside the theorem's bound, and beside a rival where one was run."""
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "mean_bound"] if regret else []
+    checks = [c for c in checks if c["statistics"]["mean"] > 0]  # the axis is logarithmic
     if not checks:
         return None
     rivals = {
@@ -122,7 +123,7 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
                     "s",
                     mfc="none",
                     color=_BAD,
-                    label=rival["rival"] if row == 0 else None,
+                    label=rival.get("rival", "rival") if row == 0 else None,
                 )
         axes.set_xscale("log")
         axes.set_yticks(range(len(checks)), [c["statistics"].get("instance", c["name"]) for c in checks])
