@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import play
+from verifiable_dp.algorithm import Batch, Memory, Query, play
+from verifiable_dp.algorithms._index import TreeIndex, TreeState
 from verifiable_dp.auditors._shared import first_round
 from verifiable_dp.environments import Table
 from verifiable_dp.mechanisms.tree import SLOT_BITS, update_nodes
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Seeded
+from verifiable_dp.noise import Noise, Seeded
 
 
 def first_rewards(algorithm: Any) -> list[TablePair]:
@@ -55,6 +57,34 @@ def largest_tree_error(algorithm: Any, runs: int, seed: int) -> FloatArray:
         nodes[rows, arm] = fresh
         worst = np.maximum(worst, np.abs(fresh.sum(axis=1)))
     return worst
+
+
+@dataclass(frozen=True)
+class Sums(Batch):
+    """Private side of an algorithm that keeps whole sums: (n, K)."""
+
+    sums: FloatArray
+
+
+class Redrawn(TreeIndex):
+    """Mixed in: the whole sum of an arm is released at each pull, with the noise of one node."""
+
+    def private(self, run: IntArray) -> Sums:  # type: ignore[override]
+        """Nothing yet."""
+        return Sums(np.zeros((len(run), self.n_arms)))
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sum so far plus fresh noise."""
+        sums = memory.sums + answer
+        number = state.pulls + query.active
+        slot = (np.arange(self.n_arms, dtype=np.int64) << SLOT_BITS) | number
+        return Sums(sums), noise.laplace(sums, self.mechanism.scales(number), state.run, slot, query.active)
+
+    def estimates(self, state: TreeState, query: Query, released: FloatArray) -> TreeState:
+        """The release is the estimate."""
+        return replace(state, estimate=np.where(query.active, np.nan_to_num(released), state.estimate))
 
 
 def same_node(slot: IntArray) -> IntArray:

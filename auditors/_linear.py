@@ -12,7 +12,7 @@ from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.algorithms._design import core_limit
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
 from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditors._shared import RUNS, TRIALS, with_parameters
+from verifiable_dp.auditors._shared import RUNS, TRIALS, original, with_parameters
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
@@ -135,6 +135,29 @@ def good_event(
             )
         )
     return checks
+
+
+def regret(
+    algorithm: Any, kind: Any, theorem: str, event: str, *, budget: str, seed: int, workers: int
+) -> list[Check]:
+    """The `theorem` with its numbers for several theta, and the good `event` at beta = .1 and T = 1e5.
+
+    Both are names of claims, such as ``theorem-1``. A mutant is held against the bounds of the correct
+    algorithm, of class `kind`.
+    """
+    correct = kind(**original(algorithm).parameters)
+    short = {"horizon": 100_000, "beta": BETA}
+    checks = mean_regret(
+        algorithm, correct, theorem, THETAS[budget], budget=budget, seed=seed, workers=workers
+    )
+    return checks + good_event(
+        with_parameters(algorithm, **short),
+        with_parameters(correct, **short),
+        event,
+        budget=budget,
+        seed=seed,
+        source=event.replace("-", " ").capitalize(),
+    )
 
 
 # ---------------------------------------------------------------- mutants of removal

@@ -81,18 +81,8 @@ def _core_set(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     """Theorem 1 with its numbers, Lemma 3 at beta = .1 and T = 1e5, Lemma 4, the core set of Section 6."""
-    correct = DPLinear(**original(algorithm).parameters)
-    short = {"horizon": 100_000, "beta": family.BETA}
-    checks = family.mean_regret(
-        algorithm, correct, "theorem-1", family.THETAS[budget], budget=budget, seed=seed, workers=workers
-    )
-    checks += family.good_event(
-        with_parameters(algorithm, **short),
-        with_parameters(correct, **short),
-        "lemma-3",
-        budget=budget,
-        seed=seed,
-        source="Lemma 3",
+    checks = family.regret(
+        algorithm, DPLinear, "theorem-1", "lemma-3", budget=budget, seed=seed, workers=workers
     )
     return [*checks, _tail(budget, seed), _core_set(algorithm, budget, seed, workers)]
 

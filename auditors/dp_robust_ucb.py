@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query, play
+from verifiable_dp._validate import FloatArray
+from verifiable_dp.algorithm import Query, play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeState
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
@@ -25,14 +25,13 @@ from verifiable_dp.auditors._shared import (
     original,
     with_parameters,
 )
-from verifiable_dp.auditors.dp_ucb import Sums
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Pareto
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.mechanisms.tree import SLOT_BITS
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Noise, Seeded
+from verifiable_dp.noise import Seeded
 
 # The larger the constant, the more strictly arms are played in turn.
 INSTANCE: dict[str, Any] = {
@@ -162,25 +161,8 @@ class Untruncated(DPRobustUCB):
         return replace(super().query(state), ask=None)
 
 
-class Redrawn(DPRobustUCB):
-    """Releases the whole sum of an arm at each pull, with the noise of one node."""
-
-    def private(self, run: IntArray) -> Sums:  # type: ignore[override]
-        """Nothing yet."""
-        return Sums(np.zeros((len(run), self.n_arms)))
-
-    def release(
-        self, state: TreeState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sum so far plus fresh noise."""
-        sums = memory.sums + answer
-        number = state.pulls + query.active
-        slot = (np.arange(self.n_arms, dtype=np.int64) << SLOT_BITS) | number
-        return Sums(sums), noise.laplace(sums, self.mechanism.scales(number), state.run, slot, query.active)
-
-    def estimates(self, state: TreeState, query: Query, released: FloatArray) -> TreeState:
-        """The release is the estimate."""
-        return replace(state, estimate=np.where(query.active, np.nan_to_num(released), state.estimate))
+class Redrawn(family.Redrawn, DPRobustUCB):
+    """See the family."""
 
 
 def _printed(algorithm: Any) -> AlteredNoise:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Batch, Memory, Query
+from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._index import TreeState
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
 from verifiable_dp.auditors import _index as family
@@ -28,8 +25,6 @@ from verifiable_dp.auditors._shared import (
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import Noise
 
 SHORT = 512  # horizon at which the tree's error is simulated
 
@@ -104,33 +99,8 @@ def _levels(algorithm: Any) -> int:
     return int(original(algorithm).mechanism.levels)
 
 
-@dataclass(frozen=True)
-class Sums(Batch):
-    """Private side of an algorithm that keeps whole sums: (n, K)."""
-
-    sums: FloatArray
-
-
-class Redrawn(DPUCB):
-    """Releases the whole sum of an arm at each pull, with the noise of one node."""
-
-    def private(self, run: IntArray) -> Sums:  # type: ignore[override]
-        """Nothing yet."""
-        return Sums(np.zeros((len(run), self.n_arms)))
-
-    def release(
-        self, state: TreeState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sum so far plus fresh noise."""
-        sums = memory.sums + answer
-        slot = (np.arange(self.n_arms, dtype=np.int64) << SLOT_BITS) | (state.pulls + query.active)
-        scale = np.full(answer.shape, self.mechanism.scale)
-        return Sums(sums), noise.laplace(sums, scale, state.run, slot, query.active)
-
-    def estimates(self, state: TreeState, query: Query, released: FloatArray) -> TreeState:
-        """The release is the estimate."""
-        fresh = np.where(query.active, np.nan_to_num(released), state.estimate)
-        return TreeState(state.run, state.t, state.pulls, fresh, state.nodes)
+class Redrawn(family.Redrawn, DPUCB):
+    """See the family."""
 
 
 class Bare(DPUCB):

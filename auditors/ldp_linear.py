@@ -14,7 +14,7 @@ from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.ldp_linear import LDPLinear, width
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, original, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, with_parameters
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
@@ -25,18 +25,8 @@ EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     """Theorem 2 with its numbers for several theta, and Lemma 5 at beta = .1 and T = 1e5."""
-    correct = LDPLinear(**original(algorithm).parameters)
-    short = {"horizon": 100_000, "beta": family.BETA}
-    checks = family.mean_regret(
-        algorithm, correct, "theorem-2", family.THETAS[budget], budget=budget, seed=seed, workers=workers
-    )
-    return checks + family.good_event(
-        with_parameters(algorithm, **short),
-        with_parameters(correct, **short),
-        "lemma-5",
-        budget=budget,
-        seed=seed,
-        source="Lemma 5",
+    return family.regret(
+        algorithm, LDPLinear, "theorem-2", "lemma-5", budget=budget, seed=seed, workers=workers
     )
 
 

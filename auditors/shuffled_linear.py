@@ -15,7 +15,7 @@ from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, original, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, with_parameters
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.evidence import exact_shuffle
@@ -28,18 +28,8 @@ EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     """Theorem 3 with its numbers for several theta, and Lemma 5 at beta = .1 and T = 1e5."""
-    correct = ShuffledLinear(**original(algorithm).parameters)
-    short = {"horizon": 100_000, "beta": family.BETA}
-    checks = family.mean_regret(
-        algorithm, correct, "theorem-3", family.THETAS[budget], budget=budget, seed=seed, workers=workers
-    )
-    return checks + family.good_event(
-        with_parameters(algorithm, **short),
-        with_parameters(correct, **short),
-        "lemma-5",
-        budget=budget,
-        seed=seed,
-        source="Lemma 5",
+    return family.regret(
+        algorithm, ShuffledLinear, "theorem-3", "lemma-5", budget=budget, seed=seed, workers=workers
     )
 
 

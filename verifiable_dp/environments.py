@@ -330,10 +330,10 @@ class Huber(Drawn):
 
 
 @dataclass(frozen=True)
-class Draws:
-    """Answers from rewards that are drawn one by one, a block of an arm at a time."""
+class Generated:
+    """Base of answers from a generator that goes on from block to block; `path` keeps streams apart."""
 
-    environment: Drawn
+    environment: Any
     seed: int
     path: tuple[int, ...] = ()
     _generator: Any = field(init=False, repr=False)
@@ -341,6 +341,13 @@ class Draws:
     def __post_init__(self) -> None:
         sequence = np.random.SeedSequence(self.seed, spawn_key=self.path)
         object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(sequence)))
+
+
+@dataclass(frozen=True)
+class Draws(Generated):
+    """Answers from rewards that are drawn one by one, a block of an arm at a time."""
+
+    environment: Drawn
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
@@ -532,17 +539,10 @@ def hard(theorem: int, *, v: float, gaps: Sequence[float], changed: int | None =
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(Generated):
     """Answers a block of n pulls with one multinomial draw: exact in law for finitely many rewards."""
 
     environment: Discrete
-    seed: int
-    path: tuple[int, ...] = ()
-    _generator: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        sequence = np.random.SeedSequence(self.seed, spawn_key=self.path)
-        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(sequence)))
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
@@ -558,17 +558,10 @@ class Multinomial:
 
 
 @dataclass(frozen=True)
-class Binomial:
+class Binomial(Generated):
     """Answers a block of n pulls with one binomial draw: exact in law for two-point rewards."""
 
     environment: TwoPoint
-    seed: int
-    path: tuple[int, ...] = ()
-    _generator: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        sequence = np.random.SeedSequence(self.seed, spawn_key=self.path)
-        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(sequence)))
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
