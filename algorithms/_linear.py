@@ -24,7 +24,7 @@ def as_actions(actions: Any) -> Actions:
     ------
     InputError
         If there are fewer than two, they are no vectors of one length, one is longer than 1 (in the
-        Euclidean norm) or all are zero.
+        Euclidean norm), all are zero, or they do not span their space.
     """
     try:
         array = np.array(actions, dtype=np.float64)
@@ -35,6 +35,9 @@ def as_actions(actions: Any) -> Actions:
     longest = float(np.linalg.norm(array, axis=1).max())
     if not 0 < longest <= 1 + 1e-9:
         raise InputError(f"actions must have norms of at most 1, not all 0, got {longest:g} as the largest")
+    rank, dimension = int(np.linalg.matrix_rank(array)), array.shape[1]
+    if rank < dimension:
+        raise InputError(f"actions must span their space, of dimension {dimension}, got rank {rank}")
     return tuple(tuple(row) for row in array.tolist())
 
 
@@ -43,7 +46,7 @@ def on_sphere(count: int, dimension: int, seed: int) -> Actions:
     drawn = np.random.default_rng(seed).standard_normal((count, dimension))
     # Rounded and shrunk by as much, so that no norm exceeds 1 and the numbers are short in a record.
     unit = np.round(drawn / np.linalg.norm(drawn, axis=1, keepdims=True) * (1 - 1e-6), 6)
-    return as_actions(unit)
+    return tuple(tuple(row) for row in unit.tolist())
 
 
 @dataclass(frozen=True)

@@ -184,9 +184,10 @@ def test_estimates_are_least_squares():
 
 
 def test_a_subspace_is_estimated_on_itself():
-    algorithm = DPLinear(((1.0, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.8)), 1.0, 1000)
-    done = algorithm.plan(2, np.array([True, True, False]))
-    assert algorithm.estimates(done, done.counts[None] * 0.4)[0] == pytest.approx([0.4, 0.2, 0.0])
+    actions = ((1.0, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.8), (0.0, 0.5, 0.0))
+    algorithm = DPLinear(actions, 1.0, 1000)
+    done = algorithm.plan(2, np.array([True, True, False, False]))
+    assert algorithm.estimates(done, done.counts[None] * 0.4)[0] == pytest.approx([0.4, 0.2, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("horizon", [8, 9, 21, 55, 100, 149, 404, 1097, 2981, 2990, 3000, 8104, 22027])
@@ -223,6 +224,7 @@ def test_parameters_survive_json():
         ("actions", ((1.0, 0.0), (0.0,))),
         ("actions", ((2.0, 0.0), (0.0, 1.0))),
         ("actions", ((0.0, 0.0), (0.0, 0.0))),
+        ("actions", ((1.0, 0.0), (0.5, 0.0))),
         ("actions", ((math.nan, 0.0), (0.0, 1.0))),
         ("actions", "ab"),
         ("epsilon", 0.0),
