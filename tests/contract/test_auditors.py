@@ -3,9 +3,11 @@
 import functools
 import importlib
 import json
+from pathlib import Path
 
 import pytest
 
+from verifiable_dp import algorithms
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.evidence import alignment, exact_shuffle
@@ -55,6 +57,12 @@ def found(algorithm, pairs):
 def regret_of(name):
     auditor = registry.auditor(name)
     return tuple(auditor.regret(auditor.algorithm(**auditor.experiment), "mutant", 0, 1))
+
+
+def test_no_algorithm_is_without_an_auditor():
+    folder = Path(algorithms.__file__).parent
+    files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")} - {"papers"}
+    assert files == {name.replace("-", "_") for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
