@@ -98,7 +98,7 @@ def provenance(started: float, cpu_seconds: float) -> dict[str, Any]:
         "finished": time.strftime(stamp, time.gmtime()),
         "cpu_seconds": round(cpu_seconds, 3),
         "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--untracked-files=no", "--", ":!reports")),
+        "dirty": bool(_git("status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)reports")),
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
         "idealized_numerics": True,
     }
