@@ -91,7 +91,7 @@ def unpack(name: str, stored: Any, like: Any) -> Any:
         array = _array(name, stored)
         _check_array(name, array, like)
         return array
-    names = [field.name for field in dataclasses.fields(like)] if like is not None else []
+    names = _fields(name, like)
     if list(stored) != names:
         raise InputError(
             f"session: {name} must hold {', '.join(names) or 'nothing'}, got {', '.join(stored)}"

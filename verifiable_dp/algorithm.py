@@ -13,6 +13,7 @@ draws the noise.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -196,8 +197,13 @@ class Query(Batch):
         arms = self.active.shape[1]
         if arms <= 62:
             return np.asarray(self.active @ (np.int64(1) << np.arange(arms)), dtype=np.int64)
-        weights = np.random.Generator(np.random.Philox(20220707)).integers(0, 2**62 // arms, arms)
-        return np.asarray(self.active @ weights, dtype=np.int64)
+        return np.asarray(self.active @ _weights(arms), dtype=np.int64)
+
+
+@functools.cache
+def _weights(arms: int) -> IntArray:
+    """Random weights, (arms,), whose sums stay below 2^62."""
+    return np.random.Generator(np.random.Philox(20220707)).integers(0, 2**62 // arms, arms)
 
 
 class Data(Protocol):

@@ -102,10 +102,11 @@ def errata(names: Sequence[str] = (), *, seed: int = 0, workers: int = 1) -> dic
     InputError
         If a name is unknown.
     """
-    started = time.time()
+    started, cpu = time.time(), time.process_time()
     rows = chosen(names)
     tasks = (delayed(examine)(row, seed) for row in rows)
-    return document(list(Parallel(n_jobs=min(workers, len(rows)))(tasks)), seed=seed, started=started)
+    done = list(Parallel(n_jobs=min(workers, len(rows)))(tasks))
+    return document(done, seed=seed, started=started, cpu_seconds=time.process_time() - cpu)
 
 
 def claims(folder: str | Path) -> list[dict[str, str]]:

@@ -355,11 +355,11 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
 @click.option("--workers", type=int, default=1, show_default=True)
 def verify(record: Path, rerun: bool, workers: int) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off."""
-    from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
+    from verifiable_dp.reporting.errata import is_errata, verify_errata
     from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
-    if read(record).get("schema_version") == ERRATA_VERSION:
+    if is_errata(read(record)):
         _verify_errata(verify_errata(record), rerun, workers)
         return
     with _progress() as progress:
@@ -402,8 +402,6 @@ def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | No
 
     Exit status 1 if the evidence does not confirm one of them.
     """
-    import json
-
     from verifiable_dp import campaign
     from verifiable_dp.reporting.errata import line
     from verifiable_dp.reporting.page import measured
@@ -422,9 +420,9 @@ def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | No
             for check in row["checks_of_right"]:
                 click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
     if json_path is not None:
-        from verifiable_dp.reporting.record import write_text
+        from verifiable_dp.reporting.record import text, write_text
 
-        write_text(json_path, json.dumps(whole, indent=1, sort_keys=True) + "\n")
+        write_text(json_path, text(whole))
     sys.exit(1 if any(row["outcome"] == "not_confirmed" for row in whole["errata"]) else 0)
 
 

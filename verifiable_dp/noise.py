@@ -418,15 +418,7 @@ class Recorder:
     ) -> FloatArray:
         """See `Noise.laplace`."""
         out = self._inner.laplace(value, scale, run, slot, where)
-        address = _address(self._releases, run, slot, where)
-        self._releases.add(
-            address,
-            value=value[where],
-            scale=scale[where],
-            output=out[where],
-            summed=np.zeros(int(where.sum())),
-        )
-        return out
+        return self._note(out, value, scale, run, slot, where, summed=0.0)
 
     def reports(
         self,
@@ -439,13 +431,26 @@ class Recorder:
     ) -> FloatArray:
         """See `Noise.reports`."""
         out = self._inner.reports(value, scale, count, run, slot, where)
+        return self._note(out, value, scale, run, slot, where, summed=1.0)
+
+    def _note(
+        self,
+        out: FloatArray,
+        value: FloatArray,
+        scale: FloatArray,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+        summed: float,
+    ) -> FloatArray:
+        """Write down releases `out`; `summed` is 1 for sums of reports."""
         address = _address(self._releases, run, slot, where)
         self._releases.add(
             address,
             value=value[where],
             scale=scale[where],
             output=out[where],
-            summed=np.ones(int(where.sum())),
+            summed=np.full(int(where.sum()), summed),
         )
         return out
 

@@ -147,7 +147,7 @@ def test_bad_statements_are_refused(about, name):
 @pytest.fixture
 def saved(tmp_path):
     rows = [row_of(lambda seed: Findings([holds(2)], [holds()], {"value": 2}))]
-    path, page = document.save(document.document(rows, seed=0, started=0.0), tmp_path)
+    path, page = document.save(document.document(rows, seed=0, started=0.0, cpu_seconds=0.0), tmp_path)
     return path, page
 
 

@@ -94,9 +94,12 @@ def test_pulls_grow_with_the_corrected_exponent_and_not_with_the_printed_one(v):
     points = local.pulls_by_gap(algorithm, 20, 0)
     assert len(points) >= 4
     right = local.exponent(v)
-    found = scaling("rate", points, exponent=right, margin=0.9, log_power=0.0).result
-    assert found["lower_limit"] <= right <= found["upper_limit"]
-    assert not found["lower_limit"] <= right / 2 <= found["upper_limit"]
+    for confidence in (0.99, 0.995):  # of either limit: intervals of 98 % and 99 %
+        found = scaling(
+            "rate", points, exponent=right, margin=0.9, log_power=0.0, confidence=confidence
+        ).result
+        assert found["lower_limit"] <= right <= found["upper_limit"]
+        assert not found["lower_limit"] <= right / 2 <= found["upper_limit"]
 
 
 # ---------------------------------------------------------------- what is asked of rewards

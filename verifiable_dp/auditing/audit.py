@@ -327,12 +327,14 @@ def _mutant_entry(
 ) -> dict[str, Any]:
     """Audit a mutant, cheapest rung first, until one refutes it."""
     broken = subject.mutated(mutant)
-    checks: list[Check] = list(broken.exact(broken.whole, broken.claim)) if broken.exact else []
+    checks: list[Check] = []
     worst: Mapping[str, Any] = {}
-    if not broken.exact and _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
+    if broken.exact:
+        checks = list(broken.exact(broken.whole, broken.claim))
+    elif _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
         check, found = _align(broken, examples, seed)
         checks, worst = [check], found.worst
-    if not broken.exact and (not checks or checks[0].verdict != "refuted"):
+    if not broken.exact and all(c.verdict != "refuted" for c in checks):
         sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
         claim = broken.claim
         chosen, _ = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)

@@ -140,8 +140,12 @@ def above(value: float, scale: float, threshold: float) -> Bit:
 
 def _log_binomial(n: int, k: FloatArray, bit: Bit) -> FloatArray:
     """Logarithms of the Binomial(n) probabilities of k hits."""
-    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return np.asarray(ways + k * bit[0] + (n - k) * bit[1])
+    return np.asarray(_log_ways(n, k) + k * bit[0] + (n - k) * bit[1])
+
+
+def _log_ways(n: Any, k: FloatArray) -> FloatArray:
+    """Logarithm of n choose k."""
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
 
 
 def count_deltas(n: int, changed: Bit, others: Bit, epsilon: float) -> tuple[float, float]:
@@ -329,7 +333,7 @@ def _excess(m: Any, tau: float) -> FloatArray:
     """E (X/m - tau)_+ for X ~ Bin(m, 1/2), by m (j,), tau > 1/2: terms are added until they are nothing."""
     size = m.astype(np.float64)
     k = np.floor(size * tau) + 1.0
-    term = np.where(k <= size, np.exp(_log_binomial_half(size, np.minimum(k, size))), 0.0)
+    term = np.where(k <= size, np.exp(_log_ways(size, np.minimum(k, size)) - size * math.log(2)), 0.0)
     total = np.zeros(len(size))
     while True:
         total += term * (k / size - tau)
@@ -337,11 +341,6 @@ def _excess(m: Any, tau: float) -> FloatArray:
         k = k + 1
         if not (term > 1e-20 * total).any():
             return total
-
-
-def _log_binomial_half(n: FloatArray, k: FloatArray) -> FloatArray:
-    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return np.asarray(ways - n * math.log(2))
 
 
 def least_epsilon(bound: Callable[[float], float], delta: float, most: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,21 +16,23 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.errata import outcome
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import page
-from verifiable_dp.reporting.record import canonical, digest, plain, provenance, write_text
+from verifiable_dp.reporting.record import canonical, digest, plain, provenance, text, write_text
 from verifiable_dp.reporting.verify import first_difference, read
 
 ERRATA_VERSION = "errata-1.0.0"
 _CHECKS = ("checks_of_printed", "checks_of_right")
 
 
-def document(rows: Sequence[Mapping[str, Any]], *, seed: int, started: float) -> dict[str, Any]:
+def document(
+    rows: Sequence[Mapping[str, Any]], *, seed: int, started: float, cpu_seconds: float
+) -> dict[str, Any]:
     """The data file of errata rows (`auditing.errata.examine`): JSON values with provenance and digest."""
     whole = plain(
         {
             "schema_version": ERRATA_VERSION,
             "errata": list(rows),
             "seed": seed,
-            "provenance": provenance(started, time.process_time()),
+            "provenance": provenance(started, cpu_seconds),
         }
     )
     whole = json.loads(canonical(whole))
@@ -83,9 +84,8 @@ def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
     InputError
         If they cannot be written.
     """
-    text = json.dumps(whole, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
     return (
-        write_text(folder / "errata.json", text),
+        write_text(folder / "errata.json", text(whole)),
         write_text(folder / "errata.html", page.render_errata(whole)),
     )
 

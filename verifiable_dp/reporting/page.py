@@ -7,7 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.reporting import plots, tables
-from verifiable_dp.reporting.record import p_value_in_words
+from verifiable_dp.reporting.record import is_baseline, is_printed, p_value_in_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,8 +60,10 @@ def measured(check: Mapping[str, Any]) -> str:
             f"p-value {p_value_in_words(result['p_value'])}"
         )
     if check["kind"] == "scaling":
+        between = 2 * numbers["confidence"] - 1  # each limit holds with that confidence
         return (
-            f"exponent {_number(result['slope'])}, 99 % interval [{_number(result['lower_limit'])}, "
+            f"exponent {_number(result['slope'])}, {100 * between:g} % interval "
+            f"[{_number(result['lower_limit'])}, "
             f"{_number(result['upper_limit'])}], claimed {_number(numbers['exponent'])}"
         )
     if check["kind"] == "probability":
@@ -100,10 +102,6 @@ def _style() -> Any:
     return Markup(text)  # ours, not the record's
 
 
-def _is_baseline(record: Mapping[str, Any]) -> bool:
-    return str(record["target"]["note"]).startswith("non-private baseline")
-
-
 def render(record: Mapping[str, Any]) -> str:
     """The page of a record.
 
@@ -124,7 +122,7 @@ def render(record: Mapping[str, Any]) -> str:
         "growth": plots.growth(record),
     }
     return environment.get_template("page.html.jinja").render(
-        r=record, style=_style(), plots=drawn, baseline=_is_baseline(record), example=_example(environment)
+        r=record, style=_style(), plots=drawn, baseline=is_baseline(record), example=_example(environment)
     )
 
 
@@ -181,8 +179,8 @@ def render_index(
             {
                 "r": record,
                 "link": link,
-                "baseline": _is_baseline(record),
-                "printed": str(record["target"]["note"]).startswith("the listing as printed"),
+                "baseline": is_baseline(record),
+                "printed": is_printed(record),
                 "caught": sum(m["verdict"] in ("refuted", "contradicted") for m in record["mutants"]),
                 "bounds": bounds,
                 "comparisons": comparisons,

@@ -57,6 +57,21 @@ def canonical(record: Mapping[str, Any]) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
+def text(record: Mapping[str, Any]) -> str:
+    """A record as it is written to a file: indented JSON."""
+    return json.dumps(record, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def is_baseline(record: Mapping[str, Any]) -> bool:
+    """Whether the target makes no privacy promise."""
+    return str(record["target"]["note"]).startswith("non-private baseline")
+
+
+def is_printed(record: Mapping[str, Any]) -> bool:
+    """Whether the target is a listing as printed that the default variant corrects."""
+    return str(record["target"]["note"]).startswith("the listing as printed")
+
+
 def digest(record: Mapping[str, Any]) -> str:
     """SHA-256 over everything but the digest itself."""
     rest = {key: value for key, value in record.items() if key != "digest"}
@@ -224,16 +239,16 @@ class Report:
     @property
     def baseline(self) -> bool:
         """Whether the target makes no privacy promise."""
-        return str(self.record["target"]["note"]).startswith("non-private baseline")
+        return is_baseline(self.record)
 
     @property
     def printed(self) -> bool:
         """Whether the target is a listing as printed that the default variant corrects."""
-        return str(self.record["target"]["note"]).startswith("the listing as printed")
+        return is_printed(self.record)
 
     def to_json(self) -> str:
         """The record as indented JSON."""
-        return json.dumps(self.record, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+        return text(self.record)
 
     def to_html(self) -> str:
         """A self-contained page."""
