@@ -11,18 +11,17 @@ from typing import Any
 from verifiable_dp import _statefile, _validate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import audit as auditing
 from verifiable_dp.auditing import registry, targets
-from verifiable_dp.auditing.audit import ALPHA, BUDGETS, CONFIDENCE, Progress
+from verifiable_dp.auditing.audit import audit_algorithm
+from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
+from verifiable_dp.auditing.regret import regret_only
+from verifiable_dp.auditing.user import audit_function
+from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE
 from verifiable_dp.noise import Noise
 from verifiable_dp.reporting.record import Report, finish
 from verifiable_dp.session import Session
 
 Target = Algorithm | Callable[..., Any] | str
-
-
-def _silent(message: str) -> None:
-    """Progress that is not shown."""
 
 
 def resolve(target: Target) -> tuple[Any, str]:
@@ -90,7 +89,7 @@ def audit(
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     mutants: bool = True,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> Report:
     """Test a privacy promise and write down the evidence.
 
@@ -143,7 +142,7 @@ def audit(
         epsilon = _validate.positive("epsilon", epsilon)
     if delta is not None:
         delta = _validate.delta(delta)
-    auditing.sizes_of(budget)
+    sizes_of(budget)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
         given = {"epsilon": epsilon if "epsilon" in _fields(thing.algorithm) else None}
@@ -161,11 +160,11 @@ def audit(
     started = time.time()
     cpu = time.process_time()
     if isinstance(thing, Algorithm):
-        draft = auditing.audit_algorithm(thing, observe=observe, mutants=mutants, pairs=pairs, **common)
+        draft = audit_algorithm(thing, observe=observe, mutants=mutants, pairs=pairs, **common)
     elif callable(thing):
         if observe not in (None, "actions", "releases"):
             raise InputError(f"observe must be actions (play) or releases (release), got {observe!r}")
-        draft = auditing.audit_function(
+        draft = audit_function(
             thing,
             name=name,
             n_arms=n_arms,
@@ -190,7 +189,7 @@ def check_regret(
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> Report:
     """Test the regret theorems of a catalogue algorithm.
 
@@ -224,7 +223,7 @@ def check_regret(
     else:
         algorithm = target
     progress("regret checks")
-    draft = auditing.regret_only(algorithm, budget=budget, seed=seed, workers=_workers(workers))
+    draft = regret_only(algorithm, budget=budget, seed=seed, workers=_workers(workers))
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
 
 
@@ -262,7 +261,7 @@ def evidence(
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> Report:
     """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
 
@@ -277,13 +276,13 @@ def evidence(
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
     started, cpu = time.time(), time.process_time()
-    draft = auditing.audit_algorithm(
+    draft = audit_algorithm(
         algorithm, budget=budget, seed=seed, workers=_workers(workers), mutants=not printed, progress=progress
     )
     if printed:
         return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
     progress("regret checks")
-    regret = auditing.regret_only(
+    regret = regret_only(
         auditor.algorithm(**(auditor.experiment or auditor.instance)),
         budget=budget,
         seed=seed,
@@ -296,7 +295,7 @@ def evidence(
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
 
 
-def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _silent) -> dict[str, Any]:
+def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:
     """Make a record again from its target, plan and seed; imports and runs the target's code.
 
     Raises
@@ -318,7 +317,7 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _
     if target["kind"] == "algorithm":
         algorithm = registry.make(target["name"], **target["parameters"])
         if has_privacy:
-            draft = auditing.audit_algorithm(
+            draft = audit_algorithm(
                 algorithm,
                 epsilon=claim["epsilon"],
                 delta=claim["delta"],
@@ -331,7 +330,7 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _
             )
         if regret.get("checks"):
             parameters = regret["parameters"]
-            again = auditing.regret_only(
+            again = regret_only(
                 registry.make(target["name"], **parameters),
                 mutants=bool(regret["mutants_tried"]),
                 **common,
@@ -349,7 +348,7 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = _
         now = targets.Source.of(function, target["name"]).sha256
         if now != target["source"]["sha256"]:
             raise InputError(f"record: {target['source']['path']} has changed since the audit")
-        draft = auditing.audit_function(
+        draft = audit_function(
             function,
             name=target["name"],
             epsilon=claim["epsilon"],

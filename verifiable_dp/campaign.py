@@ -13,8 +13,8 @@ from joblib import Parallel, delayed
 from verifiable_dp import _validate, api
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.audit import BUDGETS, Progress
 from verifiable_dp.auditing.errata import chosen, examine
+from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.reporting.errata import document, save, verify_errata
 from verifiable_dp.reporting.page import of_claim, render_index
@@ -32,7 +32,7 @@ def run(
     only: Sequence[str] = (),
     seed: int = 0,
     workers: int = 1,
-    progress: Progress = api._silent,
+    progress: Progress = silent,
 ) -> list[Report]:
     """Audit the catalogue, check its regret claims and write everything into `out`.
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import integrate, stats
 
 from verifiable_dp import _validate
-from verifiable_dp.auditing.audit import audit_release
+from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.evidence.blackbox import ALPHA
 from verifiable_dp.reporting import conclude
 

@@ -13,7 +13,7 @@ from scipy import stats
 from tests.user_code import bandits
 from verifiable_dp import make
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.audit import audit_release
+from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.controls import controls, noisy_max_truth
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan

@@ -6,7 +6,7 @@ Plans and seeds are fixed, so that nothing here depends on the clock. Level of e
 import pytest
 
 from tests.user_code import bandits
-from verifiable_dp.auditing.audit import audit_play, audit_release
+from verifiable_dp.auditing.user import audit_play, audit_release
 from verifiable_dp.reporting import conclude
 
 PLAN = {"probe": 390, "select": 6600, "test": 14_000, "keep": 1, "tune": 350, "first": 100}

@@ -1,0 +1,67 @@
+"""Parts of the draft of a record that audits of several kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.algorithm import Algorithm
+from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.targets import Source
+from verifiable_dp.evidence import blackbox
+from verifiable_dp.evidence.check import Check
+
+
+def target(algorithm: Algorithm, auditor: Auditor | None) -> dict[str, Any]:
+    """What was audited."""
+    return {
+        "name": algorithm.name,
+        "kind": "algorithm",
+        "parameters": plain_parameters(algorithm),
+        "source": asdict(Source.of(type(algorithm), type(algorithm).__qualname__)),
+        "note": _note(algorithm),
+        "paper": auditor.paper if auditor else "",
+        "model": auditor.model if auditor else "central",
+    }
+
+
+def _note(algorithm: Algorithm) -> str:
+    """What a reader has to know of the target before anything else."""
+    if algorithm.claim is None:
+        return "non-private baseline: it makes no promise"
+    printed = plain_parameters(algorithm).get("variant") == "printed"
+    return "the listing as printed, which the default variant corrects" if printed else ""
+
+
+def plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
+    """Constructor arguments as JSON values."""
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in algorithm.parameters.items()
+    }
+
+
+def counterexamples(
+    checks: Sequence[Check], worst: Mapping[str, Any], chosen: blackbox.Selected
+) -> list[dict[str, Any]]:
+    """What the checks that refute have found, as a reader can run it again."""
+    found: list[dict[str, Any]] = []
+    for check in checks:
+        if check.verdict != "refuted":
+            continue
+        if check.kind == "alignment":
+            found.append({"check": check.name, **worst})
+        else:
+            found.append(
+                {
+                    "check": check.name,
+                    "pair": chosen.pair.as_dict(),
+                    "event": check.statistics["event"],
+                    "p_value": check.result["p_value"],
+                    "epsilon_lower": check.result["epsilon_lower"],
+                }
+            )
+    return found

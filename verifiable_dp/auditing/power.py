@@ -1,0 +1,132 @@
+"""The power of an audit: the least true epsilon that it would have caught, measured on mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence import alignment, blackbox
+from verifiable_dp.evidence import statistics as exact
+from verifiable_dp.evidence.alignment import plain
+from verifiable_dp.evidence.blackbox import POWER, Plan, Sampler
+from verifiable_dp.evidence.check import Check
+
+POWER_PROBABILITY = 0.95
+_FACTORS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
+
+
+def of_black_box(
+    make: Callable[[float], Sampler],
+    pairs: Sequence[Any],
+    plan: Plan,
+    claim: PrivacyClaim,
+    *,
+    true_epsilon: Callable[[float], float],
+    seed: int,
+    workers: int,
+    alpha: float,
+    repeats: int,
+) -> dict[str, Any] | None:
+    """The least noise reduction that the black box catches with probability .95, and what epsilon it has.
+
+    For noise divided by c, pair and event are chosen anew on selection runs; the binomial law of its hits
+    gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds.
+    """
+    tried = []
+    runs = max(100, plan.select // 4)
+    cheaper = replace(plan, probe=max(24, plan.probe // 4), select=runs, finalists=1)
+    for factor in _FACTORS:
+        sampler = make(factor)
+        [picked], _ = blackbox.select(
+            reseeded(sampler, seed + POWER), pairs, cheaper, delta=claim.delta, workers=workers
+        )
+        p, q = picked.event.careful_shares()
+        power = exact.rejection_power(p, q, plan.test, claim.epsilon, alpha) if claim.delta == 0 else 0.0
+        tried.append([factor, plain(true_epsilon(factor)), power])
+        if power >= POWER_PROBABILITY:
+            refuted = _repeat(sampler, picked, plan, claim, seed, workers, alpha, repeats)
+            if refuted < repeats:
+                continue
+            return {
+                "smallest_epsilon": plain(true_epsilon(factor)),
+                "probability": POWER_PROBABILITY,
+                "noise_divided_by": factor,
+                "repeats": repeats,
+                "repeats_refuted": refuted,
+                "tried": tried,
+            }
+    return None
+
+
+def _repeat(
+    sampler: Sampler,
+    picked: blackbox.Selected,
+    plan: Plan,
+    claim: PrivacyClaim,
+    seed: int,
+    workers: int,
+    alpha: float,
+    repeats: int,
+) -> int:
+    """How many of `repeats` tests on fresh runs refute a mutant."""
+    refuted = 0
+    for i in range(repeats):
+        tests = blackbox.put_to_test(
+            reseeded(sampler, seed + 1 + i),
+            [picked],
+            plan,
+            epsilon=claim.epsilon,
+            delta=claim.delta,
+            seed=seed + 1 + i,
+            workers=workers,
+            alpha=alpha,
+        )
+        refuted += any(c.verdict == "refuted" for c in tests)
+    return refuted
+
+
+def reseeded(sampler: Any, seed: int) -> Sampler:
+    """The same sampler with another seed."""
+    changed: Sampler = replace(sampler, seed=seed)
+    return changed
+
+
+def stated(black_box: dict[str, Any] | None, align: Check, claim: PrivacyClaim) -> dict[str, Any] | None:
+    """Power of the audit: alignment catches any excess that it sees exactly; else the black box counts."""
+    if align.statistics["visible"] and align.verdict == "not_refuted":
+        cost = float(align.statistics["max_cost"])
+        # Noise reduced by a factor above epsilon / cost is refuted exactly, on the transcripts examined.
+        return {
+            "smallest_epsilon": claim.epsilon * (1 + alignment.TOLERANCE),
+            "probability": 1.0,
+            "by": "alignment",
+            "statement": f"exact on the transcripts examined; the largest loss there is {cost:.6g}",
+            "black_box": black_box,
+        }
+    if black_box is None:
+        return None
+    return {
+        "smallest_epsilon": black_box["smallest_epsilon"],
+        "probability": black_box["probability"],
+        "by": "black_box",
+        "statement": (
+            f"noise divided by {black_box['noise_divided_by']:g}: refuted in "
+            f"{black_box['repeats_refuted']} of {black_box['repeats']} repeated audits"
+        ),
+        "black_box": black_box,
+    }
+
+
+def least_factor(caught: Callable[[float], bool], tolerance: float) -> float | None:
+    """The least factor in (1, 64] that is caught, by bisection; None if none is."""
+    low, high = 1.0, 2.0
+    while not caught(high):
+        low, high = high, 2 * high
+        if high > 64:
+            return None
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        low, high = (low, middle) if caught(middle) else (middle, high)
+    return high

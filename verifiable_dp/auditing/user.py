@@ -1,0 +1,420 @@
+"""Audits of a user's own code, which is known by its outputs only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import power as powers
+from verifiable_dp.auditing.plans import NOT_COVERED, Progress, pinned_plan, silent, sizes_of
+from verifiable_dp.auditing.targets import (
+    DETERMINISTIC,
+    DataPair,
+    PlaySampler,
+    ReleaseSampler,
+    Source,
+    kind_of,
+    probe_play,
+    probe_release,
+)
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence import blackbox
+from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, TUNE, Plan
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.search import Search
+from verifiable_dp.neighbours import TablePair
+
+
+def _measure(run: Callable[[int], Any], least: int) -> float:
+    """Seconds per run, from a warm-up and at least .3 seconds of runs."""
+    run(least)
+    runs, spent, start = 0, 0.0, time.perf_counter()
+    while spent < 0.3 and runs < 1 << 20:
+        run(least)
+        runs += least
+        spent = time.perf_counter() - start
+        least = min(least * 2, 4096)
+    return spent / runs
+
+
+def _plan_by_time(seconds_per_run: float, seconds: float, pairs: int, most: int) -> Plan:
+    """Sizes such that probing, selection and test take their shares of the time; power gets the rest."""
+    runs = seconds / seconds_per_run
+    # A quarter of the probing runs goes to every pair, the whole to the eight best (`blackbox.rank`).
+    probe = int(np.clip(0.25 * runs / (2 * (pairs / 4 + 8)), 24, 20_000))
+    finalists = min(pairs, 3)
+    select = int(np.clip(0.2 * runs / (2 * finalists), 100, most // 2))
+    test = int(np.clip(0.4 * runs / 2, 200, most))
+    return Plan(probe, select, test, finalists=finalists)
+
+
+def audit_play(
+    function: Callable[..., Any],
+    *,
+    many: bool,
+    name: str,
+    epsilon: float,
+    delta: float = 0.0,
+    n_arms: int,
+    horizon: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    pairs: Sequence[TablePair] | None = None,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    pinned: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Audit a user's bandit by its actions; return the draft of a record."""
+    size = sizes_of(budget)
+    n_arms, horizon = _validate.arms_and_horizon(n_arms, horizon)
+    low, high = _validate.bounds("bounds", bounds)
+    claim = PrivacyClaim(epsilon, delta)
+    sampler = PlaySampler(function, many, n_arms, horizon, seed, shard=4096 if many else 256)
+    shape = (horizon, n_arms)
+    rng = np.random.default_rng(seed)
+    tables = [
+        np.full(shape, low),
+        np.full(shape, (low + high) / 2),
+        np.where(rng.random(shape) < 0.5, low, high),
+    ]
+    progress("first runs")
+    seen = probe_play(sampler, tables)
+    tune = _Tuner(sampler)
+    started = time.perf_counter()
+    if pinned:
+        tune_runs, first = int(pinned["tune"]), int(pinned["first"])
+    else:
+        trial = TablePair(tables[2], 0, 0, low if tables[2][0, 0] == high else high, (low, high))
+        each = _seconds_a_run(sampler, trial)
+        # At most 18 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
+        tune_runs = int(np.clip(0.25 * size.seconds / each / (18 * 18 * 0.5), 8, 400))
+        # Where plain tables leave all runs alike, a hundred show a difference as well as thousands.
+        most = 100 if seen.deterministic else 20_000
+        first = int(np.clip(0.03 * size.seconds / each, 100, most))
+    tune.calls = 0
+    finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
+    candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
+    levels = _Levels(alpha, confidence, tests=2)
+    progress("first look: plain neighbours")
+    plan = pinned_plan(pinned) if pinned else Plan(max(24, first // 16), first, first)
+    quick = Plan(max(24, first // 16), first, first)
+    checks, chosen, best = _look(sampler, candidates, quick, claim, levels, seed, workers, 0)
+    power = None
+    if checks[0].verdict != "refuted":
+        if pairs is None:
+            progress("search for the worst neighbours")
+            candidates += finder.tuned()
+        if not pinned:
+            left = max(0.5 * size.seconds, size.seconds - (time.perf_counter() - started))
+            plan = _plan_by_time(_seconds_a_run(sampler, candidates[-1]), left, len(candidates), size.most)
+            if not tune.varied and pairs is None:
+                plan = Plan(24, 100, 200)
+        progress(f"black box: {2 * plan.test} runs")
+        more, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 1)
+        checks += more
+    if all(c.verdict != "refuted" for c in checks):
+        if not tune.varied and pairs is None:
+            raise InputError(
+                f"{'play_many' if many else 'play'}: {DETERMINISTIC} (every run was alike on every input "
+                f"tried; horizon {horizon} may be too short for it to act)"
+            )
+        power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
+    notes = [*seen.notes, *_no_power(checks, power)] + ([] if tune.varied else [DETERMINISTIC])
+    return _user_draft(
+        function,
+        kind="play_many" if many else "play",
+        name=name,
+        claim=claim,
+        parameters={"n_arms": n_arms, "horizon": horizon, "bounds": [low, high]},
+        plan={**plan.as_dict(), "tune": tune_runs, "first": first, "given_pairs": pairs is not None},
+        budget=budget,
+        alpha=alpha,
+        confidence=confidence,
+        checks=checks,
+        candidates=candidates,
+        chosen=chosen,
+        power=power,
+        notes=notes,
+        seed=seed,
+    )
+
+
+def _seconds_a_run(sampler: PlaySampler, pair: TablePair) -> float:
+    return _measure(
+        lambda n: sampler.sample(pair, 0, TUNE, 0, np.arange(n, dtype=np.int64)), 64 if sampler.many else 4
+    )
+
+
+class _Tuner:
+    """Plays tables with randomness of its own for each call, and notes whether runs ever differed."""
+
+    def __init__(self, sampler: PlaySampler) -> None:
+        self._sampler = sampler
+        self.calls = 0
+        self.varied = False
+
+    def __call__(self, table: Any, runs: int) -> Any:
+        self.calls += 1
+        actions = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
+        self.varied = self.varied or bool((actions != actions[0]).any())
+        return actions
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """Error rates of an audit, shared by `tests` tests."""
+
+    alpha: float
+    confidence: float
+    tests: int
+
+
+def _look(
+    sampler: Any,
+    candidates: Sequence[Any],
+    plan: Plan,
+    claim: PrivacyClaim,
+    levels: _Levels,
+    seed: int,
+    workers: int,
+    number: int,
+) -> tuple[list[Check], blackbox.Selected, list[Any]]:
+    """Choose among the candidates and test; looks of one audit draw from streams of their own."""
+    own = seed if number == 0 else seed + 0x5EED
+    source = powers.reseeded(sampler, own)
+    chosen, ranked = blackbox.select(source, candidates, plan, delta=claim.delta, workers=workers)
+    checks = blackbox.put_to_test(
+        source,
+        chosen,
+        plan,
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        seed=own,
+        workers=workers,
+        alpha=levels.alpha,
+        confidence=levels.confidence,
+        observe="actions" if isinstance(sampler, PlaySampler) else "releases",
+        name=f"black box, look {number + 1}" if levels.tests > 1 else "black box",
+        tests=levels.tests,
+    )
+    return checks, chosen[0], [candidates[i] for i in ranked]
+
+
+def _user_power(
+    sampler: Any,
+    pairs: Sequence[Any],
+    plan: Plan,
+    claim: PrivacyClaim,
+    levels: _Levels,
+    seed: int,
+    workers: int,
+    repeats: int,
+    progress: Progress,
+) -> dict[str, Any] | None:
+    """Power of rung 3 on a user's code, on mutants made through its generator."""
+    progress("power on mutants with less noise")
+    power = powers.of_black_box(
+        lambda factor: replace(sampler, factor=1 / factor),
+        pairs,
+        plan,
+        claim,
+        true_epsilon=lambda factor: factor * claim.epsilon,
+        seed=seed,
+        workers=workers,
+        alpha=levels.alpha / levels.tests,
+        repeats=repeats,
+    )
+    if power is None:
+        return None
+    return {
+        "smallest_epsilon": power["smallest_epsilon"],
+        "probability": power["probability"],
+        "by": "black_box",
+        "statement": (
+            "nominal: the claim times the factor by which the noise of the generator was divided; "
+            f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits"
+        ),
+        "black_box": power,
+    }
+
+
+def _no_power(checks: Sequence[Check], power: dict[str, Any] | None) -> list[str]:
+    """Why an audit that refutes nothing is inconclusive."""
+    if power is not None or any(c.verdict == "refuted" for c in checks):
+        return []
+    return [
+        "power could not be stated: no reduction of the noise that the generator adds (laplace, normal, "
+        "exponential, gumbel, logistic, geometric) was refuted with probability .95 at this budget"
+    ]
+
+
+def _user_draft(
+    function: Any,
+    *,
+    kind: str,
+    name: str,
+    claim: PrivacyClaim,
+    parameters: dict[str, Any],
+    plan: dict[str, Any],
+    budget: str | float,
+    alpha: float,
+    confidence: float,
+    checks: Sequence[Check],
+    candidates: Sequence[Any],
+    chosen: blackbox.Selected,
+    power: dict[str, Any] | None,
+    notes: Sequence[str],
+    seed: int,
+) -> dict[str, Any]:
+    return {
+        "target": {
+            "name": name,
+            "kind": kind,
+            "parameters": parameters,
+            "source": asdict(Source.of(function, name)),
+            "note": "; ".join(notes),
+            "paper": "",
+            "model": "central",
+        },
+        "claim": claim.as_dict(),
+        "plan": {
+            **plan,
+            "budget": str(budget),
+            "alpha": alpha,
+            "confidence": confidence,
+        },
+        "checks": [c.as_dict() for c in checks],
+        "pairs": [{"words": pair.describe()} for pair in candidates],
+        "confidence": confidence,
+        "power": power,
+        "counterexamples": drafts.counterexamples(checks, {}, chosen),
+        "mutants": [],
+        "not_covered": [*NOT_COVERED, "the code itself: it was seen only through its outputs"],
+        "seed": seed,
+    }
+
+
+def data_pairs(
+    function: Callable[..., Any], bounds: tuple[float, float], given: Sequence[tuple[Any, Any]] | None
+) -> list[DataPair]:
+    """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
+
+    From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
+    high: the first form that the mechanism takes.
+
+    Raises
+    ------
+    InputError
+        If the mechanism takes none of them.
+    """
+    stated = given if given is not None else getattr(function, "neighbours", None)
+    if stated is not None:
+        return [DataPair(left, right) for left, right in stated]
+    low, high = bounds
+    five = np.full(5, low)
+    forms: list[tuple[Any, Any]] = [
+        (low, high),
+        (np.array([low]), np.array([high])),
+        (five, np.concatenate([[high], five[1:]])),
+    ]
+    last: InputError | None = None
+    for left, right in forms:
+        try:
+            ReleaseSampler(function, 0).values(left, (0,), np.arange(2, dtype=np.int64))
+        except InputError as error:
+            last = last or error
+        else:
+            return [DataPair(left, right)]
+    raise last or InputError("release: no form of data fits")
+
+
+def audit_release(
+    function: Callable[..., Any],
+    *,
+    name: str,
+    epsilon: float,
+    delta: float = 0.0,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    budget: str | float = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    pinned: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Audit a mechanism by its outputs; return the draft of a record."""
+    size = sizes_of(budget)
+    limits = _validate.bounds("bounds", bounds)
+    claim = PrivacyClaim(
+        epsilon,
+        delta,
+        observe="releases",
+        unit="as the neighbouring data given",
+        adjacency="the pairs of data tested",
+    )
+    sampler = ReleaseSampler(function, seed)
+    candidates = data_pairs(function, limits, pairs)
+    progress("first runs")
+    seen = probe_release(sampler, [data for pair in candidates for data in pair.worlds()])
+    if pinned:
+        plan = pinned_plan(pinned)
+    else:
+        worlds = candidates[0].worlds()
+        each = _measure(lambda n: sampler.values(worlds[0], (TUNE,), np.arange(n, dtype=np.int64)), 256)
+        # Most of the time goes into scores, not into draws: a million a side take about a second.
+        most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
+        plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
+        if seen.deterministic:
+            plan = Plan(24, 100, 200)
+    progress(f"black box: {2 * plan.test} draws")
+    levels = _Levels(alpha, confidence, tests=1)
+    checks, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 0)
+    power = None
+    if checks[0].verdict != "refuted":
+        if seen.deterministic:
+            raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+        power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
+    return _user_draft(
+        function,
+        kind="release",
+        name=name,
+        claim=claim,
+        parameters={"bounds": list(limits)},
+        plan={**plan.as_dict(), "given_pairs": pairs is not None},
+        budget=budget,
+        alpha=alpha,
+        confidence=confidence,
+        checks=checks,
+        candidates=candidates,
+        chosen=chosen,
+        power=power,
+        notes=[*seen.notes, *_no_power(checks, power), *([DETERMINISTIC] if seen.deterministic else [])],
+        seed=seed,
+    )
+
+
+def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -> dict[str, Any]:
+    """Audit a user's callable; what it is follows from its parameters (`kind_of`)."""
+    kind = kind_of(function)
+    if options.get("epsilon") is None:
+        raise InputError("epsilon must be given: the claim of your own code is not known")
+    if kind == "release":
+        for unused in ("n_arms", "horizon"):
+            options.pop(unused, None)
+        return audit_release(function, name=name, **options)
+    for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
+        if options.get(needed) is None:
+            raise InputError(f"{needed} must be given for {kind} ({flag})")
+    return audit_play(function, many=kind == "play_many", name=name, **options)
