@@ -40,9 +40,12 @@ class Elimination(Algorithm):
     def epoch_length(self, state: Any) -> IntArray:
         """Pulls of each active arm in the current epoch, (n,)."""
 
-    @abstractmethod
     def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Arms to remove (n, K), given the released values (n, K), NaN for inactive arms."""
+        """Arms to remove (n, K), given the releases (n, K), NaN for inactive arms: those beyond `margin`."""
+        margin = self.margin(state)
+        assert margin is not None, "an elimination states its margin or overrides `removed`"
+        best = np.fmax.reduce(released, axis=1, initial=-np.inf)
+        return np.asarray(best[:, None] - released > margin[:, None])
 
     def start(self, run: IntArray) -> EliminationState:
         """All arms are active."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Query, Truncated
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
 
@@ -94,8 +94,6 @@ class RobustElimination(Elimination):
         limit = np.broadcast_to(self.limit(state)[:, None], state.active.shape)
         return replace(super().query(state), ask=Truncated(limit, np.zeros(limit.shape)))
 
-    def removed(self, state: EliminationState, released: FloatArray) -> BoolArray:
-        """Arms more than the threshold below the largest noisy mean."""
-        mean = released / self.epoch_length(state)[:, None]
-        best = np.fmax.reduce(mean, axis=1)
-        return np.asarray(best[:, None] - mean > self.schedule[2][state.epoch, state.size][:, None])
+    def margin(self, state: EliminationState) -> FloatArray:
+        """The threshold of means, for sums."""
+        return np.asarray(self.schedule[2][state.epoch, state.size] * self.epoch_length(state))

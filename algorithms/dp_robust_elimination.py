@@ -374,10 +374,9 @@ class DPRobustElimination(Elimination):
         by_arm = released.reshape(len(released), self.n_arms, self.n_bins)
         return np.asarray(self.edges[np.nan_to_num(by_arm, nan=-np.inf).argmax(axis=2)])
 
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Arms more than 2 beta below the largest estimate."""
-        best = np.fmax.reduce(released, axis=1, initial=-np.inf)
-        return np.asarray(best[:, None] - released > 2 * self.beta[state.epoch][:, None])
+    def margin(self, state: Any) -> FloatArray | None:
+        """2 beta, of estimates; histograms are not compared."""
+        return None if self.counting(state) else np.asarray(2 * self.beta[state.epoch])
 
     def decide(self, state: Any, query: Query, released: FloatArray) -> RobustState:
         """Keep J after a histogram; remove arms after estimates; go on to the next batch."""

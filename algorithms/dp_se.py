@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
@@ -114,9 +114,6 @@ class DPSE(Elimination):
         where = query.active & query.complete[:, None]
         return memory, self.mechanism.release(answer, noise, state.run, slot, where)
 
-    def removed(self, state: EliminationState, released: FloatArray) -> BoolArray:
-        """Arms more than 2 h_e + 2 c_e below the largest noisy mean."""
-        mean = released / self.epoch_length(state)[:, None]
-        best = np.fmax.reduce(mean, axis=1)
-        limit = self._schedule[1][state.epoch, state.size]
-        return np.asarray(best[:, None] - mean > limit[:, None])
+    def margin(self, state: EliminationState) -> FloatArray:
+        """R_e (2 h_e + 2 c_e): sums are compared, means would be 2 h_e + 2 c_e apart."""
+        return np.asarray(self._schedule[1][state.epoch, state.size] * self.epoch_length(state))

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import EliminationState
@@ -111,11 +111,9 @@ class DPSEDoubling(DPSE):
         """End of the phase, half the guess, or the horizon."""
         return np.asarray(np.minimum((self.first_guess << state.phase) // 2, self.horizon), dtype=np.int64)
 
-    def removed(self, state: EliminationState, released: FloatArray) -> BoolArray:
+    def margin(self, state: EliminationState) -> FloatArray:
         """As DP-SE with the phase's beta."""
-        mean = released / self.epoch_length(state)[:, None]
-        limit = self._look_up(state, 1)  # type: ignore[arg-type]
-        return np.asarray(np.fmax.reduce(mean, axis=1)[:, None] - mean > limit[:, None])
+        return np.asarray(self._look_up(state, 1) * self.epoch_length(state))  # type: ignore[arg-type]
 
     def decide(self, state: EliminationState, query: Query, released: FloatArray) -> DoublingState:
         """As DP-SE; at the end of a phase all arms come back."""

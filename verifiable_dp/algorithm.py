@@ -277,6 +277,14 @@ class Algorithm(ABC):
     def decide(self, state: Any, query: Query, released: FloatArray) -> State:
         """Next public state, from public things only."""
 
+    def margin(self, state: Any) -> FloatArray | None:
+        """The gap by which an arm falls out, (n,), where that is all that `decide` looks at.
+
+        With it the next public state is a function of the set of arms whose release lies more than the
+        margin below the largest one; exact laws rest on it. None where releases matter in another way.
+        """
+        return None
+
     def output(self, state: Any) -> FloatArray:
         """Numbers that a finished run makes public beside its actions, (n, d)."""
         return np.zeros((len(state.run), 0))

@@ -112,6 +112,11 @@ class Wrapped(Algorithm):
         after: State = self.inner.decide(state, query, released)
         return after
 
+    def margin(self, state: Any) -> FloatArray | None:
+        """As the algorithm underneath."""
+        margin: FloatArray | None = self.inner.margin(state)
+        return margin
+
     def output(self, state: Any) -> FloatArray:
         """As the algorithm underneath."""
         values: FloatArray = self.inner.output(state)
