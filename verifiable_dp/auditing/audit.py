@@ -22,6 +22,9 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import Pair, StreamPair, TablePair
 
 
+_WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
+
+
 def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> Plan:
     """Runs from the number of blocks that a run plays."""
     sampler = AlgorithmSampler(algorithm, "actions", 0)
@@ -29,6 +32,9 @@ def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> P
     blocks = max((int(name.split()[-1]) for name in seen.discrete if name[-1].isdigit()), default=0) + 1
     # Where hidden noise leaves the decision to the black box, it gets twice the runs.
     steps = 2 * size.steps if observe == "actions" else size.steps
+    if replace(sampler, observe=observe).compared:
+        runs = int(np.clip(_WALK * steps // max(blocks, 2), 2000, _WALK * size.most))
+        return Plan(probe=max(1000, runs // 256), select=runs // 4, test=runs, keep=1)
     runs = int(np.clip(steps // max(blocks, 2), 2000, size.most))
     return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
 

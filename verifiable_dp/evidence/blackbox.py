@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,11 +17,13 @@ from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import Twin, plain, worlds
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import Event, Observation, action_columns, choose, join
-from verifiable_dp.neighbours import Pair
+from verifiable_dp.evidence.machine import MOST_ARMS, Machine, UnsupportedError
+from verifiable_dp.neighbours import InteractivePair, Pair
 from verifiable_dp.noise import Seeded
 
 ALPHA = 1e-6  # family-wise level of a refutation
 CONFIDENCE = 0.95  # of the stated lower bound
+_PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
 
 
@@ -86,11 +89,42 @@ class AlgorithmSampler:
     algorithm: Algorithm
     observe: str
     seed: int
-    shard: int = 1 << 14
+
+    @property
+    def compared(self) -> bool:
+        """Whether only comparisons of releases are seen, so that runs are walked and counted by path."""
+        if self.observe != "actions" or self.algorithm.n_arms > MOST_ARMS:
+            return False
+        return self.algorithm.margin(self.algorithm.start(np.zeros(1, np.int64))) is not None
+
+    @property
+    def shard(self) -> int:
+        """See `Sampler.shard`; every draw is addressed, so that nothing depends on it."""
+        return 1 << 22 if self.compared else _PLAYED
+
+    def _walked(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation | None:
+        """Counts of the paths that the runs take; None where the algorithm has to be played."""
+        if not self.compared or isinstance(pair, InteractivePair):
+            return None
+        try:
+            machine = _machine(self.algorithm, pair, world)
+            found = machine.counts(self.seed, path, runs)
+        except UnsupportedError:
+            return None
+        paths = action_columns(machine.paths(found), "block")
+        return Observation(len(runs), paths, weight=np.array(list(found.values()), np.int64))
 
     def sample(self, pair: Pair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `Sampler.sample`."""
-        noise = Seeded(self.seed, (stage, number, world))
+        walked = self._walked(pair, world, (stage, number, world), runs)
+        if walked is not None:
+            return walked
+        parts = [runs[i : i + _PLAYED] for i in range(0, len(runs), _PLAYED)]
+        return join([self._played(pair, world, (stage, number, world), part) for part in parts])
+
+    def _played(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
+        """What runs show that are played block by block."""
+        noise = Seeded(self.seed, path)
         data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1)
         if self.observe == "actions":
             outcome = play(self.algorithm, data[world], noise, runs, keep=("actions",))
@@ -102,6 +136,12 @@ class AlgorithmSampler:
             return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
         released = {f"release {j + 1}": column for j, column in enumerate(outcome.released.T)}
         return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
+
+
+@functools.lru_cache(maxsize=16)
+def _machine(algorithm: Algorithm, pair: Pair, world: int) -> Machine:
+    """The algorithm unfolded on one input of a pair."""
+    return Machine(algorithm, worlds(pair, algorithm.n_arms, 1)[world])
 
 
 def _coarse(ratio: FloatArray) -> FloatArray:

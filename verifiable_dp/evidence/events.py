@@ -20,37 +20,75 @@ _CUTS = 1024
 _MOST_CODES = 4096
 _MOST_GROUPS = 64
 _LEAST_HITS = 6
+_HALVES = 20190602  # key of the generator that halves counts
 _SINGLE = 16  # rounds whose prefixes are all looked at
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What the adversary saw of n runs, as columns.
+    """What the adversary saw of some runs, in columns with a row for each run or each set of equal runs.
 
     Attributes
     ----------
+    runs
+        Number of runs.
     discrete
         Columns of integers (n,): codes of prefixes of the action sequence, of whole outputs, …
     numeric
         Columns of floats (n,), NaN where nothing was seen.
     likelihood
-        Exact log-likelihood ratio of each output, world 0 over world 1, if known.
+        Exact log-likelihood ratio of each output, world 0 over world 1, if known; (n,).
+    weight
+        Number of runs that each row stands for, (n,); None: one each.
     """
 
     runs: int
     discrete: Mapping[str, IntArray] = field(default_factory=dict)
     numeric: Mapping[str, FloatArray] = field(default_factory=dict)
     likelihood: FloatArray | None = None
+    weight: IntArray | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.runs if self.weight is None else len(self.weight)
+
+    def take(self, index: Any, weight: IntArray | None = None) -> Observation:
+        """The rows `index`, standing for `weight` runs each if given."""
+        if weight is None and self.weight is not None:
+            weight = self.weight[index]
+        discrete = {name: column[index] for name, column in self.discrete.items()}
+        numeric = {name: column[index] for name, column in self.numeric.items()}
+        likelihood = None if self.likelihood is None else self.likelihood[index]
+        if weight is None:
+            runs = len(range(self.runs)[index]) if isinstance(index, slice) else len(index)
+            return Observation(runs, discrete, numeric, likelihood)
+        return Observation(int(weight.sum()), discrete, numeric, likelihood, weight)
 
     def rows(self, start: int, stop: int) -> Observation:
-        """Runs start .. stop - 1."""
-        part = slice(start, stop)
-        return Observation(
-            len(range(self.runs)[part]),
-            {name: column[part] for name, column in self.discrete.items()},
-            {name: column[part] for name, column in self.numeric.items()},
-            None if self.likelihood is None else self.likelihood[part],
-        )
+        """Runs start .. stop - 1, equal runs being next to one another."""
+        if self.weight is None:
+            return self.take(slice(start, stop))
+        ends = np.clip(np.cumsum(self.weight), start, max(start, stop))
+        weight = np.diff(ends, prepend=start)
+        kept = np.flatnonzero(weight)
+        return self.take(kept, weight[kept])
+
+    def halves(self) -> tuple[Observation, Observation]:
+        """Two disjoint halves of the runs.
+
+        Runs that stand alone are split in their order. Where a row stands for many, a fair coin of a fixed
+        generator sends each run to one half: splitting each count in two would give halves that agree
+        better than independent runs do.
+        """
+        if self.weight is None:
+            middle = self.runs // 2
+            return self.rows(0, middle), self.rows(middle, self.runs)
+        generator = np.random.Generator(np.random.Philox(_HALVES))
+        first = generator.binomial(self.weight, 0.5)
+        parts = [(np.flatnonzero(part), part) for part in (first, self.weight - first)]
+        left, right = (self.take(kept, part[kept]) for kept, part in parts)
+        return left, right
 
 
 def join(parts: Sequence[Observation]) -> Observation:
@@ -58,12 +96,30 @@ def join(parts: Sequence[Observation]) -> Observation:
     parts = _filled(parts)
     discrete, numeric = parts[0].discrete, parts[0].numeric
     known = [p.likelihood for p in parts if p.likelihood is not None]
-    return Observation(
+    weighted = any(p.weight is not None for p in parts)
+    joined = Observation(
         sum(p.runs for p in parts),
         {name: np.concatenate([p.discrete[name] for p in parts]) for name in discrete},
         {name: np.concatenate([p.numeric[name] for p in parts]) for name in numeric},
         np.concatenate(known) if len(known) == len(parts) else None,
+        np.concatenate([weight_of(p) for p in parts]) if weighted else None,
     )
+    return _merged(joined) if weighted else joined
+
+
+def weight_of(seen: Observation) -> IntArray:
+    """Number of runs that each row stands for, (n,)."""
+    return np.ones(seen.size, np.int64) if seen.weight is None else seen.weight
+
+
+def _merged(seen: Observation) -> Observation:
+    """Equal rows made one."""
+    if seen.numeric or seen.likelihood is not None or not seen.discrete or not seen.size:
+        return seen
+    table = np.stack(list(seen.discrete.values()), axis=1)
+    _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    weight = np.bincount(inverse.ravel(), weight_of(seen), len(first)).astype(np.int64)
+    return seen.take(first, weight)
 
 
 class Score(Protocol):
@@ -84,7 +140,7 @@ class Likelihood:
 
     def __call__(self, seen: Observation) -> FloatArray:
         """Scores, (n,)."""
-        return np.zeros(seen.runs) if seen.likelihood is None else seen.likelihood
+        return np.zeros(seen.size) if seen.likelihood is None else seen.likelihood
 
     def describe(self) -> str:
         """In words."""
@@ -140,7 +196,7 @@ class Binned:
     def __call__(self, seen: Observation) -> FloatArray:
         """Scores, (n,)."""
         if self.group is None:
-            return self._within(seen, 0, np.ones(seen.runs, bool))
+            return self._within(seen, 0, np.ones(seen.size, bool))
         total = self.group(seen)
         column = _filled([seen, Observation(0, {self.group.name: np.zeros(0, np.int64)}, seen.numeric)])[
             0
@@ -201,7 +257,8 @@ class Event:
     def hits(self, seen: Observation) -> int:
         """How many runs of `seen` are in the event."""
         score = self.score(seen)
-        return int(np.count_nonzero((-score if self._mirror else score) >= self.cut))
+        inside = (-score if self._mirror else score) >= self.cut
+        return int(np.count_nonzero(inside) if seen.weight is None else seen.weight[inside].sum())
 
     @property
     def _mirror(self) -> bool:
@@ -227,10 +284,12 @@ def learn_codes(name: str, left: Observation, right: Observation) -> Codes | Non
     """Log ratios of the values of a discrete column; None if it has too many values to count."""
     both = np.concatenate([left.discrete[name], right.discrete[name]])
     values, inverse = np.unique(both, return_inverse=True)
-    if len(values) < 2 or len(values) > max(64, len(both) // 8):
+    if len(values) < 2 or len(values) > max(64, (left.runs + right.runs) // 8):
         return None
-    a = np.bincount(inverse[: left.runs], minlength=len(values))
-    b = np.bincount(inverse[left.runs :], minlength=len(values))
+    a, b = (
+        np.bincount(part, weight_of(seen), len(values))
+        for part, seen in ((inverse[: left.size], left), (inverse[left.size :], right))
+    )
     if len(values) > _MOST_CODES:
         kept = np.sort(np.argsort(a + b)[-_MOST_CODES:])
         values, a, b = values[kept], a[kept], b[kept]
@@ -243,13 +302,14 @@ def learn_bins(left: Observation, right: Observation, group: Codes | None) -> Bi
     keys: list[int] = [0]
     if group is not None:
         column = np.concatenate([left.discrete[group.name], right.discrete[group.name]])
-        values, counts = np.unique(column, return_counts=True)
+        values, inverse = np.unique(column, return_inverse=True)
+        counts = np.bincount(inverse, np.concatenate([weight_of(left), weight_of(right)]))
         common = np.argsort(counts)[::-1][:_MOST_GROUPS]
         keys = [int(values[i]) for i in common if counts[i] >= 100]
     edges, ratios = {}, {}
     for key in keys:
         picked = [
-            np.ones(o.runs, bool) if group is None else o.discrete[group.name] == key for o in (left, right)
+            np.ones(o.size, bool) if group is None else o.discrete[group.name] == key for o in (left, right)
         ]
         for name in names:
             a, b = left.numeric[name][picked[0]], right.numeric[name][picked[1]]
@@ -260,8 +320,11 @@ def learn_bins(left: Observation, right: Observation, group: Codes | None) -> Bi
             bins = int(np.clip(len(finite) // 200, 2, _BINS))
             cuts = np.unique(np.quantile(finite, np.linspace(0, 1, bins + 1)[1:-1]))
             edges[key, name] = cuts
-            counts_a, counts_b = (np.bincount(_bin(x, cuts), minlength=len(cuts) + 2) for x in (a, b))
-            ratios[key, name] = _log_ratio(counts_a, counts_b, len(a), len(b))
+            w_a, w_b = weight_of(left)[picked[0]], weight_of(right)[picked[1]]
+            counts_a, counts_b = (
+                np.bincount(_bin(x, cuts), w, len(cuts) + 2) for x, w in ((a, w_a), (b, w_b))
+            )
+            ratios[key, name] = _log_ratio(counts_a, counts_b, int(w_a.sum()), int(w_b.sum()))
     return Binned(names, group, edges, ratios) if edges else None
 
 
@@ -274,26 +337,47 @@ def _wilson_lower(share: FloatArray, runs: FloatArray, z: float) -> FloatArray:
 
 
 def _best_cut(
-    a: FloatArray, b: FloatArray, delta: float, test_runs: int, caution: float
+    a: FloatArray,
+    b: FloatArray,
+    delta: float,
+    test_runs: int,
+    caution: float,
+    weights: tuple[IntArray | None, IntArray | None] = (None, None),
 ) -> tuple[float, float, float, float]:
     """Threshold of the best lower bound on log((p - delta) / q): (promise, cut, p, q)."""
-    a, b = np.sort(a), np.sort(b)
-    both = np.concatenate([a, b])
+    upper_a, upper_b = _Tail(a, weights[0]), _Tail(b, weights[1])
+    n_a, n_b = upper_a.runs, upper_b.runs
+    both = np.concatenate([upper_a.scores, upper_b.scores])
     cuts = np.unique(both[np.isfinite(both) | (both == np.inf)])
     if not len(cuts):
         return -np.inf, np.inf, 0.0, 0.0
     if len(cuts) > _CUTS:
         cuts = np.unique(np.quantile(cuts[np.isfinite(cuts)], np.linspace(0, 1, _CUTS), method="nearest"))
-    k_a, k_b = len(a) - np.searchsorted(a, cuts), len(b) - np.searchsorted(b, cuts)
-    excess = np.maximum(k_a - delta * len(a), 0)
+    k_a, k_b = upper_a.above(cuts), upper_b.above(cuts)
+    excess = np.maximum(k_a - delta * n_a, 0)
     # What the selection runs make sure of, and what a test of that size would then show.
-    total = excess + k_b * (len(a) / len(b))
+    total = excess + k_b * (n_a / n_b)
     sure = _wilson_lower(excess / np.maximum(total, 1e-9), total, caution)
-    shown = _wilson_lower(sure, total * test_runs / len(a), 2.0)
+    shown = _wilson_lower(sure, total * test_runs / n_a, 2.0)
     promise = np.log(np.maximum(shown, 1e-300)) - np.log1p(-shown)
     promise[k_a < _LEAST_HITS] = -np.inf
     best = int(np.argmax(promise))
-    return float(promise[best]), float(cuts[best]), float(k_a[best] / len(a)), float(k_b[best] / len(b))
+    return float(promise[best]), float(cuts[best]), float(k_a[best] / n_a), float(k_b[best] / n_b)
+
+
+class _Tail:
+    """How many runs score at least so much."""
+
+    def __init__(self, scores: FloatArray, weight: IntArray | None) -> None:
+        order = np.argsort(scores) if weight is not None else None
+        self.scores = np.sort(scores) if order is None else scores[order]
+        self._below = None if order is None or weight is None else np.append(0, np.cumsum(weight[order]))
+        self.runs = len(scores) if self._below is None else int(self._below[-1])
+
+    def above(self, cuts: FloatArray) -> IntArray:
+        """Runs at or above each cut."""
+        place = np.searchsorted(self.scores, cuts)
+        return self.runs - (place if self._below is None else self._below[place])
 
 
 def _scores(left: Observation, right: Observation) -> list[Score]:
@@ -341,16 +425,16 @@ def choose(
         Its promise is -inf if nothing was seen that differs.
     """
     left, right = _filled([left, right])
-    h_l, h_r = left.runs // 2, right.runs // 2
-    scores = _scores(left.rows(0, h_l), right.rows(0, h_r))
-    held_l, held_r = left.rows(h_l, left.runs), right.rows(h_r, right.runs)
+    (learn_l, held_l), (learn_r, held_r) = left.halves(), right.halves()
+    scores = _scores(learn_l, learn_r)
     best = Event(Likelihood(), np.inf, bool(flipped), -np.inf, (0.0, 0.0))
     directions = (False, True) if flipped is None else (flipped,)
     for score in scores:
         a, b = score(held_l), score(held_r)
         for turn in directions:
             pair = (-b, -a) if turn else (a, b)
-            promise, cut, p, q = _best_cut(*pair, delta, test_runs, caution)
+            weights = (held_r.weight, held_l.weight) if turn else (held_l.weight, held_r.weight)
+            promise, cut, p, q = _best_cut(*pair, delta, test_runs, caution, weights)
             if promise > best.promise:
                 best = Event(score, cut, turn, promise, (p, q), held_l.runs)
     known = left.likelihood is not None and right.likelihood is not None
@@ -359,7 +443,9 @@ def choose(
             column = Column(name, sign)
             a, b = column(left), column(right)
             for turn in directions:
-                promise, cut, p, q = _best_cut(*((b, a) if turn else (a, b)), delta, test_runs, caution)
+                weights = (right.weight, left.weight) if turn else (left.weight, right.weight)
+                pair = (b, a) if turn else (a, b)
+                promise, cut, p, q = _best_cut(*pair, delta, test_runs, caution, weights)
                 if promise > best.promise:
                     best = Event(column, cut, turn, promise, (p, q), left.runs)
     return best
@@ -415,7 +501,7 @@ def _packed(actions: Any) -> IntArray:
 def _whole(seen: Observation) -> IntArray:
     """Codes of the whole sequences."""
     whole = [column for name, column in seen.discrete.items() if name.startswith("all ")]
-    return whole[0] if whole else np.zeros(seen.runs, np.int64)
+    return whole[0] if whole else np.zeros(seen.size, np.int64)
 
 
 def _filled(parts: Sequence[Observation]) -> list[Observation]:

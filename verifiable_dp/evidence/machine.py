@@ -10,6 +10,7 @@ same decisions as `algorithm.play`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -270,6 +271,20 @@ def _all_alike(after: Any) -> bool:
     return True
 
 
+def _loud(node: Node) -> int:
+    """Where all uniforms, as whole multiples of 2^-53, are at least this, nothing is removed."""
+    never = 1 << 53
+    if node.leaf or node.counts.any():
+        return never
+    values, scale = node.values[node.active], float(node.scales[node.active].max())
+    slack = node.margin - float(values.max() - values.min())
+    if slack <= 0:
+        return never
+    # Noise of each arm is below slack / 2; the last part in a million is left to the exact comparison.
+    chance = math.exp(-0.499999 * slack / scale) if scale > 0 else 0.0
+    return min(never, math.ceil(chance * never) + 1)
+
+
 @dataclass(frozen=True)
 class _Table:
     """Nodes as arrays, a row each."""
@@ -281,7 +296,7 @@ class _Table:
     active: BoolArray
     margins: FloatArray
     leaves: BoolArray
-    quiet: BoolArray
+    loud: Any
     children: IntArray
 
     @classmethod
@@ -301,7 +316,7 @@ class _Table:
             column("active"),
             column("margin"),
             column("leaf"),
-            np.array([bool((node.counts == 0).all()) for node in nodes]),
+            np.array([_loud(node) for node in nodes], np.uint64),
             after,
         )
 
@@ -309,23 +324,9 @@ class _Table:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-_LN2 = np.log(2.0)
-
-
-@njit(inline="always")
-def _leading_zeros(bits):  # type: ignore[no-untyped-def]
-    """Number of leading zero bits among the upper 53."""
-    number = 0
-    probe = np.uint64(1) << np.uint64(63)
-    while number < 53 and not bits & probe:
-        number += 1
-        probe >>= np.uint64(1)
-    return number
-
-
 @njit(nogil=True, cache=True)
 def _walk(  # type: ignore[no-untyped-def]
-    key, first, last, values, scales, counts, slots, active, margins, leaves, quiet, children, found
+    key, first, last, values, scales, counts, slots, active, margins, leaves, loud, children, found
 ):
     """Walk runs first .. last - 1 down the tree; stop at a missing child: (run, node, removed)."""
     n_arms = values.shape[1]
@@ -356,21 +357,12 @@ def _walk(  # type: ignore[no-untyped-def]
                 else:
                     words[a] = w3
             removed = 0
-            # Most draws are far from the margin: the leading zeros of a uniform bound its logarithm.
-            highest, lowest = -np.inf, np.inf
-            if quiet[node]:
-                for a in range(n_arms):
-                    if active[node, a]:
-                        zeros = _leading_zeros(words[a])
-                        near = zeros * _LN2 * scales[node, a]
-                        far = (zeros + 1) * _LN2 * 1.000001 * scales[node, a]
-                        if words[a] & np.uint64(1):
-                            highest = max(highest, values[node, a] + far)
-                            lowest = min(lowest, values[node, a] + near)
-                        else:
-                            highest = max(highest, values[node, a] - near)
-                            lowest = min(lowest, values[node, a] - far)
-            if not quiet[node] or highest - lowest > margins[node] * 0.999999:
+            # Uniforms this large are noise too small to remove anything: no logarithm is needed.
+            quiet = True
+            for a in range(n_arms):
+                if active[node, a] and words[a] >> np.uint64(11) < loud[node]:
+                    quiet = False
+            if not quiet:
                 best = -np.inf
                 for a in range(n_arms):
                     if active[node, a]:
