@@ -16,9 +16,11 @@ from numba import njit
 
 import verifiable_dp as vdp
 from verifiable_dp.auditing import registry
-from verifiable_dp.evidence.blackbox import AlgorithmSampler
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, count
+from verifiable_dp.evidence.events import choose
 
 ROUNDS = 5_000_000
+LARGE, WORKERS = 10**8, 2
 
 
 @njit(nogil=True)
@@ -75,6 +77,14 @@ def main() -> None:
         each = median_of(lambda s=sampler: s.sample(pair, 0, 0, 0, runs)) / len(runs)  # type: ignore[misc]
         row = f"audited run of dp-se, K=2, {observe}"
         print(f"{row:<44}{each * 1e9:>9.1f} ns{each / reference:>22.2f}")
+    sampler = AlgorithmSampler(played, "actions", 0)
+    each = median_of(lambda: sampler.played(pair, 0, (0,), runs)) / len(runs)
+    print(f"{'the same, played block by block':<44}{each * 1e9:>9.1f} ns{each / reference:>22.2f}")
+    event = choose(*(sampler.sample(pair, world, 1, 0, runs) for world in (0, 1)), test_runs=LARGE)
+    whole = median_of(lambda: count(sampler, pair, 0, event, (LARGE // 2, LARGE // 2), WORKERS), 3)
+    print(
+        f"{f'10^8 audited runs, {WORKERS} workers, the whole':<44}{whole:>9.1f} s{whole / reference / LARGE:>23.2f}"
+    )
 
 
 if __name__ == "__main__":

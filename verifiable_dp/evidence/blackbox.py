@@ -120,9 +120,9 @@ class AlgorithmSampler:
         if walked is not None:
             return walked
         parts = [runs[i : i + _PLAYED] for i in range(0, len(runs), _PLAYED)]
-        return join([self._played(pair, world, (stage, number, world), part) for part in parts])
+        return join([self.played(pair, world, (stage, number, world), part) for part in parts])
 
-    def _played(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
+    def played(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
         """What runs show that are played block by block."""
         noise = Seeded(self.seed, path)
         data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1)
