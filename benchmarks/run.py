@@ -82,9 +82,8 @@ def main() -> None:
     print(f"{'the same, played block by block':<44}{each * 1e9:>9.1f} ns{each / reference:>22.2f}")
     event = choose(*(sampler.sample(pair, world, 1, 0, runs) for world in (0, 1)), test_runs=LARGE)
     whole = median_of(lambda: count(sampler, pair, 0, event, (LARGE // 2, LARGE // 2), WORKERS), 3)
-    print(
-        f"{f'10^8 audited runs, {WORKERS} workers, the whole':<44}{whole:>9.1f} s{whole / reference / LARGE:>23.2f}"
-    )
+    row = f"10^8 audited runs, {WORKERS} workers, the whole"
+    print(f"{row:<44}{whole:>9.1f} s{whole / reference / LARGE:>23.2f}")
 
 
 if __name__ == "__main__":
