@@ -12,7 +12,7 @@ from verifiable_dp.algorithm import Batch, Memory, Query, play
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
 from verifiable_dp.auditors._shared import first_round
 from verifiable_dp.environments import Table
-from verifiable_dp.mechanisms.tree import SLOT_BITS, update_nodes
+from verifiable_dp.mechanisms.tree import SLOT_BITS, AdaptiveTree, update_nodes
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.noise import Noise, Seeded
 
@@ -38,6 +38,15 @@ def first_rewards(algorithm: Any) -> list[TablePair]:
             alternating,
         )
     ]
+
+
+def worst_cost(algorithm: Any) -> float:
+    """Privacy loss of the costliest item of one arm, pulled as often as the other arms' first pulls allow."""
+    tree, items = algorithm.mechanism, algorithm.horizon - algorithm.n_arms + 1
+    if isinstance(tree, AdaptiveTree):
+        return tree.cost(tree.worst(items), items)
+    # The first item is the worst: it enters the nodes 1, 2, 4, ... up to the number of items.
+    return items.bit_length() * tree.sensitivity / tree.scale
 
 
 def largest_tree_error(algorithm: Any, runs: int, seed: int) -> FloatArray:

@@ -24,6 +24,12 @@ AXES: Actions = ((1.0, 0.0), (0.0, 1.0))
 THETAS = {"quick": 3, "standard": 5, "thorough": 10, "mutant": 1}
 
 
+def worst_cost(algorithm: Any) -> float:
+    """A reward goes from one end of its range to the other, and enters one sum."""
+    low, high = algorithm.bounds
+    return float(algorithm.mechanism.cost(high - low))
+
+
 def linear(actions: Actions, theta: FloatArray, name: str) -> TwoPoint:
     """Rewards -1 or +1 with mean <a, theta>: noise that is bounded and thus sub-Gaussian."""
     return TwoPoint(tuple((np.array(actions) @ theta).tolist()), -1.0, 1.0, name)

@@ -23,6 +23,11 @@ from verifiable_dp.simulation import Simulation, simulate
 # ---------------------------------------------------------------- neighbours
 
 
+def worst_cost(algorithm: Any) -> float:
+    """A sample enters every comparison up to the positive one, and the estimate: both parts are paid."""
+    return float(algorithm.above_threshold.cost() + algorithm.laplace.cost())
+
+
 def along_threshold(algorithm: Any) -> list[StreamPair]:
     """The first sample, -R against +R, in streams that keep the rule close to halting.
 

@@ -168,4 +168,5 @@ auditor = Auditor(
     longest=1023,
     tightness=max(AdaptiveTreeSum(**INSTANCE).mechanism.cost(item) for item in range(1, 65)),
     printed=Printed("refuted"),
+    worst_cost=lambda algorithm: algorithm.mechanism.cost(algorithm.mechanism.worst()),
 )

@@ -155,4 +155,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.08, "horizon": 200_000},
+    worst_cost=family.worst_cost,
 )

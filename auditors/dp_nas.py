@@ -101,4 +101,5 @@ auditor = Auditor(
     regret=regret,
     experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.1, "horizon": 10_000},
     longest=2000,
+    worst_cost=family.worst_cost,
 )

@@ -619,4 +619,6 @@ auditor = Auditor(
     regret=regret,
     experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 400_000},
     printed=Printed("not_refuted", {"radius": 7.0}),
+    # 2 M over 2 M/epsilon, or two bins by 1 over 2/epsilon; a reward enters one of these releases.
+    worst_cost=lambda algorithm: algorithm.epsilon,
 )

@@ -136,4 +136,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 4_000_000, "v": 1.0, "u": 1.0},
+    worst_cost=lambda algorithm: algorithm.epsilon,  # 2 B over 2 B/epsilon, and a reward enters one release
 )

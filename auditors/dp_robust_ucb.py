@@ -244,4 +244,5 @@ auditor = Auditor(
     longest=255,
     tightness=DPRobustUCB(**INSTANCE).mechanism.cost(33, 64),
     printed=Printed("refuted"),
+    worst_cost=family.worst_cost,
 )

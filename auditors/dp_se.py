@@ -266,4 +266,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment=EXPERIMENT,
+    worst_cost=lambda algorithm: algorithm.mechanism.cost(),  # a reward enters one release
 )

@@ -133,4 +133,5 @@ auditor = Auditor(
     claims=CLAIMS,
     regret=regret,
     experiment=EXPERIMENT,
+    worst_cost=lambda algorithm: algorithm.mechanism.cost(),  # a reward enters one release
 )

@@ -213,4 +213,5 @@ auditor = Auditor(
     regret=regret,
     experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 1_000_000, "budget": "per-arm"},
     longest=255,
+    worst_cost=family.worst_cost,
 )

@@ -152,4 +152,5 @@ auditor = Auditor(
     regret=regret,
     experiment=EXPERIMENT,
     printed=Printed("refuted"),
+    worst_cost=family.worst_cost,
 )

@@ -232,4 +232,5 @@ auditor = Auditor(
     regret=regret,
     experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 1 << 40, "v": 1.0, "u": 1.0},
     printed=Printed("not_refuted"),
+    worst_cost=lambda algorithm: algorithm.epsilon,  # of one report: 2 B over 2 B/epsilon
 )

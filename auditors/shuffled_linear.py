@@ -237,4 +237,6 @@ auditor = Auditor(
     experiment=EXPERIMENT,
     printed=Printed("refuted"),
     exact=exact,
+    # Of one report, before it is shuffled.
+    worst_cost=lambda algorithm: exact_shuffle.local_epsilon(exact(algorithm, algorithm.claim)),
 )

@@ -154,4 +154,5 @@ auditor = Auditor(
     regret=regret,
     experiment={"epsilon": 1.0, "horizon": 1024},
     longest=1023,
+    worst_cost=lambda algorithm: algorithm.mechanism.cost(1),
 )

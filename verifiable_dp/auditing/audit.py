@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,13 @@ from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, ExactChecks, Mutant, Prefix
 from verifiable_dp.auditing.plans import NOT_COVERED, Budget, Progress, pinned_plan, silent, sizes_of
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import alignment, blackbox, exact_shuffle
+from verifiable_dp.evidence import alignment, blackbox, exact_shuffle, sequential
+from verifiable_dp.evidence import exact as laws
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, POWER, AlgorithmSampler, Plan, Sampler
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.machine import UnsupportedError
+from verifiable_dp.evidence.worst import worst_pairs
 from verifiable_dp.neighbours import Pair, StreamPair, TablePair
-
 
 _WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
 
@@ -34,7 +36,7 @@ def _plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> P
     steps = 2 * size.steps if observe == "actions" else size.steps
     if replace(sampler, observe=observe).compared:
         runs = int(np.clip(_WALK * steps // max(blocks, 2), 2000, _WALK * size.most))
-        return Plan(probe=max(1000, runs // 256), select=runs // 4, test=runs, keep=1)
+        return Plan(probe=max(1000, runs // 256), select=runs // 4, test=runs, finalists=2)
     runs = int(np.clip(steps // max(blocks, 2), 2000, size.most))
     return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
 
@@ -129,13 +131,13 @@ def _subject(
 def _ladder(
     subject: Subject, plan: Plan, *, examples: int, seed: int, workers: int, alpha: float, confidence: float
 ) -> tuple[list[Check], alignment.Found, blackbox.Selected, list[Pair]]:
-    """Both rungs, whatever the first one says."""
+    """All rungs, whatever the first one says."""
     check, found = _align(subject, examples, seed)
+    law = laws.check(subject.algorithm, subject.pairs, subject.claim)
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
-    chosen, ranked = blackbox.select(sampler, subject.pairs, plan, delta=subject.claim.delta, workers=workers)
-    tests = blackbox.put_to_test(
+    tests, chosen, ranked = sequential.conduct(
         sampler,
-        chosen,
+        lambda part: _select(sampler, subject, part, workers),
         plan,
         epsilon=subject.claim.epsilon,
         delta=subject.claim.delta,
@@ -144,8 +146,61 @@ def _ladder(
         alpha=alpha,
         confidence=confidence,
         observe=subject.claim.observe,
+        best=_best_bound(sampler, plan, confidence),
     )
-    return [check, *tests], found, chosen[0], [subject.pairs[i] for i in ranked]
+    checks = [check, *([law] if law else []), *tests]
+    return checks, found, chosen[0], [subject.pairs[i] for i in ranked]
+
+
+def _law(sampler: AlgorithmSampler, pair: Pair) -> laws.Law | None:
+    """The law of what a test of actions sees; None where it is not known."""
+    if not sampler.compared:
+        return None
+    try:
+        return laws.law(sampler.algorithm, pair)
+    except UnsupportedError:
+        return None
+
+
+def _best_bound(
+    sampler: AlgorithmSampler, plan: Plan, confidence: float
+) -> Callable[[Pair], float | None] | None:
+    """What the best event gives on a pair at this size: the yardstick of the black box."""
+
+    def bound(pair: Pair) -> float | None:
+        law = _law(sampler, pair)
+        return law.best_event(plan.test, 1 - confidence).bound if law else None
+
+    return bound if sampler.compared else None
+
+
+def _searched(subject: Subject, plan: Plan) -> list[Pair]:
+    """The neighbours that cost most by the exact law, where it is known: they join those of the auditor."""
+    if subject.exact is not None:
+        return []
+    try:
+        return list(worst_pairs(subject.algorithm, subject.claim, plan.test))
+    except UnsupportedError:
+        return []
+
+
+def _promising(
+    sampler: AlgorithmSampler, pairs: Sequence[Pair], plan: Plan, delta: float
+) -> list[int] | None:
+    """Where laws are known, the pairs on which a test of this size can show most; else None."""
+    known = {i: law for i, pair in enumerate(pairs) if (law := _law(sampler, pair))}
+    bounds = {i: law.best_event(plan.test, delta=delta).bound for i, law in known.items()}
+    ranked = sorted(bounds, key=bounds.__getitem__, reverse=True)
+    return ranked[: plan.finalists] or None
+
+
+def _select(
+    sampler: AlgorithmSampler, subject: Subject, plan: Plan, workers: int
+) -> tuple[list[blackbox.Selected], list[int]]:
+    """Pair and event of the black box."""
+    delta = subject.claim.delta
+    among = _promising(sampler, subject.pairs, plan, delta)
+    return blackbox.select(sampler, subject.pairs, plan, delta=delta, workers=workers, among=among)
 
 
 def _visible(claim: PrivacyClaim) -> bool:
@@ -216,11 +271,34 @@ def _exact_power(subject: Subject, exact: ExactChecks) -> dict[str, Any] | None:
     }
 
 
+def _law_power(subject: Subject) -> tuple[float, float] | None:
+    """The least factor by which the noise may be divided and the exact law refutes it; its epsilon."""
+
+    def law(factor: float) -> Check | None:
+        return laws.check(AlteredNoise(subject.algorithm, 1 / factor), subject.pairs, subject.claim)
+
+    if law(1.0) is None:
+        return None
+
+    def caught(factor: float) -> bool:
+        found = law(factor)
+        return found is not None and found.verdict == "refuted"
+
+    least = powers.least_factor(caught, 1e-3)
+    found = law(least) if least else None
+    return (least, float(found.result["epsilon_lower"])) if least and found else None
+
+
+def aligned_pairs(subject: Subject) -> list[Pair]:
+    """The strongest of the auditor's neighbours, and plain ones that it may not have thought of."""
+    return [*subject.pairs[:4], *_default_pairs(subject.algorithm)]
+
+
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
     return alignment.check(
         subject.algorithm,
         subject.small,
-        subject.pairs[:4],
+        aligned_pairs(subject),
         epsilon=subject.claim.epsilon,
         small_epsilon=subject.small_epsilon,
         visible=_visible(subject.claim),
@@ -242,12 +320,14 @@ def _mutant_entry(
         check, found = _align(broken, examples, seed)
         checks, worst = [check], found.worst
     if not broken.exact and all(c.verdict != "refuted" for c in checks):
+        law = laws.check(broken.algorithm, broken.pairs, broken.claim)
+        checks += [law] if law else []
+    if not broken.exact and all(c.verdict != "refuted" for c in checks):
         sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
         claim = broken.claim
-        chosen, _ = blackbox.select(sampler, broken.pairs, plan, delta=claim.delta, workers=workers)
-        checks += blackbox.put_to_test(
+        tests, _, _ = sequential.conduct(
             sampler,
-            chosen,
+            lambda part: _select(sampler, broken, part, workers),
             plan,
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -256,6 +336,7 @@ def _mutant_entry(
             alpha=alpha,
             observe=claim.observe,
         )
+        checks += tests
     killer = next((c for c in checks if c.verdict == "refuted"), None)
     return {
         "name": mutant.name,
@@ -279,6 +360,7 @@ def audit_algorithm(
     observe: str | None = None,
     pairs: Sequence[Pair] | None = None,
     mutants: bool = True,
+    sequential: bool = False,
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     pinned: Mapping[str, Any] | None = None,
@@ -297,8 +379,14 @@ def audit_algorithm(
     if claim.observe == "reports" and (algorithm.claim is None or algorithm.claim.observe != "reports"):
         raise InputError("observe must be actions or releases: this algorithm has no local reports")
     plan = _plan(subject, size, pinned)
+    if sequential and not pinned:
+        if subject.exact:
+            raise InputError("sequential must be False: exact bounds decide this claim, nothing is sampled")
+        plan = replace(plan, sequential=True)
     examples = int(pinned["examples"]) if pinned else size.examples
     repeats = int(pinned["repeats"]) if pinned else size.repeats
+    if pairs is None:
+        subject = replace(subject, pairs=[*subject.pairs, *_searched(subject, plan)])
     power: dict[str, Any] | None = None
     if subject.exact:
         progress("alignment and exact bounds")
@@ -308,7 +396,7 @@ def audit_algorithm(
         checks, found, chosen, best = _ladder(
             subject, plan, examples=examples, seed=seed, workers=workers, alpha=alpha, confidence=confidence
         )
-        counterexamples = drafts.counterexamples(checks, found.worst, chosen)
+        counterexamples = drafts.counterexamples(checks, found.worst, chosen, subject.pairs)
     if not subject.exact and all(c.verdict != "refuted" for c in checks):
         progress("power on mutants with less noise")
 
@@ -317,11 +405,13 @@ def audit_algorithm(
 
         statistics = checks[0].statistics
         unit = float(statistics["max_cost"])
+        walked = AlgorithmSampler(subject.algorithm, claim.observe, seed).compared
         power = powers.stated(
             powers.of_black_box(
                 less_noise,
                 best,
-                plan,
+                # The power at a sixteenth of the runs is a careful statement for all of them.
+                plan if not walked else replace(plan, select=plan.select // _WALK, test=plan.test // _WALK),
                 claim,
                 true_epsilon=lambda factor: factor * unit,
                 seed=seed,
@@ -332,6 +422,7 @@ def audit_algorithm(
             ),
             checks[0],
             claim,
+            None if claim.observe == "releases" else _law_power(subject),
         )
     entries = []
     if mutants and auditor is not None and algorithm.claim is not None:

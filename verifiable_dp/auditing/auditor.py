@@ -221,6 +221,10 @@ class Auditor:
     exact
         `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, a check a batch; it takes
         the place of the black box where the claim is about ``shuffled`` reports. None without such a rung.
+    worst_cost
+        `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
+        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
+        releases exact values.
     """
 
     algorithm: type[Algorithm]
@@ -238,6 +242,7 @@ class Auditor:
     tightness: float = 1.0
     printed: Printed | None = None
     exact: ExactChecks | None = None
+    worst_cost: Callable[[Any], float] | None = None
 
     @property
     def name(self) -> str:

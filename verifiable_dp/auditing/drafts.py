@@ -11,7 +11,7 @@ import numpy as np
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditing.targets import Source
-from verifiable_dp.evidence import blackbox
+from verifiable_dp.evidence import blackbox, exact
 from verifiable_dp.evidence.check import Check
 
 
@@ -45,7 +45,7 @@ def plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
 
 
 def counterexamples(
-    checks: Sequence[Check], worst: Mapping[str, Any], chosen: blackbox.Selected
+    checks: Sequence[Check], worst: Mapping[str, Any], chosen: blackbox.Selected, pairs: Sequence[Any] = ()
 ) -> list[dict[str, Any]]:
     """What the checks that refute have found, as a reader can run it again."""
     found: list[dict[str, Any]] = []
@@ -54,6 +54,8 @@ def counterexamples(
             continue
         if check.kind == "alignment":
             found.append({"check": check.name, **worst})
+        elif check.kind == "exact":
+            found.append(exact.counterexample(check, pairs))
         else:
             found.append(
                 {

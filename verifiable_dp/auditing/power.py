@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import alignment, blackbox
+from verifiable_dp.evidence import alignment, blackbox, sequential
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import POWER, Plan, Sampler
@@ -43,7 +43,7 @@ def of_black_box(
             reseeded(sampler, seed + POWER), pairs, cheaper, delta=claim.delta, workers=workers
         )
         p, q = picked.event.careful_shares()
-        power = exact.rejection_power(p, q, plan.test, claim.epsilon, alpha) if claim.delta == 0 else 0.0
+        power = _power(p, q, plan, claim, alpha)
         tried.append([factor, plain(true_epsilon(factor)), power])
         if power >= POWER_PROBABILITY:
             refuted = _repeat(sampler, picked, plan, claim, seed, workers, alpha, repeats)
@@ -60,6 +60,15 @@ def of_black_box(
     return None
 
 
+def _power(p: float, q: float, plan: Plan, claim: PrivacyClaim, alpha: float) -> float:
+    """Probability that a test of this size refutes the claim, its event being hit with p and q."""
+    if plan.sequential:
+        return sequential.rejection_power(p, q, plan, claim.epsilon, claim.delta, alpha)
+    if claim.delta > 0:
+        return exact.approximate_power(p, q, plan.test, claim.epsilon, claim.delta, alpha)
+    return exact.rejection_power(p, q, plan.test, claim.epsilon, alpha)
+
+
 def _repeat(
     sampler: Sampler,
     picked: blackbox.Selected,
@@ -73,9 +82,9 @@ def _repeat(
     """How many of `repeats` tests on fresh runs refute a mutant."""
     refuted = 0
     for i in range(repeats):
-        tests = blackbox.put_to_test(
+        tests, _, _ = sequential.conduct(
             reseeded(sampler, seed + 1 + i),
-            [picked],
+            lambda _: ([picked], [picked.number]),
             plan,
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -93,8 +102,17 @@ def reseeded(sampler: Any, seed: int) -> Sampler:
     return changed
 
 
-def stated(black_box: dict[str, Any] | None, align: Check, claim: PrivacyClaim) -> dict[str, Any] | None:
-    """Power of the audit: alignment catches any excess that it sees exactly; else the black box counts."""
+def stated(
+    black_box: dict[str, Any] | None,
+    align: Check,
+    claim: PrivacyClaim,
+    law: tuple[float, float] | None = None,
+) -> dict[str, Any] | None:
+    """Power of the audit: alignment catches any excess that it sees exactly; else the black box counts.
+
+    `law` is the least factor by which the noise may be divided and the exact law refutes it, and what
+    epsilon it then has.
+    """
     if align.statistics["visible"] and align.verdict == "not_refuted":
         cost = float(align.statistics["max_cost"])
         # Noise reduced by a factor above epsilon / cost is refuted exactly, on the transcripts examined.
@@ -103,6 +121,14 @@ def stated(black_box: dict[str, Any] | None, align: Check, claim: PrivacyClaim) 
             "probability": 1.0,
             "by": "alignment",
             "statement": f"exact on the transcripts examined; the largest loss there is {cost:.6g}",
+            "black_box": black_box,
+        }
+    if law is not None:
+        return {
+            "smallest_epsilon": law[1],
+            "probability": 1.0,
+            "by": "exact",
+            "statement": f"noise divided by {law[0]:.4g}: the exact law of the actions exceeds the claim",
             "black_box": black_box,
         }
     if black_box is None:

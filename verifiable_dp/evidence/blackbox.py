@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ ALPHA = 1e-6  # family-wise level of a refutation
 CONFIDENCE = 0.95  # of the stated lower bound
 _PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
+SEQUENTIAL = 16
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Plan:
         Number of pairs that are tested; the level is divided by it.
     finalists
         Number of pairs that get selection runs, at least `keep`.
+    sequential
+        Whether the test is sequential (`evidence.sequential`); these are then the sizes of its last round.
     """
 
     probe: int
@@ -50,10 +53,11 @@ class Plan:
     test: int
     keep: int = 1
     finalists: int = 1
+    sequential: bool = False
 
     def as_dict(self) -> dict[str, int]:
-        """Plain values."""
-        return asdict(self)
+        """Plain values; `sequential` only where it holds."""
+        return {key: value for key, value in asdict(self).items() if key != "sequential" or value}
 
 
 class Sampler(Protocol):
@@ -125,7 +129,8 @@ class AlgorithmSampler:
     def played(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
         """What runs show that are played block by block."""
         noise = Seeded(self.seed, path)
-        data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1)
+        first = int(runs[0])
+        data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1 - first, first)
         if self.observe == "actions":
             outcome = play(self.algorithm, data[world], noise, runs, keep=("actions",))
             return Observation(len(runs), action_columns(outcome.actions, "block"), _outputs(outcome.output))
@@ -193,12 +198,16 @@ def count(
     sizes: tuple[int, int],
     workers: int,
     stage: int = TEST,
+    starts: tuple[int, int] = (0, 0),
 ) -> tuple[int, int]:
-    """Hits of the event in `sizes[w]` fresh runs on each input; nothing is kept but the counts."""
+    """Hits of the event in `sizes[w]` fresh runs on each input, numbered from `starts[w]`.
+
+    Nothing is kept but the counts.
+    """
     tasks, owner = [], []
     for world, size in enumerate(sizes):
         for part in shards(size, sampler.shard):
-            tasks.append(delayed(_hits)(sampler, pair, world, number, part, event, stage))
+            tasks.append(delayed(_hits)(sampler, pair, world, number, part + starts[world], event, stage))
             owner.append(world)
     hits = [0, 0]
     for world, found in zip(owner, _map(tasks, workers), strict=True):
@@ -224,16 +233,26 @@ class Selected:
     event: Event
 
 
-def rank(sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int) -> list[int]:
+def rank(
+    sampler: Sampler,
+    pairs: Sequence[Any],
+    plan: Plan,
+    *,
+    delta: float,
+    workers: int,
+    among: Sequence[int] | None = None,
+) -> list[int]:
     """Numbers of the most promising pairs, best first; at most eight, at least `plan.keep`.
 
-    In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best.
+    In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best. With
+    `among` only these numbers are tried, and those that get selection runs anyway are not probed.
     """
     if not pairs:
         raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
-    ranked = list(range(len(pairs)))
+    ranked = list(range(len(pairs)) if among is None else among)
+    least = plan.keep if among is None else max(plan.keep, plan.finalists)
     for runs in (max(8, plan.probe // 4), plan.probe):
-        if len(ranked) > plan.keep:
+        if len(ranked) > least:
             promises = {
                 i: choose(
                     *gather(sampler, pairs[i], PROBE, i, runs, workers),
@@ -248,10 +267,16 @@ def rank(sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, wo
 
 
 def select(
-    sampler: Sampler, pairs: Sequence[Any], plan: Plan, *, delta: float, workers: int
+    sampler: Sampler,
+    pairs: Sequence[Any],
+    plan: Plan,
+    *,
+    delta: float,
+    workers: int,
+    among: Sequence[int] | None = None,
 ) -> tuple[list[Selected], list[int]]:
-    """Choose an event for each of the best `plan.keep` pairs; also return the ranking."""
-    ranked = rank(sampler, pairs, plan, delta=delta, workers=workers)
+    """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`)."""
+    ranked = rank(sampler, pairs, plan, delta=delta, workers=workers, among=among)
     chosen = []
     for i in ranked[: max(plan.keep, plan.finalists)]:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
@@ -274,10 +299,12 @@ def put_to_test(
     observe: str = "actions",
     name: str = "black box",
     tests: int = 1,
+    best: Callable[[Any], float | None] | None = None,
 ) -> list[Check]:
     """Count each chosen event in fresh runs; one check each.
 
     The level is shared among `len(chosen)` times `tests` tests, `tests` being the looks of the audit.
+    `best(pair)` is the bound that the best event would give, where that is known.
     """
     checks = []
     for i, item in enumerate(chosen):
@@ -303,6 +330,7 @@ def put_to_test(
                     "alpha": alpha,
                     "confidence": confidence,
                     "tests": len(chosen) * tests,
+                    **({"best_event_bound": known} if (known := best and best(item.pair)) else {}),
                 },
             )
         )
@@ -324,10 +352,12 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         lower = exact.approximate_lower(k1, n1, k0, n0, delta, level)
     p_value = min(1.0, p_value * tests)
     share1, share0 = k1 / n1, k0 / n0
+    best = float(statistics.get("best_event_bound", 0.0))
     point = math.log((share1 - delta) / share0) if share1 > delta and share0 > 0 else math.inf
     return {
         "verdict": "refuted" if p_value <= float(statistics["alpha"]) else "not_refuted",
         "p_value": p_value,
         "epsilon_lower": plain(max(lower, 0.0)),
         "epsilon_point": plain(point if k1 else 0.0),
+        **({"efficiency": plain(max(lower, 0.0) / best)} if best else {}),
     }

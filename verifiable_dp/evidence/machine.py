@@ -141,6 +141,10 @@ class Machine:
             self._children[key] = self._settle(after, memory, self.nodes[number].codes)
         return self._children[key]
 
+    def query(self, number: int) -> Query:
+        """The block that ends in node `number`, one row."""
+        return self._states[number][2]
+
     def _settle(self, state: Any, memory: Any, codes: tuple[int, ...]) -> int:
         """Play blocks that release nothing; make a node of the first one that does, or of the end."""
         algorithm = self.algorithm

@@ -53,11 +53,16 @@ def measured(check: Mapping[str, Any]) -> str:
         return f"{_number(numbers['value'])}, to be {numbers['relation']} {_number(numbers['limit'])}"
     if check["kind"] == "alignment":
         return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
-    if check["kind"] == "black_box":
+    if check["kind"] in ("black_box", "numerics"):
         return (
             f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}: "
             f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
             f"p-value {p_value_in_words(result['p_value'])}"
+        )
+    if check["kind"] == "exact":
+        return (
+            f"exact epsilon of the actions {_number(result['epsilon_lower'])} "
+            f"against {_number(numbers['epsilon'])}"
         )
     if check["kind"] == "scaling":
         between = 2 * numbers["confidence"] - 1  # each limit holds with that confidence

@@ -92,7 +92,7 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def provenance(started: float, cpu_seconds: float) -> dict[str, Any]:
+def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> dict[str, Any]:
     """Versions, machine, time and command: what may differ between two runs of one audit."""
     versions = {}
     for name in _PACKAGES:
@@ -115,7 +115,7 @@ def provenance(started: float, cpu_seconds: float) -> dict[str, Any]:
         "commit": _git("rev-parse", "HEAD"),
         "dirty": bool(_git("status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)reports")),
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
-        "idealized_numerics": True,
+        "idealized_numerics": idealized,
     }
 
 
@@ -134,7 +134,7 @@ def finish(draft: Mapping[str, Any], *, started: float, cpu_seconds: float) -> R
         "verdict": conclude.privacy(draft["checks"], draft["power"]),
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
         "regret": _regret(regret) if regret else None,
-        "provenance": provenance(started, cpu_seconds),
+        "provenance": provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
     }
     record = plain(record)
     # What is recorded is what a reader gets back: one round through JSON.
@@ -360,7 +360,7 @@ def in_words(found: Mapping[str, Any]) -> str:
 
 def _check_line(check: Mapping[str, Any]) -> str:
     numbers, result = check["statistics"], check["result"]
-    if check["kind"] == "black_box":
+    if check["kind"] in ("black_box", "numerics"):
         return (
             f"{result['verdict']}, {numbers['k1']} of {numbers['n1']} against "
             f"{numbers['k0']} of {numbers['n0']}, "
@@ -370,6 +370,11 @@ def _check_line(check: Mapping[str, Any]) -> str:
         return (
             f"{result['verdict']}, largest cost {float(numbers['max_cost']):.6g} in {numbers['examined']} "
             f"transcripts against epsilon {numbers['epsilon']:g}"
+        )
+    if check["kind"] == "exact":
+        return (
+            f"{result['verdict']}, epsilon of the actions {float(result['epsilon_lower']):.6g} over "
+            f"{len(numbers['pairs'])} pairs against {numbers['epsilon']:g}"
         )
     if check["kind"] == "shuffle":
         return (
