@@ -44,9 +44,9 @@ def worst_cost(algorithm: Any) -> float:
     """Privacy loss of the costliest item of one arm, pulled as often as the other arms' first pulls allow."""
     tree, items = algorithm.mechanism, algorithm.horizon - algorithm.n_arms + 1
     if isinstance(tree, AdaptiveTree):
-        return tree.cost(tree.worst(items), items)
+        return float(tree.cost(tree.worst(items), items))
     # The first item is the worst: it enters the nodes 1, 2, 4, ... up to the number of items.
-    return items.bit_length() * tree.sensitivity / tree.scale
+    return float(items.bit_length() * tree.sensitivity / tree.scale)
 
 
 def largest_tree_error(algorithm: Any, runs: int, seed: int) -> FloatArray:

@@ -58,6 +58,8 @@ def node_law(node: Node) -> dict[int, float]:
         raise UnsupportedError(f"algorithm: at most {race.MOST_ARMS} arms can be compared, got {len(arms)}")
     if not (np.isfinite(node.margin) and node.margin >= 0):
         raise UnsupportedError(f"algorithm: its margin must be finite and at least 0, got {node.margin}")
+    if not (np.isfinite(node.values[arms]).all() and (node.scales[arms] >= 0).all()):
+        raise UnsupportedError("algorithm: it compares sums that are not finite, or noise without a scale")
     columns = (tuple(column[arms].tolist()) for column in (node.values, node.scales))
     log_p = _race(*columns, node.margin, tuple(node.slots[arms].tolist()))
     removed = (~race.kept_sets(len(arms))) @ (np.int64(1) << arms)

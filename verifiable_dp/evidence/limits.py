@@ -204,8 +204,8 @@ def _best(
     ends = np.flatnonzero(last)
     p, q = (np.minimum(np.cumsum(np.exp(law[order]))[ends], 1.0) for law in (log_p, log_q))
     if delta == 0:
-        k1, k0 = (median_counts(x, runs) for x in (p, q))
-        promising = {int(np.argmax(lower_bounds(k1, k0, level)))}
+        bound = lower_bounds(median_counts(p, runs), median_counts(q, runs), level)
+        promising = {int(np.argmax(bound))}
     else:
         promising = {int(np.argmax(bounds)) for bounds in _rough_bounds(p, q, runs, level, delta)}
     bounds = {at: median_bound(float(p[at]), float(q[at]), runs, level, delta) for at in sorted(promising)}
@@ -213,6 +213,6 @@ def _best(
     atoms = np.zeros(len(log_p), bool)
     atoms[order[: ends[at] + 1]] = True
     one, zero = float(p[at]), float(q[at])
-    hits = (int(median_counts(x, runs, delta)) for x in (one, zero))
-    pair = (zero, one) if flipped else (one, zero)
-    return BestEvent(atoms, bool(flipped), *pair, *hits, bounds[at])
+    k1, k0 = (int(median_counts(x, runs, delta)) for x in (one, zero))
+    first, second = (zero, one) if flipped else (one, zero)
+    return BestEvent(atoms, bool(flipped), first, second, k1, k0, bounds[at])

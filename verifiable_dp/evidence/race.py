@@ -211,7 +211,7 @@ def survivors_in_general(
             if kept[w] and not any(v[b] > v[w] or (v[b] == v[w] and b < w) for b in fixed.tolist())
         ]
         if terms:
-            out[number] = _log_sum(np.concatenate(terms), (0,))[0]
+            out[number] = np.logaddexp.reduce(np.concatenate(terms))
     return out
 
 
@@ -273,4 +273,4 @@ def _winner(
             lower = (above < 0) | ((above == 0) & (b > w))
             right = lower & (above >= -margin) if kept[b] else above < -margin
             total = np.where(right, total, -np.inf)
-    return total
+    return np.asarray(total)

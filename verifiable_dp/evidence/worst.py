@@ -31,7 +31,7 @@ _Z = 1.6448536269514722  # normal quantile of LEVEL
 _BELOW = (1.0, 4.0, 8.0, 13.0)  # gaps of the starts: the margin less so many scales
 _CLIMBS = 3  # starts that are climbed from, for each objective
 _ROUNDS = 4  # choices of the event on a climb
-_BLOCKS = 2  # comparisons of each number of arms that are searched
+_BLOCKS = 2  # comparisons of all K arms that are searched; one of three arms, one of two
 
 
 @dataclass(frozen=True)
@@ -109,28 +109,30 @@ class Decision:
 
 
 def decisions(algorithm: Algorithm) -> list[Decision]:
-    """The first comparisons of K arms, and of every smaller number, that tables can bring about.
+    """The first comparisons of K arms that tables can bring about, and the first of three and of two arms.
 
     Raises
     ------
     UnsupportedError
         If the algorithm is of another form, or an arm has no noise, or shares its draw.
     """
-    found: list[Decision] = []
-    for size in range(algorithm.n_arms, 1, -1):
-        numbers = _reached(algorithm, size)
-        found += numbers[:_BLOCKS]
-    return found
+    if algorithm.n_arms < 2:
+        raise UnsupportedError("algorithm: with one arm nothing is compared")
+    k = algorithm.n_arms
+    wanted = {size: 1 for size in (3, 2) if size < k}
+    return [d for size, most in {k: _BLOCKS, **wanted}.items() for d in _reached(algorithm, size, most)]
 
 
-def _reached(algorithm: Algorithm, size: int) -> list[Decision]:
-    """Comparisons of the arms 0 .. size - 1, all of which pay the most while the others pay nothing."""
+def _reached(algorithm: Algorithm, size: int, most: int) -> list[Decision]:
+    """The first `most` comparisons of the arms 0 .. size - 1: these pay the most, the others the least."""
     low, high = algorithm.search_bounds
     table = np.full((algorithm.horizon, algorithm.n_arms), low)
     table[:, :size] = high
     machine = Machine(algorithm, Table(table))
-    number, path, found = 0, [], []
-    while len(found) < _BLOCKS:
+    number = 0
+    path: list[int] = []
+    found: list[Decision] = []
+    while len(found) < most:
         node = machine.nodes[number]
         if node.leaf or int(node.active.sum()) < size:
             break
@@ -143,9 +145,7 @@ def _reached(algorithm: Algorithm, size: int) -> list[Decision]:
     return found
 
 
-def _decision(
-    algorithm: Algorithm, table: FloatArray, query: Query, path: list[int], node: Node
-) -> Decision:
+def _decision(algorithm: Algorithm, table: FloatArray, query: Query, path: list[int], node: Node) -> Decision:
     rewards = _rewards(algorithm, query)
     arms = np.flatnonzero(node.active)
     scales = node.scales[arms]
@@ -183,9 +183,7 @@ def _rewards(algorithm: Algorithm, query: Query) -> tuple[float, float]:
 # ---------------------------------------------------------------- objectives
 
 
-def event_ratio(
-    log_p: FloatArray, gradient: FloatArray, event: BoolArray
-) -> tuple[float, FloatArray]:
+def event_ratio(log_p: FloatArray, gradient: FloatArray, event: BoolArray) -> tuple[float, FloatArray]:
     """Log-probability of a set of atoms, and its gradient (m,)."""
     inside = log_p[event]
     total = float(np.logaddexp.reduce(inside))
