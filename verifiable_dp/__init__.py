@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verifiable_dp.algorithm import Algorithm
     from verifiable_dp.api import audit, check_regret, restore
     from verifiable_dp.auditing.auditor import Auditor, Mutant
+    from verifiable_dp.auditing.process import Exec
     from verifiable_dp.auditing.registry import catalogue, make
     from verifiable_dp.reporting.record import Report
     from verifiable_dp.reporting.verify import verify
@@ -41,6 +42,7 @@ _HOMES = {
     "InputError": "verifiable_dp._validate",
     "Algorithm": "verifiable_dp.algorithm",
     "Auditor": "verifiable_dp.auditing.auditor",
+    "Exec": "verifiable_dp.auditing.process",
     "Mutant": "verifiable_dp.auditing.auditor",
     "Session": "verifiable_dp.session",
 }
@@ -49,6 +51,7 @@ _MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
 __all__ = [
     "Algorithm",
     "Auditor",
+    "Exec",
     "InputError",
     "Mutant",
     "Report",

@@ -13,7 +13,9 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import registry, targets
 from verifiable_dp.auditing.audit import audit_algorithm
+from verifiable_dp.auditing.groups import asked_again
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
+from verifiable_dp.auditing.process import Exec
 from verifiable_dp.auditing.regret import regret_only
 from verifiable_dp.auditing.user import audit_function
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE
@@ -21,7 +23,7 @@ from verifiable_dp.noise import Noise
 from verifiable_dp.reporting.record import Report, finish
 from verifiable_dp.session import Session
 
-Target = Algorithm | Callable[..., Any] | str
+Target = Algorithm | Callable[..., Any] | Exec | str
 
 
 def resolve(target: Target) -> tuple[Any, str]:
@@ -38,11 +40,13 @@ def resolve(target: Target) -> tuple[Any, str]:
         return registry.auditor(target), target
     if isinstance(target, Algorithm):
         return target, target.name
+    if isinstance(target, Exec):
+        return target, target.command
     if callable(target):
         return target, getattr(target, "__qualname__", type(target).__name__)
     raise InputError(
-        "target must be a catalogue name, file.py:name, package.module:name, an algorithm or a callable, "
-        f"got {type(target).__name__}"
+        "target must be a catalogue name, file.py:name, package.module:name, an algorithm, a callable or "
+        f"Exec, got {type(target).__name__}"
     )
 
 
@@ -89,6 +93,11 @@ def audit(
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     mutants: bool = True,
+    sequential: bool = False,
+    numerics: bool = False,
+    group: int | None = None,
+    rho: float | None = None,
+    curve: bool = False,
     progress: Progress = silent,
 ) -> Report:
     """Test a privacy promise and write down the evidence.
@@ -97,8 +106,9 @@ def audit(
     ----------
     target
         An algorithm (from `make`, or one's own subclass of `Algorithm`), a catalogue name, a callable
-        `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)` or
-        `release(data, size, rng) -> (size, ...)`, or ``file.py:name`` / ``package.module:name`` of one.
+        `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)`,
+        `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
+        ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     epsilon, delta
         The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
     n_arms, horizon
@@ -122,6 +132,19 @@ def audit(
         Of `epsilon_lower`.
     mutants
         Whether the auditor of a catalogue algorithm is tried on its mutants too.
+    sequential
+        Whether samples are taken in growing batches until the evidence suffices, the budget being the most:
+        a claim that is badly broken is refuted early.
+    numerics
+        Whether the floats that a mechanism's sampler gives are audited, too: their last bits tell inputs
+        apart unless the sampler was made for it. Else the noise counts as real numbers.
+    group
+        Audit what the promise about one reward implies for a group of so many, k epsilon if delta is 0
+        (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
+    rho
+        For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
+    curve
+        Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho`.
     progress
         Called with a line of text at each stage.
 
@@ -142,6 +165,7 @@ def audit(
         epsilon = _validate.positive("epsilon", epsilon)
     if delta is not None:
         delta = _validate.delta(delta)
+    demands = _demands(group, rho, curve, epsilon=epsilon, delta=delta, sequential=sequential)
     sizes_of(budget)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
@@ -155,13 +179,21 @@ def audit(
         "workers": workers,
         "alpha": alpha,
         "confidence": confidence,
+        "sequential": bool(sequential),
         "progress": progress,
+        **demands,
     }
     started = time.time()
     cpu = time.process_time()
     if isinstance(thing, Algorithm):
+        if rho is not None:
+            raise InputError("rho goes with your own mechanism: an algorithm brings its promise of epsilon")
+        if numerics:
+            raise InputError(
+                "numerics goes with your own mechanism: the noise of algorithms is idealised here"
+            )
         draft = audit_algorithm(thing, observe=observe, mutants=mutants, pairs=pairs, **common)
-    elif callable(thing):
+    elif callable(thing) or isinstance(thing, Exec):
         if observe not in (None, "actions", "releases"):
             raise InputError(f"observe must be actions (play) or releases (release), got {observe!r}")
         draft = audit_function(
@@ -171,11 +203,44 @@ def audit(
             horizon=horizon,
             bounds=bounds if bounds is not None else (0.0, 1.0),
             pairs=pairs,
+            numerics=bool(numerics),
             **{**common, "delta": delta or 0.0},
         )
     else:
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def _demands(
+    group: int | None,
+    rho: float | None,
+    curve: bool,
+    *,
+    epsilon: float | None,
+    delta: float | None,
+    sequential: bool,
+) -> dict[str, Any]:
+    """Those of `group`, `rho` and `curve` that are asked for.
+
+    Raises
+    ------
+    InputError
+        If they are out of range, or do not go with one another or with the rest.
+    """
+    demands: dict[str, Any] = {}
+    if group is not None:
+        demands["group"] = _validate.integer("group", group, least=1)
+    if rho is not None:
+        demands["rho"] = _validate.positive("rho", rho)
+        if epsilon is not None:
+            raise InputError("rho must stand alone: epsilon follows from rho and delta, give no epsilon")
+        if delta == 0:
+            raise InputError("delta must lie in (0, 1) with rho: no epsilon holds at delta 0")
+    if curve:
+        demands["curve"] = True
+    if sequential and (curve or rho is not None):
+        raise InputError("sequential must be off with curve or rho: a curve is measured at a fixed size")
+    return demands
 
 
 def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
@@ -319,8 +384,7 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
         if has_privacy:
             draft = audit_algorithm(
                 algorithm,
-                epsilon=claim["epsilon"],
-                delta=claim["delta"],
+                **asked_again(plan, claim),
                 observe=claim["observe"],
                 mutants=bool(plan["mutants"]),
                 alpha=plan["alpha"],
@@ -344,22 +408,32 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
             raise InputError(
                 "record: its pairs were given as Python objects; it can be re-run from Python only"
             )
-        function = targets.load(_reference(target))
+        parameters = dict(target["parameters"])
+        function = _again(parameters, target, progress)
         now = targets.Source.of(function, target["name"]).sha256
         if now != target["source"]["sha256"]:
             raise InputError(f"record: {target['source']['path']} has changed since the audit")
         draft = audit_function(
             function,
             name=target["name"],
-            epsilon=claim["epsilon"],
-            delta=claim["delta"],
+            **asked_again(plan, claim),
             alpha=plan["alpha"],
             confidence=plan["confidence"],
             pinned=plan,
-            **{"n_arms": None, "horizon": None, **target["parameters"]},
+            numerics=bool(plan.get("numerics", False)),
+            **{"n_arms": None, "horizon": None, **parameters},
             **common,
         )
     return dict(finish(draft, started=started, cpu_seconds=0.0).record)
+
+
+def _again(parameters: dict[str, Any], target: Mapping[str, Any], progress: Progress) -> Any:
+    """The code or the command of a record; what makes up the command is taken out of its parameters."""
+    command, timeout = parameters.pop("exec", None), parameters.pop("exec_timeout", None)
+    if command is None:
+        return targets.load(_reference(target))
+    progress(f"runs the command of the record: {command}")
+    return Exec(command) if timeout is None else Exec(command, timeout)
 
 
 def _reference(target: Mapping[str, Any]) -> str:

@@ -12,11 +12,12 @@ from joblib import Parallel, delayed
 
 from verifiable_dp import _validate, api
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import registry
+from verifiable_dp.auditing import mutation, registry
 from verifiable_dp.auditing.errata import chosen, examine
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.reporting.errata import document, save, verify_errata
+from verifiable_dp.reporting.mutation import document as kill_table
 from verifiable_dp.reporting.page import of_claim, render_index
 from verifiable_dp.reporting.record import Report, schema, write_text
 from verifiable_dp.reporting.verify import read
@@ -107,6 +108,28 @@ def errata(names: Sequence[str] = (), *, seed: int = 0, workers: int = 1) -> dic
     tasks = (delayed(examine)(row, seed) for row in rows)
     done = list(Parallel(n_jobs=min(workers, len(rows)))(tasks))
     return document(done, seed=seed, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def mutants(
+    only: Sequence[str] = (),
+    *,
+    budget: str = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Run the mutation suite on the algorithms in `only`, or on all private ones; the data file.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown or an argument out of range.
+    """
+    started, cpu = time.time(), time.process_time()
+    rows, seconds = mutation.run(only, budget=budget, seed=seed, workers=workers, progress=progress)
+    return kill_table(
+        rows, seconds, budget=budget, seed=seed, started=started, cpu_seconds=time.process_time() - cpu
+    )
 
 
 def claims(folder: str | Path) -> list[dict[str, str]]:

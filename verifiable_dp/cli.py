@@ -173,8 +173,25 @@ def _write(
         write_text(sarif_path, to_sarif(report.record))
 
 
+def _target(target: str | None, command: str | None, timeout: float | None) -> Any:
+    from verifiable_dp._validate import InputError
+
+    if (target is None) == (command is None):
+        raise InputError("target must be given, or --exec COMMAND, and not both")
+    if command is None:
+        if timeout is not None:
+            raise InputError("exec_timeout goes with --exec COMMAND only")
+        return target
+    from verifiable_dp.auditing.process import Exec
+
+    return Exec(command) if timeout is None else Exec(command, timeout)
+
+
 @main.command()
-@click.argument("target")
+@click.argument("target", required=False)
+@click.option("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
+@click.option("--numerics", is_flag=True, help="Audit the floats of a mechanism's sampler, too.")
+@click.option("--exec-timeout", type=float, help="Seconds that each of its answers may take (60).")
 @click.option("--epsilon", type=float, help="The promise; needed for your own code.")
 @click.option(
     "--delta", type=float, help="Of the promise; 0 for your own code, the claim's for a listed one."
@@ -188,10 +205,17 @@ def _write(
     help="What the adversary sees.",
 )
 @click.option("--budget", type=Budget(), default="quick", show_default=True)
+@click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
+@click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
+@click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
+@click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")
 @_common
 @_outputs
 def audit(
-    target: str,
+    target: str | None,
+    command: str | None,
+    numerics: bool,
+    exec_timeout: float | None,
     epsilon: float | None,
     delta: float | None,
     n_arms: int | None,
@@ -199,19 +223,24 @@ def audit(
     bounds: tuple[float, float] | None,
     observe: str | None,
     budget: Any,
+    sequential: bool,
+    group: int | None,
+    rho: float | None,
+    curve: bool,
     seed: int,
     workers: int,
     json_path: Path | None,
     html_path: Path | None,
     sarif_path: Path | None,
 ) -> None:
-    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable."""
+    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
     from verifiable_dp import api
 
+    audited = _target(target, command, exec_timeout)
     _check_writable(json_path, html_path, sarif_path)
     with _progress() as progress:
         report = api.audit(
-            target,
+            audited,
             epsilon=epsilon,
             delta=delta,
             n_arms=n_arms,
@@ -221,6 +250,11 @@ def audit(
             budget=budget,
             seed=seed,
             workers=workers,
+            numerics=numerics,
+            sequential=sequential,
+            group=group,
+            rho=rho,
+            curve=curve,
             progress=progress,
         )
     _write(report, json_path, html_path, sarif_path)
@@ -356,11 +390,15 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
 def verify(record: Path, rerun: bool, workers: int) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off."""
     from verifiable_dp.reporting.errata import is_errata, verify_errata
+    from verifiable_dp.reporting.mutation import is_mutants, verify_mutants
     from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
     if is_errata(read(record)):
         _verify_errata(verify_errata(record), rerun, workers)
+        return
+    if is_mutants(read(record)):
+        _verify_mutants(verify_mutants(record), rerun, workers)
         return
     with _progress() as progress:
         again = None
@@ -368,6 +406,8 @@ def verify(record: Path, rerun: bool, workers: int) -> None:
             from verifiable_dp import api
 
             def again(found: Any) -> Any:
+                if found["target"]["parameters"].get("exec"):
+                    click.echo(f"runs the command: {found['target']['parameters']['exec']}", err=True)
                 return api.rerun(found, workers=workers, progress=progress)
 
         result = check(record, rerun=again)
@@ -390,6 +430,24 @@ def _verify_errata(whole: Any, rerun: bool, workers: int) -> None:
             raise InputError(f"errata: a re-run gives something else: {difference}")
     said = "; run again, every count is the same" if rerun else ""
     click.echo(f"errata: digest holds, {len(whole['errata'])} rows judged again{said}")
+
+
+def _verify_mutants(whole: Any, rerun: bool, workers: int) -> None:
+    if rerun:
+        from verifiable_dp import campaign
+        from verifiable_dp._validate import InputError
+        from verifiable_dp.reporting.verify import first_difference
+
+        names = list(dict.fromkeys(row["algorithm"] for row in whole["mutants"]))
+        with _progress() as progress:
+            again = campaign.mutants(
+                names, budget=whole["budget"], seed=whole["seed"], workers=workers, progress=progress
+            )
+        difference = first_difference(whole["mutants"], again["mutants"], "mutants")
+        if difference:
+            raise InputError(f"mutants: a re-run gives something else: {difference}")
+    said = "; run again, every count is the same" if rerun else ""
+    click.echo(f"mutants: digest holds, {len(whole['mutants'])} rows judged again{said}")
 
 
 @main.command()
@@ -427,33 +485,75 @@ def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | No
 
 
 @main.command()
-@click.option("--budget", type=Budget(), default="quick", show_default=True)
+@click.option("--only", multiple=True, metavar="NAME", help="Only mutants of these algorithms.")
+@click.option(
+    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+)
+@_common
+@click.option("--json", "json_path", type=_PATH, help="Write the kill table here.")
+@click.option("--html", "html_path", type=_PATH, help="Write it as a self-contained page here.")
+def mutants(
+    only: tuple[str, ...],
+    budget: str,
+    seed: int,
+    workers: int,
+    json_path: Path | None,
+    html_path: Path | None,
+) -> None:
+    """Break the private algorithms in many ways and audit each mutant: the kill table.
+
+    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim.
+    """
+    from verifiable_dp import campaign
+    from verifiable_dp.reporting.mutation import line, render, summary_lines
+
+    _check_writable(json_path, html_path)
+    with _progress() as progress:
+        whole = campaign.mutants(only, budget=budget, seed=seed, workers=workers, progress=progress)
+    for row in whole["mutants"]:
+        click.echo(line(row))
+    for text_line in summary_lines(whole):
+        click.echo(text_line)
+    from verifiable_dp.reporting.record import text, write_text
+
+    if json_path is not None:
+        write_text(json_path, text(whole))
+    if html_path is not None:
+        write_text(html_path, render(whole))
+    sys.exit(1 if whole["summary"]["clear_missed"] else 0)
+
+
+@main.command()
+@click.option(
+    "--budget",
+    type=Budget(),
+    default="quick",
+    show_default=True,
+    help="2, 10 or 50 million test draws a control; a number: as many million.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--only", multiple=True, metavar="NAME", help="Only these controls.")
 @click.option("--json", "json_path", type=_PATH, help="Write the outcomes here.")
-def selftest(budget: Any, seed: int, json_path: Path | None) -> None:
-    """Audit mechanisms whose true epsilon is known. Exit status 0 if all come out as their truth says."""
+def selftest(budget: Any, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
+    """Audit mechanisms whose true epsilon is known. Exit status 0 if all come out as their truth says.
+
+    Beside each bound stands that of the best event, which the known law gives at as many draws.
+    """
     import json
 
     from verifiable_dp import controls
 
     _check_writable(json_path)
     with _progress() as progress:
-        progress("auditing the controls")
-        outcomes = controls.selftest(budget=budget, seed=seed)
-    click.echo(f"{'control':<26}{'claim':>6}{'truth':>8}{'bound':>8}{'samples':>10}{'CPU s':>7}  verdict")
-    for outcome in outcomes:
-        control = outcome.control
-        click.echo(
-            f"{control.name:<26}{control.claimed:>6g}{control.truth:>8.4f}{outcome.bound:>8.4f}"
-            f"{outcome.samples:>10}{outcome.cpu_seconds:>7.2f}  {outcome.verdict}"
-            + ("" if outcome.right else f"  WRONG: should be {control.expected}")
-        )
-    alarms = sum(o.verdict == "refuted" and o.control.expected != "refuted" for o in outcomes)
-    click.echo(f"false alarms: {alarms}; missed: {sum(not o.right for o in outcomes) - alarms}")
+        started = time.time()
+        outcomes = controls.selftest(budget=budget, seed=seed, only=only, progress=progress)
+    for line in controls.table(outcomes):
+        click.echo(line)
     if json_path is not None:
         from verifiable_dp.reporting.record import write_text
 
-        write_text(json_path, json.dumps([o.as_dict() for o in outcomes], indent=1) + "\n")
+        whole = controls.record(outcomes, budget=budget, seed=seed, started=started)
+        write_text(json_path, json.dumps(whole, indent=1, allow_nan=False) + "\n")
     sys.exit(0 if all(o.right for o in outcomes) else 1)
 
 

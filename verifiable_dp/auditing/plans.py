@@ -15,9 +15,10 @@ from verifiable_dp.evidence.blackbox import Plan
 Progress = Callable[[str], None]
 BUDGETS = ("quick", "standard", "thorough")
 
+IDEALISED = "the floating-point sampler: the noise is audited as idealised real numbers"
 NOT_COVERED = (
     "timing and other side channels",
-    "the floating-point sampler: the noise is audited as idealised real numbers",
+    IDEALISED,
     "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
 )
 
@@ -82,4 +83,5 @@ def silent(message: str) -> None:
 
 def pinned_plan(mapping: Mapping[str, Any]) -> Plan:
     """The plan of an earlier record."""
-    return Plan(**{field.name: int(mapping.get(field.name, 1)) for field in fields(Plan)})
+    sizes = {f.name: int(mapping.get(f.name, 1)) for f in fields(Plan) if f.name != "sequential"}
+    return Plan(**sizes, sequential=bool(mapping.get("sequential", False)))

@@ -1,28 +1,37 @@
-"""What can be audited beside the catalogue: a user's `play`, `play_many` or `release`.
+"""What can be audited beside the catalogue: a user's `play`, `play_many`, `release` or `release_one`.
 
-A target is named as an object, as ``file.py:name`` (its folder becomes importable) or as
-``package.module:name``.
+A target is named as an object, as ``file.py:name`` (its folder becomes importable), as
+``package.module:name`` or, for another language, as a command (`process.Exec`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import functools
 import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from verifiable_dp import _philox
 from verifiable_dp._validate import FloatArray, InputError, IntArray, one_line
-from verifiable_dp.evidence.events import Observation, action_columns
+from verifiable_dp.auditing.process import Exec, ProcessTarget
+from verifiable_dp.evidence.blackbox import TUNE
+from verifiable_dp.evidence.events import Observation, action_columns, action_summaries
 from verifiable_dp.noise import key_of
 
 DETERMINISTIC = "deterministic output: no noise was used"
+_SEEDS = np.uint64(9)  # domain of the seeds that processes are given
+_EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
 
 
 class ScaledGenerator(np.random.Generator):
@@ -104,14 +113,31 @@ class Source:
     @classmethod
     def of(cls, thing: Any, name: str) -> Source:
         """Look up file, line and digest of `thing`."""
+        if isinstance(thing, Exec | ProcessTarget):
+            file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
+            return cls(name) if file is None else cls(name, file.as_posix(), 0, _digest(file))
         try:
-            code = inspect.unwrap(thing) if callable(thing) else type(thing)
+            code = _code(thing)
             path = inspect.getsourcefile(code) or ""
             line = inspect.getsourcelines(code)[1]
         except (TypeError, OSError):
             return cls(name)
-        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else ""
+        digest = _digest(Path(path))
         return cls(name, _portable(path, str(getattr(code, "__module__", "")), name), line, digest)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def _code(thing: Any) -> Any:
+    """What was written down of a target: a function, or the class of an object."""
+    if not callable(thing):
+        return type(thing)
+    code = inspect.unwrap(thing)
+    while isinstance(code, functools.partial):
+        code = inspect.unwrap(code.func)
+    return code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
 
 
 def _portable(path: str, module: str, name: str) -> str:
@@ -161,8 +187,9 @@ def _load_file(path: Path) -> Any:
     shadowed = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # worker processes and pickling look it up by name
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with _guarded():
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
         if shadowed is not None:
             sys.modules[path.stem] = shadowed
         else:
@@ -176,36 +203,170 @@ def _load_module(name: str) -> Any:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        return importlib.import_module(name)
-    except Exception as error:
+        with _guarded():
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
         raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
 
 
+@contextlib.contextmanager
+def _guarded() -> Iterator[None]:
+    """While a target runs: what it prints goes to stderr, and the working directory is put back."""
+    try:
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            yield
+        finally:
+            if folder and (not _same_folder(folder)):
+                os.chdir(folder)
+
+
+def _same_folder(folder: str) -> bool:
+    try:
+        return os.getcwd() == folder
+    except OSError:
+        return False
+
+
+_FORMS = (
+    "play(rewards, rng), play_many(rewards, n_runs, rng), release(data, size, rng) or release_one(data, rng)"
+)
+_ROLES = ("n_runs", "size", "rng")  # they are filled even where the function has a default for them
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """What a call has to fill."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    filled = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [
+        p
+        for p in parameters
+        if (p.kind in filled or p.kind is p.KEYWORD_ONLY) and (p.default is p.empty or p.name in _ROLES)
+    ]
+
+
 def kind_of(function: Callable[..., Any]) -> str:
-    """``play``, ``play_many`` or ``release``, from the parameters.
+    """``play``, ``play_many``, ``release`` or ``release_one``, from the parameters.
+
+    Two are those of ``release_one`` if the first is called data, else of ``play``. Three are those of
+    ``release`` if the first is called data or the second size, else of ``play_many``. Parameters with
+    defaults do not count, except for those called rng, size and n_runs.
 
     Raises
     ------
     InputError
-        If they fit none of play(rewards, rng), play_many(rewards, n_runs, rng), release(data, size, rng).
+        If they fit none of these, or the function is a coroutine function or a generator function.
     """
+    code = _code(function)
+    for thing in (code, getattr(code, "__call__", None)):  # noqa: B004 - the method, not whether there is one
+        for test, what in (
+            (inspect.iscoroutinefunction, "a coroutine function (async def)"),
+            (inspect.isasyncgenfunction, "an asynchronous generator function"),
+            (inspect.isgeneratorfunction, "a generator function (yield)"),
+        ):
+            if test(thing):
+                raise InputError(f"target must return its result when it is called, got {what}")
+    needed = _parameters(function)
+    names = [p.name for p in needed]
+    by_name = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
+    fits = all(name in _ROLES for name in by_name)
+    if len(names) == 2 and fits and names[1] not in ("size", "n_runs"):
+        return "release_one" if names[0] == "data" else "play"
+    if len(names) == 3 and fits and sorted(_order(names)) == [0, 1, 2]:
+        return "release" if "size" in names[1:] or names[0] == "data" else "play_many"
+    raise InputError(f"target must be {_FORMS}, got parameters ({', '.join(names)})")
+
+
+class Adapted:
+    """A user's function in another form, as one that is called with (data, size, rng) and the like.
+
+    Parameters
+    ----------
+    function
+        The target.
+    kind
+        See `kind_of`.
+    """
+
+    def __init__(self, function: Callable[..., Any], kind: str) -> None:
+        self.function, self.kind = function, kind
+        self.__wrapped__ = function
+        parameters = _parameters(function)
+        self.names = [p.name if p.kind is p.KEYWORD_ONLY else "" for p in parameters]
+        self.order = _order([p.name for p in parameters])
+        if hasattr(function, "neighbours"):
+            self.neighbours = function.neighbours
+
+    def __call__(self, data: Any, *rest: Any) -> Any:
+        """What the function returns, with a leading axis of `size` if it makes one draw a call."""
+        if self.kind != "release_one":
+            return self._call(data, *rest)
+        size, rng = rest
+        return np.asarray([self._call(_fresh(data), rng) for _ in range(size)])
+
+    def _call(self, *values: Any) -> Any:
+        given = [values[i] for i in self.order]
+        positional = [v for v, name in zip(given, self.names, strict=True) if not name]
+        return self.function(*positional, **{n: v for v, n in zip(given, self.names, strict=True) if n})
+
+
+def _order(names: Sequence[str]) -> list[int]:
+    """Which of (data, size, rng), or of (data, rng), each parameter is given: by its name, else its place."""
+    last = len(names) - 1
+    places = {"rng": last} | ({"size": 1, "n_runs": 1} if last == 2 else {})
+    found = [places.get(name) for name in names[1:]]
+    free = [place for place in range(1, last + 1) if place not in found]
+    return [0, *(free.pop(0) if place is None else place for place in found)]
+
+
+def adapted(function: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
+    """Kind of a target, ``play``, ``play_many`` or ``release``, and the target as the samplers call it.
+
+    A mechanism that makes one draw a call is looped over; parameters called rng, size and n_runs are filled
+    by name, in whatever order they stand.
+
+    Raises
+    ------
+    InputError
+        As `kind_of`.
+    """
+    kind, parameters = kind_of(function), _parameters(function)
+    plain = all(p.kind is not p.KEYWORD_ONLY for p in parameters)
+    if (
+        kind != "release_one"
+        and plain
+        and _order([p.name for p in parameters]) == list(range(len(parameters)))
+    ):
+        return kind, function
+    return kind.removesuffix("_one"), Adapted(function, kind)
+
+
+def _fresh(data: Any) -> Any:
+    """Data that the target may change."""
+    return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
+
+
+def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the function returns, mechanisms as an array; what it raises is unusable input, and says where."""
     try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    needed = [
-        p.name
-        for p in parameters
-        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    if len(needed) == 2:
-        return "play"
-    if len(needed) == 3:
-        return "release" if needed[1] == "size" or needed[0] == "data" else "play_many"
-    raise InputError(
-        "target must be play(rewards, rng), play_many(rewards, n_runs, rng) or release(data, size, rng), "
-        f"got parameters ({', '.join(needed)})"
-    )
+        with _guarded():
+            result = function(*arguments)
+            return np.asarray(result) if what == "release" else result
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
+
+
+def _seeds(key: Any, numbers: IntArray) -> list[int]:
+    """Whole numbers below 2^64 for processes, one for each number."""
+    words = _philox.fill_words(key, numbers, _SEEDS, np.zeros((len(numbers), 1), np.int64))
+    seeds: list[int] = words[:, 0].tolist()
+    return seeds
 
 
 @dataclass(frozen=True)
@@ -215,7 +376,7 @@ class PlaySampler:
     Parameters
     ----------
     function
-        `play(rewards, rng)` or, if `many`, `play_many(rewards, n_runs, rng)`.
+        `play(rewards, rng)`, or `play_many(rewards, n_runs, rng)` if `many`, or a process.
     n_arms, horizon
         K and T; rewards are handed over as a fresh array (T, K).
     seed
@@ -244,23 +405,20 @@ class PlaySampler:
         InputError
             If the function raises, or does not return T arms in 0 .. K - 1 for each run.
         """
-        key = key_of(self.seed, path)
+        key, shape = key_of(self.seed, path), (len(runs), self.horizon)
+        small = np.int8 if self.n_arms <= 127 else np.int64
+        if isinstance(self.function, ProcessTarget):
+            given = self.function.play(table, _seeds(key, runs), self.factor)
+            return self._checked(given, shape).astype(small)
         if self.many:
             rng = generator(key, int(runs[0]), self.factor)
-            return self._checked(self._call(table.copy(), len(runs), rng), (len(runs), self.horizon))
-        small = np.int8 if self.n_arms <= 127 else np.int64
-        out = np.empty((len(runs), self.horizon), small)
+            return self._checked(_called(self._what, self.function, table.copy(), len(runs), rng), shape)
+        out = np.empty(shape, small)
         for i, run in enumerate(runs.tolist()):
             rng = generator(key, run, self.factor)
-            out[i] = self._checked(self._call(table.copy(), rng), (self.horizon,))
+            result = _called(self._what, self.function, table.copy(), rng)
+            out[i] = self._checked(result, (self.horizon,))
         return out
-
-    def _call(self, *arguments: Any) -> Any:
-        try:
-            return self.function(*arguments)
-        except Exception as error:
-            where = _last_line(error, self.function)
-            raise InputError(f"{self._what} raised {one_line(error)}{where}") from error
 
     def _checked(self, result: Any, shape: tuple[int, ...]) -> Any:
         try:
@@ -283,18 +441,14 @@ class PlaySampler:
     def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.Sampler.sample`."""
         actions = self.actions(pair.worlds()[world], (stage, number, world), runs)
-        columns = action_columns(actions)
-        counts = {
-            f"pulls of arm {arm}": (actions == arm).sum(axis=1).astype(np.float64)
-            for arm in range(min(self.n_arms, 8))
-        }
-        return Observation(len(runs), columns, counts)
+        discrete, numeric = action_summaries(actions, self.n_arms)
+        return Observation(len(runs), {**action_columns(actions), **discrete}, numeric)
 
 
 def _last_line(error: BaseException, function: Callable[..., Any]) -> str:
     """` (file:line)` of the innermost frame in the function's own file."""
     try:
-        own = inspect.getsourcefile(inspect.unwrap(function))
+        own = inspect.getsourcefile(_code(function))
     except TypeError:
         return ""
     place, frame = "", error.__traceback__
@@ -362,29 +516,76 @@ class ReleaseSampler:
         InputError
             If the function raises, or does not return numbers with a leading axis of `size`.
         """
-        rng = generator(key_of(self.seed, path), int(runs[0]), self.factor)
-        given = data.copy() if isinstance(data, np.ndarray) else data
-        try:
-            result = np.asarray(self.function(given, len(runs), rng))
-        except Exception as error:
-            where = _last_line(error, self.function)
-            raise InputError(f"release raised {one_line(error)}{where}") from error
+        key = key_of(self.seed, path)
+        if isinstance(self.function, ProcessTarget):
+            asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
+            result = self.function.release(data, len(runs), _seeds(key, asked), self.factor)
+        else:
+            rng = generator(key, int(runs[0]), self.factor)
+            result = _called("release", self.function, _fresh(data), len(runs), rng)
         if result.ndim < 1 or result.shape[0] != len(runs):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
             )
         if result.dtype.kind not in "fiub":
-            raise InputError(f"release must return numbers, got dtype {result.dtype}")
+            raise InputError(
+                "release must return numbers (floats, whole numbers or booleans, NaN for nothing), "
+                f"got {_sorts(result)}"
+            )
         return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
+
+    def compact(self, pair: DataPair) -> bool:
+        """Whether many draws are cheap to keep: outputs recur and are counted, or are one number."""
+        seen = self.sample(pair, 0, TUNE, 0, np.arange(_LOOK, dtype=np.int64))
+        return seen.weight is not None or len(seen.numeric) == 1
 
     def sample(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.Sampler.sample`."""
-        values = self.values(pair.worlds()[world], (stage, number, world), runs)
+        values, weight = _distinct(self.values(pair.worlds()[world], (stage, number, world), runs))
         numeric = {f"output {j + 1}": column for j, column in enumerate(values.T)}
-        whole = np.nan_to_num(values, nan=-(2.0**40), posinf=2.0**41, neginf=-(2.0**41))
-        if (whole == np.floor(whole)).all() and np.abs(whole).max(initial=0) < 2**62:
-            return Observation(len(runs), action_columns(whole.astype(np.int64), "output"), numeric)
-        return Observation(len(runs), {}, numeric)
+        return Observation(len(runs), _whole_codes(values), numeric, weight=weight)
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
+    """The different rows of outputs (n, m) and how often each occurs; all rows and None if few recur."""
+    values = values + 0.0  # 0.0 for -0.0
+    bits = values.view(np.int64)
+    weights = np.random.Generator(np.random.Philox(20210101)).integers(0, 2**62, bits.shape[1]) * 2 + 1
+    with np.errstate(over="ignore"):
+        # Codes as in `action_columns`; doubles of whole numbers end in zeros: high bits are folded in.
+        codes = (bits ^ (bits >> 29)) @ weights
+    if len(np.unique(codes[:_LOOK])) > min(len(codes), _LOOK) // 4:
+        return values, None
+    _, first, weight = np.unique(codes, return_index=True, return_counts=True)
+    return values[first], weight
+
+
+def _sorts(result: Any) -> str:
+    """The sort of the first entry that is no number."""
+    if result.dtype.kind != "O":
+        return f"dtype {result.dtype}"
+    odd = (x for x in result.ravel() if isinstance(x, bool) or not isinstance(x, int | float | np.number))
+    return type(next(odd, result)).__name__
+
+
+def _whole_codes(values: FloatArray) -> dict[str, IntArray]:
+    """Codes of the whole numbers in outputs (n, m); what is none has codes of its own.
+
+    Each run's code depends on its own outputs only, so that runs stay independent of one another.
+    """
+    whole, nothing = values == np.floor(values), np.isnan(values)
+    if not whole.any() and not nothing.any():  # the same codes, without the work
+        found = action_columns(np.full((1, values.shape[1]), _CODES[0]), "output")
+        return {name: np.broadcast_to(code, (len(values),)) for name, code in found.items()}
+    codes = np.where(whole & (np.abs(values) <= _EDGE), values, 0.0).astype(np.int64)
+    beyond = (~whole, nothing, whole & (values > _EDGE), whole & (values < -_EDGE))
+    for where, code in zip(beyond, _CODES, strict=True):
+        codes[where] = code
+    return action_columns(codes, "output")
+
+
+_LOOK = 4096  # draws that show whether outputs recur
+_CODES = tuple(int(_EDGE) + i for i in (1, 2, 3, 4))  # no whole number, NaN, beyond either edge
 
 
 @dataclass(frozen=True)
@@ -412,7 +613,9 @@ def probe_play(sampler: PlaySampler, tables: Sequence[FloatArray], runs: int = 1
     for i, table in enumerate(tables):
         first = sampler.actions(table, (9, i), numbers)
         alike = alike and bool((first == first[0]).all())
-        again = sampler.actions(table, (9, i), numbers)
+        # Backwards where each run has a generator of its own: an order that matters is a shared state.
+        turn = 1 if sampler.many else -1
+        again = sampler.actions(table, (9, i), numbers[::turn])[::turn]
         repeatable = repeatable and bool((first == again).all())
     return Probe(alike, repeatable, _notes(repeatable))
 

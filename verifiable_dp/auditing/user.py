@@ -8,26 +8,30 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 
-from verifiable_dp import _validate
+from verifiable_dp import _validate, claims
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import drafts, groups
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.plans import NOT_COVERED, Progress, pinned_plan, silent, sizes_of
+from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED, Progress, pinned_plan, silent, sizes_of
+from verifiable_dp.auditing.process import Exec, ProcessTarget, running
 from verifiable_dp.auditing.targets import (
     DETERMINISTIC,
     DataPair,
     PlaySampler,
     ReleaseSampler,
     Source,
-    kind_of,
+    adapted,
     probe_play,
     probe_release,
 )
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox
+from verifiable_dp.evidence import blackbox, curves, search, sequential
+from verifiable_dp.evidence import numerics as bits
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, TUNE, Plan
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.events import LEVEL
 from verifiable_dp.evidence.search import Search
 from verifiable_dp.neighbours import TablePair
 
@@ -69,6 +73,9 @@ def audit_play(
     budget: str | float = "quick",
     seed: int = 0,
     workers: int = 1,
+    sequential: bool = False,
+    group: int | None = None,
+    curve: bool = False,
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     pinned: Mapping[str, Any] | None = None,
@@ -79,6 +86,8 @@ def audit_play(
     n_arms, horizon = _validate.arms_and_horizon(n_arms, horizon)
     low, high = _validate.bounds("bounds", bounds)
     claim = PrivacyClaim(epsilon, delta)
+    if group is not None:
+        claim = claims.group(claim, group, kind=groups.kind(pairs))
     sampler = PlaySampler(function, many, n_arms, horizon, seed, shard=4096 if many else 256)
     shape = (horizon, n_arms)
     rng = np.random.default_rng(seed)
@@ -104,24 +113,30 @@ def audit_play(
     tune.calls = 0
     finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
     candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
-    levels = _Levels(alpha, confidence, tests=2)
+    candidates = _grouped(sampler, candidates, group)
+    levels = _Levels(alpha, confidence, tests=2 + curve, looks=2)
     progress("first look: plain neighbours")
-    plan = pinned_plan(pinned) if pinned else Plan(max(24, first // 16), first, first)
-    quick = Plan(max(24, first // 16), first, first)
+    quick = Plan(max(24, first // 16), first, first, sequential=sequential)
+    plan = pinned_plan(pinned) if pinned else quick
+    quick = replace(quick, sequential=plan.sequential)
     checks, chosen, best = _look(sampler, candidates, quick, claim, levels, seed, workers, 0)
     power = None
     if checks[0].verdict != "refuted":
         if pairs is None:
             progress("search for the worst neighbours")
-            candidates += finder.tuned()
+            candidates += _grouped(sampler, finder.tuned(), group)
         if not pinned:
             left = max(0.5 * size.seconds, size.seconds - (time.perf_counter() - started))
             plan = _plan_by_time(_seconds_a_run(sampler, candidates[-1]), left, len(candidates), size.most)
             if not tune.varied and pairs is None:
                 plan = Plan(24, 100, 200)
+            plan = replace(plan, sequential=sequential)
         progress(f"black box: {2 * plan.test} runs")
         more, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 1)
         checks += more
+    if curve:
+        progress("hockey-stick curve")
+        checks.append(_curve(sampler, chosen, plan, claim, levels, seed, workers, len(checks) > 1))
     if all(c.verdict != "refuted" for c in checks):
         if not tune.varied and pairs is None:
             raise InputError(
@@ -136,7 +151,13 @@ def audit_play(
         name=name,
         claim=claim,
         parameters={"n_arms": n_arms, "horizon": horizon, "bounds": [low, high]},
-        plan={**plan.as_dict(), "tune": tune_runs, "first": first, "given_pairs": pairs is not None},
+        plan={
+            **plan.as_dict(),
+            "tune": tune_runs,
+            "first": first,
+            "given_pairs": pairs is not None,
+            **groups.asked(group, epsilon, delta, curve=curve),
+        },
         budget=budget,
         alpha=alpha,
         confidence=confidence,
@@ -170,13 +191,56 @@ class _Tuner:
         return actions
 
 
+_NO_POWER = (
+    "power could not be stated: no reduction of the noise that the generator adds (laplace, normal, "
+    "exponential, gumbel, logistic, geometric) was refuted with probability .95 at this budget"
+)
+_NOT_SCALED = "power could not be stated: the process does not declare noise_factor, by which it is measured"
+
+
 @dataclass(frozen=True)
 class _Levels:
-    """Error rates of an audit, shared by `tests` tests."""
+    """Error rates of an audit, shared by `tests` tests, of which `looks` choose a pair anew."""
 
     alpha: float
     confidence: float
     tests: int
+    looks: int = 1
+
+
+def _grouped(sampler: PlaySampler, pairs: Sequence[Any], group: int | None) -> list[Any]:
+    """Pairs that differ in as many events as the group has, where one run pulls the arm."""
+    if group is None:
+        return list(pairs)
+    one = np.zeros(1, np.int64)
+    return [
+        groups.widened(pair, group, sampler.actions(np.array(pair.worlds()[0]), (TUNE, 0), one)[0])
+        for pair in pairs
+    ]
+
+
+def _curve(
+    sampler: Any,
+    chosen: blackbox.Selected,
+    plan: Plan,
+    claim: PrivacyClaim,
+    levels: _Levels,
+    seed: int,
+    workers: int,
+    second: bool,
+) -> Check:
+    """The curve on the pair of the last look, its events chosen on the selection runs of that look."""
+    return curves.check(
+        powers.reseeded(sampler, seed + 0x5EED if second else seed),
+        chosen,
+        claim,
+        select=plan.select,
+        test=plan.test,
+        tests=levels.tests,
+        alpha=levels.alpha,
+        confidence=levels.confidence,
+        workers=workers,
+    )
 
 
 def _look(
@@ -192,10 +256,13 @@ def _look(
     """Choose among the candidates and test; looks of one audit draw from streams of their own."""
     own = seed if number == 0 else seed + 0x5EED
     source = powers.reseeded(sampler, own)
-    chosen, ranked = blackbox.select(source, candidates, plan, delta=claim.delta, workers=workers)
-    checks = blackbox.put_to_test(
+    # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
+    level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
+    checks, chosen, ranked = sequential.conduct(
         source,
-        chosen,
+        lambda part: blackbox.select(
+            source, candidates, part, delta=claim.delta, workers=workers, level=level
+        ),
         plan,
         epsilon=claim.epsilon,
         delta=claim.delta,
@@ -204,7 +271,7 @@ def _look(
         alpha=levels.alpha,
         confidence=levels.confidence,
         observe="actions" if isinstance(sampler, PlaySampler) else "releases",
-        name=f"black box, look {number + 1}" if levels.tests > 1 else "black box",
+        name=f"black box, look {number + 1}" if levels.looks > 1 else "black box",
         tests=levels.tests,
     )
     return checks, chosen[0], [candidates[i] for i in ranked]
@@ -222,6 +289,8 @@ def _user_power(
     progress: Progress,
 ) -> dict[str, Any] | None:
     """Power of rung 3 on a user's code, on mutants made through its generator."""
+    if not getattr(sampler.function, "scalable", True):
+        return None
     progress("power on mutants with less noise")
     power = powers.of_black_box(
         lambda factor: replace(sampler, factor=1 / factor),
@@ -252,10 +321,7 @@ def _no_power(checks: Sequence[Check], power: dict[str, Any] | None) -> list[str
     """Why an audit that refutes nothing is inconclusive."""
     if power is not None or any(c.verdict == "refuted" for c in checks):
         return []
-    return [
-        "power could not be stated: no reduction of the noise that the generator adds (laplace, normal, "
-        "exponential, gumbel, logistic, geometric) was refuted with probability .95 at this budget"
-    ]
+    return [_NO_POWER]
 
 
 def _user_draft(
@@ -310,7 +376,7 @@ def data_pairs(
     """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
 
     From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
-    high: the first form that the mechanism takes.
+    high: the first form that the mechanism takes, and its variants (`search.data_pairs`).
 
     Raises
     ------
@@ -334,7 +400,7 @@ def data_pairs(
         except InputError as error:
             last = last or error
         else:
-            return [DataPair(left, right)]
+            return [DataPair(*pair) for pair in search.data_pairs(left, right, bounds)]
     raise last or InputError("release: no form of data fits")
 
 
@@ -342,28 +408,30 @@ def audit_release(
     function: Callable[..., Any],
     *,
     name: str,
-    epsilon: float,
+    epsilon: float | None,
     delta: float = 0.0,
     bounds: tuple[float, float] = (0.0, 1.0),
     pairs: Sequence[tuple[Any, Any]] | None = None,
     budget: str | float = "quick",
     seed: int = 0,
     workers: int = 1,
+    sequential: bool = False,
+    rho: float | None = None,
+    curve: bool = False,
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     pinned: Mapping[str, Any] | None = None,
+    state_power: bool = True,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Audit a mechanism by its outputs; return the draft of a record."""
+    """Audit a mechanism by its outputs; return the draft of a record.
+
+    Without `state_power` the audit says less and is cheaper: what it does not refute is inconclusive.
+    """
     size = sizes_of(budget)
     limits = _validate.bounds("bounds", bounds)
-    claim = PrivacyClaim(
-        epsilon,
-        delta,
-        observe="releases",
-        unit="as the neighbouring data given",
-        adjacency="the pairs of data tested",
-    )
+    claim = _promise(epsilon, delta, rho)
+    curve = curve or rho is not None
     sampler = ReleaseSampler(function, seed)
     candidates = data_pairs(function, limits, pairs)
     progress("first runs")
@@ -376,23 +444,34 @@ def audit_release(
         # Most of the time goes into scores, not into draws: a million a side take about a second.
         most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
         plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
+        if sampler.compact(candidates[0]):
+            plan = replace(plan, select=max(plan.select, plan.test // 2))
         if seen.deterministic:
             plan = Plan(24, 100, 200)
+        plan = replace(plan, sequential=sequential)
     progress(f"black box: {2 * plan.test} draws")
-    levels = _Levels(alpha, confidence, tests=1)
+    levels = _Levels(alpha, confidence, tests=1 + curve)
     checks, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 0)
+    if curve:
+        progress("hockey-stick curve")
+        checks.append(_curve(sampler, chosen, plan, claim, levels, seed, workers, False))
     power = None
-    if checks[0].verdict != "refuted":
+    if all(c.verdict != "refuted" for c in checks):
         if seen.deterministic:
             raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
-        power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
+        if state_power:
+            power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
     return _user_draft(
         function,
         kind="release",
         name=name,
         claim=claim,
         parameters={"bounds": list(limits)},
-        plan={**plan.as_dict(), "given_pairs": pairs is not None},
+        plan={
+            **plan.as_dict(),
+            "given_pairs": pairs is not None,
+            **groups.asked(None, 0.0, delta, curve=curve, rho=rho),
+        },
         budget=budget,
         alpha=alpha,
         confidence=confidence,
@@ -405,16 +484,108 @@ def audit_release(
     )
 
 
+def _promise(epsilon: float | None, delta: float, rho: float | None) -> PrivacyClaim:
+    """What a mechanism is held to: (epsilon, delta), or rho with a delta to state it at."""
+    words = {
+        "observe": "releases",
+        "unit": "as the neighbouring data given",
+        "adjacency": "the pairs of data tested",
+    }
+    if rho is not None:
+        return PrivacyClaim.zcdp(rho, delta or claims.STATED_DELTA, **words)
+    return PrivacyClaim(epsilon, delta, **words)  # type: ignore[arg-type]
+
+
+def _fitting(options: Mapping[str, Any], plays: bool) -> dict[str, Any]:
+    """The options without those that mean nothing for a bandit, or for a mechanism.
+
+    Raises
+    ------
+    InputError
+        If one of them was asked for.
+    """
+    if plays and options.get("rho") is not None:
+        raise InputError("rho goes with a mechanism that releases numbers; a bandit's promise is epsilon")
+    if not plays and options.get("group") is not None:
+        raise InputError("group goes with bandits: the data pairs of a mechanism say how far they differ")
+    return {key: value for key, value in options.items() if key != ("rho" if plays else "group")}
+
+
 def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -> dict[str, Any]:
     """Audit a user's callable; what it is follows from its parameters (`kind_of`)."""
-    kind = kind_of(function)
-    if options.get("epsilon") is None:
+    options = {"numerics": False, **options}
+    if options.get("epsilon") is None and options.get("rho") is None:
         raise InputError("epsilon must be given: the claim of your own code is not known")
+    if isinstance(function, Exec):
+        return _audit_command(function, name=name, **options)
+    kind, function = adapted(function)
     if kind == "release":
         for unused in ("n_arms", "horizon"):
             options.pop(unused, None)
-        return audit_release(function, name=name, **options)
+        return _audit_mechanism(function, name=name, **_fitting(options, plays=False))
+    options = _fitting(options, plays=True)
+    if options.pop("numerics"):
+        raise InputError(f"numerics goes with a mechanism that releases numbers, got {kind}")
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if options.get(needed) is None:
             raise InputError(f"{needed} must be given for {kind} ({flag})")
     return audit_play(function, many=kind == "play_many", name=name, **options)
+
+
+def _audit_mechanism(function: Any, *, numerics: bool, **options: Any) -> dict[str, Any]:
+    """Audit a mechanism, with `numerics` as the floats that its sampler gives: both tests share the level."""
+    if not numerics:
+        return audit_release(function, **options)
+    alpha, confidence = options.get("alpha", ALPHA), options.get("confidence", CONFIDENCE)
+    shares = {"alpha": alpha / 2, "confidence": 1 - (1 - confidence) / 2}
+    draft = audit_release(function, **{**options, **shares})
+    options.get("progress", silent)("last bits of the outputs")
+    claim, seed = draft["claim"], draft["seed"]
+    check, chosen = bits.check(
+        ReleaseSampler(function, seed),
+        data_pairs(function, options.get("bounds", (0.0, 1.0)), options.get("pairs")),
+        bits.sizes(draft["plan"]["select"], draft["plan"]["test"]),
+        epsilon=claim["epsilon"],
+        delta=claim["delta"],
+        seed=seed,
+        workers=options.get("workers", 1),
+        tests=1,
+        **shares,
+    )
+    draft["checks"].append(check.as_dict())
+    draft["counterexamples"] += drafts.counterexamples([check], {}, chosen)
+    draft["plan"] |= {"alpha": alpha, "confidence": confidence, "numerics": True}
+    draft["confidence"] = confidence
+    draft["not_covered"] = [line for line in draft["not_covered"] if line != IDEALISED]
+    return draft
+
+
+def _audit_command(command: Exec, *, name: str, **options: Any) -> dict[str, Any]:
+    """Audit a program, which is a bandit if arms or a horizon are given; it runs as long as the audit."""
+    limits = _validate.bounds("bounds", options.get("bounds", (0.0, 1.0)))
+    plays = options.get("n_arms") is not None or options.get("horizon") is not None
+    if plays and options.pop("numerics"):
+        raise InputError("numerics goes with a mechanism that releases numbers, got a command that plays")
+    options = _fitting(options, plays)
+    target = ProcessTarget(command, "release", limits)
+    if plays:
+        for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
+            if options.get(needed) is None:
+                raise InputError(f"{needed} must be given for a command that plays ({flag})")
+        arms, rounds = _validate.arms_and_horizon(options["n_arms"], options["horizon"])
+        target = ProcessTarget(command, "play", limits, arms, rounds)
+    # Threads: the work is done in the processes, and all of them are children of this one.
+    with running(target), parallel_config(backend="threading"):
+        if plays:
+            draft = audit_play(target, many=False, name=name, **options)  # type: ignore[arg-type]
+        else:
+            rest = {key: value for key, value in options.items() if key not in ("n_arms", "horizon")}
+            draft = _audit_mechanism(target, name=name, **rest)
+        notes = [draft["target"]["note"]]
+        if not target.scalable:
+            notes = [notes[0].replace(_NO_POWER, _NOT_SCALED)]
+        if target.restarted:
+            notes.append(f"the process {target.restarted}, was started again and went on")
+    draft["target"]["parameters"] |= {"exec": command.command, "exec_timeout": command.timeout}
+    draft["target"]["note"] = "; ".join(note for note in notes if note)
+    return draft

@@ -15,23 +15,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Data, Memory, Outcome, Query, State, play
+from verifiable_dp.algorithm import Algorithm, Data, Memory, Query, State, play
 from verifiable_dp.environments import Interactive, Table
 from verifiable_dp.evidence.check import Check, judge
-from verifiable_dp.neighbours import InteractivePair, Pair, streams, tables
+from verifiable_dp.neighbours import (
+    GroupPair,
+    InteractivePair,
+    Pair,
+    UserPair,
+    groups,
+    interactive,
+    streams,
+    tables,
+)
 from verifiable_dp.noise import Around, Noise, Recorder, Replayer, Seeded, Shift, Tape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 TOLERANCE = 1e-9
+SHARED = "values were published for which the run drew no noise of its own"
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
 
-def worlds(pair: Pair, n_arms: int, runs: int) -> tuple[Data, Data]:
-    """What answers the queries in either world of a pair."""
+def worlds(pair: Pair, n_arms: int, runs: int, first: int = 0) -> tuple[Data, Data]:
+    """What answers the queries of runs number `first` .. `first + runs - 1` in either world of a pair."""
     if isinstance(pair, InteractivePair):
-        return Interactive(pair, 0, n_arms, runs), Interactive(pair, 1, n_arms, runs)
+        return Interactive(pair, 0, n_arms, runs, first), Interactive(pair, 1, n_arms, runs, first)
     left, right = pair.worlds()
     return Table(left), Table(right)
 
@@ -100,25 +110,67 @@ def replay(
     first, second = (data[1], data[0]) if turned else data
     run = np.arange(runs)
     recorder = Recorder(OneSided(Seeded(seed), sign))
-    there = play(algorithm, first, recorder, run, keep=("actions",))
+    there = play(algorithm, first, recorder, run)
     tape = recorder.tape()
     replayer = Replayer(tape, runs)
-    here = play(algorithm, second, replayer, run, keep=("actions",))
+    here = play(algorithm, second, replayer, run)
     replayer.finish()
-    same = _same_actions(there, here)
-    for index in np.flatnonzero(~same & np.isfinite(replayer.cost)).tolist():
-        replayer.diverged[index] = "the actions differ although every release is the same"
-        replayer.cost[index] = replayer.loss[index] = np.inf
-    return Replay(replayer.cost, replayer.loss, replayer.diverged, same, tape)
+    same = _alike(there.actions, here.actions, -1)
+    published = _alike(there.released, here.released, np.nan)
+    for wrong, why in (
+        (_undrawn(there.released, tape), SHARED),
+        (~same, "the actions differ although every release is the same"),
+        (~published, "what is published differs although every release is the same"),
+    ):
+        for index in np.flatnonzero(wrong & np.isfinite(replayer.cost)).tolist():
+            replayer.diverged[index] = why
+            replayer.cost[index] = replayer.loss[index] = np.inf
+    done = Replay(replayer.cost, replayer.loss, replayer.diverged, same, tape)
+    if isinstance(pair, GroupPair | UserPair) and pair.size > 1 and len(tape.hidden.address):
+        return _chained(algorithm, pair.steps(), done, seed=seed, sign=sign, turned=turned)
+    return done
 
 
-def _same_actions(there: Outcome, here: Outcome) -> BoolArray:
-    width = max(there.actions.shape[1], here.actions.shape[1])
+def _chained(
+    algorithm: Algorithm, steps: Sequence[Pair], whole: Replay, *, seed: int, sign: int, turned: bool
+) -> Replay:
+    """A replay between inputs that differ in several events, its cost taken one event at a time if finite.
 
-    def wide(actions: IntArray) -> IntArray:
-        return np.pad(actions, ((0, 0), (0, width - actions.shape[1])), constant_values=-1)
+    A mechanism that hides its noise declares how to shift it for one event. Proofs for single events add up
+    along a chain of neighbours, while a shift for one of them need not carry over all of them at once.
+    """
+    runs = len(whole.cost)
+    parts = [replay(algorithm, step, seed=seed, sign=sign, runs=runs, turned=turned) for step in steps]
+    cost = np.sum([part.cost for part in parts], axis=0)
+    better = np.isfinite(cost) & ~np.isfinite(whole.cost)
+    return replace(
+        whole,
+        cost=np.where(better, cost, whole.cost),
+        loss=np.where(better, np.sum([part.loss for part in parts], axis=0), whole.loss),
+        diverged={run: why for run, why in whole.diverged.items() if not better[run]},
+    )
 
-    return np.asarray((wide(there.actions) == wide(here.actions)).all(axis=1))
+
+def _alike(there: Any, here: Any, missing: float) -> BoolArray:
+    """Whether rows of two arrays (n, s) are equal, the shorter one being filled with `missing`."""
+    width = max(there.shape[1], here.shape[1])
+
+    def wide(columns: Any) -> Any:
+        return np.pad(columns, ((0, 0), (0, width - columns.shape[1])), constant_values=missing)
+
+    left, right = wide(there), wide(here)
+    if left.dtype.kind == "i":
+        return np.asarray((left == right).all(axis=1))
+    # Forced releases are equal to the last bit, or up to rounding where they are rescaled.
+    return np.asarray(np.isclose(left, right, rtol=1e-12, atol=0, equal_nan=True).all(axis=1))
+
+
+def _undrawn(released: FloatArray, tape: Tape) -> BoolArray:
+    """Runs that published something but are not on the tape: they used the draws of another run."""
+    drew = np.zeros(len(released), bool)
+    for entries in (tape.releases, tape.hidden):
+        drew[entries.address[:, 0]] = True
+    return np.asarray(np.isfinite(released).any(axis=1) & ~drew)
 
 
 @dataclass(frozen=True)
@@ -184,6 +236,7 @@ def _counterexample(pair: Pair, done: Replay, run: int, seed: int, sign: int, tu
         "pair": pair.as_dict(),
         "seed": seed,
         "sign": sign,
+        "run": run,
         "turned": turned,
         "cost": plain(float(done.cost[run])),
         "loss": plain(float(done.loss[run])),
@@ -197,14 +250,33 @@ def plain(number: float) -> float | str:
     return number if np.isfinite(number) else str(number)
 
 
-def _strategy(algorithm: Algorithm) -> SearchStrategy[Any]:
+def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[Any]:
+    if group > 1:
+        most = min(group, algorithm.horizon)
+        return groups(
+            n_arms=algorithm.n_arms, horizon=algorithm.horizon, size=most, bounds=algorithm.search_bounds
+        )
     if algorithm.n_arms == 1:
         return streams(horizon=algorithm.horizon, bounds=algorithm.search_bounds)
-    return tables(n_arms=algorithm.n_arms, horizon=algorithm.horizon, bounds=algorithm.search_bounds)
+    from hypothesis import strategies as st
+
+    shape: dict[str, Any] = {
+        "n_arms": algorithm.n_arms,
+        "horizon": algorithm.horizon,
+        "bounds": algorithm.search_bounds,
+    }
+    # A table is the simpler counterexample: examples shrink towards it.
+    return st.one_of(tables(**shape), interactive(**shape))
 
 
 def falsify(
-    algorithm: Algorithm, epsilon: float, *, seed: int, examples: int, visible: bool = False
+    algorithm: Algorithm,
+    epsilon: float,
+    *,
+    seed: int,
+    examples: int,
+    visible: bool = False,
+    group: int = 1,
 ) -> Found:
     """Let hypothesis look for a transcript that costs more than epsilon; shrink it if there is one.
 
@@ -220,6 +292,8 @@ def falsify(
         Largest number of examples before shrinking.
     visible
         Look for an exact loss above epsilon rather than for a cost.
+    group
+        Number of events in which the inputs may differ.
     """
     from hypothesis import HealthCheck, Phase, Verbosity, find, settings
     from hypothesis import strategies as st
@@ -243,7 +317,7 @@ def falsify(
         paid = abs(done.loss[0]) if visible else done.cost[0]
         return bool(paid > epsilon * (1 + TOLERANCE))
 
-    drawn = st.tuples(_strategy(algorithm), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
+    drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
     try:
         smallest = find(
             drawn,
@@ -276,6 +350,7 @@ def check(
     seed: int,
     examples: int,
     name: str = "alignment",
+    group: int = 1,
 ) -> tuple[Check, Found]:
     """The alignment check: given pairs on the audited instance, searched ones on the small instance.
 
@@ -290,12 +365,16 @@ def check(
     visible
         Whether the adversary sees every release, so that a transcript's loss is exact.
     seed, examples
-        Of the search.
+        Of the search; with 0 examples there is none.
+    group
+        Number of events in which the inputs of the search may differ.
     """
     given = _NOTHING
     for pair in pairs:
         given = given.merge(examine(algorithm, pair, seed=seed))
-    searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible)
+    searched = _NOTHING
+    if examples:
+        searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
     worse = searched if searched.cost / small_epsilon > given.cost / epsilon else given
     dearest = max(given.cost / epsilon, searched.cost / small_epsilon)
     largest = max(given.loss / epsilon, searched.loss / small_epsilon)
@@ -310,15 +389,20 @@ def check(
         "max_loss": plain(largest * epsilon),
         "divergence": given.divergence or searched.divergence,
     }
+    if given.divergence == SHARED:
+        statistics["shared_draws"] = True
     return Check.of(name, "alignment", statistics), worse
 
 
 @judge("alignment")
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuted by an exact loss above epsilon; a cost above it where outputs are hidden settles nothing."""
+    """Refuted by an exact loss above epsilon; a cost above it where outputs are hidden settles nothing.
+
+    Runs that share their draws are refuted too: the output of one tells that of another.
+    """
     epsilon, cost = float(statistics["epsilon"]), float(statistics["max_cost"])
     loss, limit = float(statistics["max_loss"]), epsilon * (1 + TOLERANCE)
-    if statistics["visible"] and loss > limit:
+    if statistics.get("shared_draws") or (statistics["visible"] and loss > limit):
         verdict = "refuted"
     else:
         verdict = "inconclusive" if cost > limit else "not_refuted"
@@ -450,8 +534,9 @@ class Twin(Algorithm):
             return _TwinMemory(here, memory.there), released
         echo.rewind()
         other = self.other.answer(query, state.run)
-        there, _ = self.inner.release(state, memory.there, query, other, echo)
-        self.loss[state.run - self._first] += echo.loss
+        there, shown = self.inner.release(state, memory.there, query, other, echo)
+        leaks = ~_alike(released, shown, np.nan)
+        self.loss[state.run - self._first] += np.where(leaks, np.inf, echo.loss)
         return _TwinMemory(here, there), released
 
     def decide(self, state: Any, query: Query, released: FloatArray) -> State:

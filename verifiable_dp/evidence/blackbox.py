@@ -16,13 +16,15 @@ from verifiable_dp.algorithm import Algorithm, play
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import Twin, plain, worlds
 from verifiable_dp.evidence.check import Check, judge
-from verifiable_dp.evidence.events import Event, Observation, action_columns, choose, join
+from verifiable_dp.evidence.events import LEVEL, Event, Observation, action_columns, choose, join
 from verifiable_dp.evidence.machine import MOST_ARMS, Machine, UnsupportedError
+from verifiable_dp.evidence.observations import action_summaries
 from verifiable_dp.neighbours import InteractivePair, Pair
 from verifiable_dp.noise import Seeded
 
 ALPHA = 1e-6  # family-wise level of a refutation
 CONFIDENCE = 0.95  # of the stated lower bound
+_AFTER = 3  # rounds after a challenge that are looked at by themselves
 _PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
 SEQUENTIAL = 16
@@ -115,8 +117,13 @@ class AlgorithmSampler:
             found = machine.counts(self.seed, path, runs)
         except UnsupportedError:
             return None
-        paths = action_columns(machine.paths(found), "block")
+        paths = self._columns(machine.paths(found))
         return Observation(len(runs), paths, weight=np.array(list(found.values()), np.int64))
+
+    def _columns(self, actions: IntArray) -> dict[str, IntArray]:
+        """What is counted of the blocks' active sets (n, s): prefixes and summaries."""
+        summaries, _ = action_summaries(actions, self.algorithm.n_arms, sets=True)
+        return {**action_columns(actions, "block"), **summaries}
 
     def sample(self, pair: Pair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `Sampler.sample`."""
@@ -133,7 +140,10 @@ class AlgorithmSampler:
         data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1 - first, first)
         if self.observe == "actions":
             outcome = play(self.algorithm, data[world], noise, runs, keep=("actions",))
-            return Observation(len(runs), action_columns(outcome.actions, "block"), _outputs(outcome.output))
+            columns = self._columns(outcome.actions)
+            if isinstance(pair, InteractivePair) and outcome.actions.shape[1] == self.algorithm.horizon:
+                columns |= _after(outcome.actions, pair.challenge)
+            return Observation(len(runs), columns, _outputs(outcome.output))
         twin = Twin(self.algorithm, data[1 - world], len(runs))
         outcome = play(twin, data[world], noise, runs)
         codes = action_columns(outcome.actions, "block")
@@ -141,6 +151,15 @@ class AlgorithmSampler:
             return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
         released = {f"release {j + 1}": column for j, column in enumerate(outcome.released.T)}
         return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
+
+
+def _after(actions: IntArray, challenge: int) -> dict[str, IntArray]:
+    """Codes of what is played right after the challenge, where each block is a round."""
+    code, columns = np.zeros(len(actions), np.int64), {}
+    for number, place in enumerate(range(challenge + 1, min(challenge + 1 + _AFTER, actions.shape[1]))):
+        code = code * 1_000_003 + actions[:, place]
+        columns[f"round 1 to {number + 1} after the challenge"] = code
+    return columns
 
 
 @functools.lru_cache(maxsize=16)
@@ -181,7 +200,9 @@ def gather(
     parts = shards(runs, sampler.shard)
     tasks = [delayed(sampler.sample)(pair, world, stage, number, part) for world in (0, 1) for part in parts]
     seen = _map(tasks, workers)
-    return join(seen[: len(parts)]), join(seen[len(parts) :])
+    left = join(seen[: len(parts)])
+    del seen[: len(parts)]  # memory: the parts of a world go before the other world's are joined
+    return left, join(seen)
 
 
 def _hits(
@@ -241,11 +262,13 @@ def rank(
     delta: float,
     workers: int,
     among: Sequence[int] | None = None,
+    level: float = LEVEL,
 ) -> list[int]:
     """Numbers of the most promising pairs, best first; at most eight, at least `plan.keep`.
 
     In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best. With
-    `among` only these numbers are tried, and those that get selection runs anyway are not probed.
+    `among` only these numbers are tried, and those that get selection runs anyway are not probed. `level` is
+    that of the bound that is looked for; see `events.choose`.
     """
     if not pairs:
         raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
@@ -258,6 +281,7 @@ def rank(
                     *gather(sampler, pairs[i], PROBE, i, runs, workers),
                     delta=delta,
                     test_runs=plan.test,
+                    level=level,
                     caution=1.0,  # few runs: more of it would favour events that are merely frequent
                 ).promise
                 for i in ranked
@@ -274,13 +298,14 @@ def select(
     delta: float,
     workers: int,
     among: Sequence[int] | None = None,
+    level: float = LEVEL,
 ) -> tuple[list[Selected], list[int]]:
     """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`)."""
-    ranked = rank(sampler, pairs, plan, delta=delta, workers=workers, among=among)
+    ranked = rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
     chosen = []
     for i in ranked[: max(plan.keep, plan.finalists)]:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
-        chosen.append(Selected(i, pairs[i], choose(*seen, delta=delta, test_runs=plan.test)))
+        chosen.append(Selected(i, pairs[i], choose(*seen, delta=delta, test_runs=plan.test, level=level)))
     chosen.sort(key=lambda selected: selected.event.promise, reverse=True)
     return chosen[: plan.keep], ranked
 

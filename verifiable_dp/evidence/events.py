@@ -29,6 +29,7 @@ from verifiable_dp.evidence.observations import (
 from verifiable_dp.evidence.scores import Column, Likelihood, Score
 
 __all__ = [
+    "LEVEL",
     "Event",
     "Observation",
     "Score",
@@ -41,7 +42,8 @@ __all__ = [
 
 _CUTS = 1024
 _LEAST_HITS = 6
-_LEVEL = 0.05  # of the bound that is promised
+LEVEL = 0.05  # of the bound that is promised
+_CLEAR, _ROOM = 5.0, 0.93  # beyond this promise, this share of an event is kept if the rest is near the edge
 _SCREEN = 20_000  # rows a side on which all scores are learnt and compared; the best go on to all rows
 _FINALISTS = 4
 
@@ -108,12 +110,19 @@ def _wilson_lower(share: FloatArray, runs: FloatArray, z: float) -> FloatArray:
 
 
 def promises(
-    k_a: IntArray, k_b: IntArray, sizes: tuple[int, int], delta: float, test_runs: int, caution: float
+    k_a: IntArray,
+    k_b: IntArray | FloatArray,
+    sizes: tuple[int, int],
+    *,
+    delta: float,
+    test_runs: int,
+    caution: float,
+    level: float = LEVEL,
 ) -> FloatArray:
     """Lower bound on log((p - delta) / q) that a test of an event will show, from its selection counts.
 
     The shares are first moved to the limit that the selection runs make sure of, `caution` standard errors
-    away; then the bound at confidence .95 is that of their expected counts in the test.
+    away; then the bound is that of their expected counts in the test.
 
     Parameters
     ----------
@@ -125,25 +134,27 @@ def promises(
         Runs a side of the test.
     caution
         In standard errors.
+    level
+        Of the bound.
 
     Returns
     -------
     (m,) float
     """
     n_a, n_b = sizes
-    level = float(norm.sf(caution))
+    doubt = float(norm.sf(caution))
     if delta > 0:
-        p = betaincinv(k_a + 1e-9, n_a - k_a + 1.0, level) if caution else k_a / n_a
-        q = betaincinv(k_b + 0.5, n_b - k_b + 0.5, 1 - level)
-        p = betaincinv(np.maximum(p * test_runs, 1e-9), (1 - p) * test_runs + 1, _LEVEL / 2)
-        q = betaincinv(q * test_runs + 1, np.maximum((1 - q) * test_runs, 1e-9), 1 - _LEVEL / 2)
+        p = betaincinv(k_a + 1e-9, n_a - k_a + 1.0, doubt) if caution else k_a / n_a
+        q = betaincinv(k_b + 0.5, n_b - k_b + 0.5, 1 - doubt)
+        p = betaincinv(np.maximum(p * test_runs, 1e-9), (1 - p) * test_runs + 1, level / 2)
+        q = betaincinv(q * test_runs + 1, np.maximum((1 - q) * test_runs, 1e-9), 1 - level / 2)
         return np.asarray(np.log(np.maximum(p - delta, 1e-300)) - np.log(q))
     # Worlds are tossed: of the hits, the share of world 0 is binomial. Its complement, which may be tiny,
     # is what is computed with.
     scaled = k_b * (n_a / n_b)
-    rare = betaincinv(scaled + 0.5, k_a + 0.5, 1 - level)
+    rare = betaincinv(scaled + 0.5, k_a + 0.5, 1 - doubt)
     hits = (k_a + scaled) * (test_runs / n_a)
-    other = betaincinv(rare * hits + 1, np.maximum((1 - rare) * hits, 1e-9), 1 - _LEVEL)
+    other = betaincinv(rare * hits + 1, np.maximum((1 - rare) * hits, 1e-9), 1 - level)
     other = np.clip(other, 1e-300, 1 - 1e-12)
     return np.asarray(np.log1p(-other) - np.log(other))
 
@@ -175,23 +186,34 @@ class _Cut:
 _NOTHING = _Cut(-np.inf, np.inf, (0.0, 0.0))
 
 
-def _best_cut(a: _Tail, b: _Tail, delta: float, test_runs: int, caution: float) -> _Cut:
+def _best_cut(a: _Tail, b: _Tail, setting: _Setting) -> _Cut:
     """Threshold of the best promise: among quantiles first, then among all scores around the best of them."""
     both = np.concatenate([a.scores, b.scores])
     both = np.unique(both[np.isfinite(both) | (both == np.inf)])
     if not len(both) or not a.runs or not b.runs:
         return _NOTHING
     cuts = both[_spread(0, len(both) - 1)]
-    caution *= _many(min(len(both), a.runs))
+    caution = setting.caution * _many(min(len(both), a.runs))
     best = _NOTHING
     for _ in range(2):
         # What lies beyond everything that the other world shows is always tried.
         edge = np.searchsorted(both, b.scores[-1], side="right")
         tried = np.unique(np.append(cuts, both[min(edge, len(both) - 1)]))
         k_a, k_b = a.above(tried), b.above(tried)
-        promise = promises(k_a, k_b, (a.runs, b.runs), delta, test_runs, caution)
+        promise = promises(
+            k_a,
+            k_b,
+            (a.runs, b.runs),
+            delta=setting.delta,
+            test_runs=setting.test_runs,
+            caution=caution,
+            level=setting.level,
+        )
         promise[k_a < _LEAST_HITS] = -np.inf
         at = int(np.argmax(promise))
+        if promise[at] > _CLEAR and k_b[at] == 0:
+            # Just where the other world was not seen any more it may yet be: a little room costs little.
+            at = int(np.flatnonzero(k_a >= _ROOM * k_a[at])[-1])
         if promise[at] > best.promise:
             shares = (float(k_a[at] / a.runs), float(k_b[at] / b.runs))
             best = _Cut(float(promise[at]), float(tried[at]), shares)
@@ -200,6 +222,29 @@ def _best_cut(a: _Tail, b: _Tail, delta: float, test_runs: int, caution: float) 
         around = np.searchsorted(both, tried[[max(at - 1, 0), min(at + 1, len(tried) - 1)]])
         cuts = both[_spread(*around.tolist())]
     return best
+
+
+def _known_cut(seen: _Tail, setting: _Setting) -> _Cut:
+    """As `_best_cut`, for exact log ratios: the other world's share follows from them, without its runs."""
+    scores = seen.scores[::-1]
+    hits = seen.above(scores)
+    alone = np.diff(hits, prepend=0)  # of rows that score alike the first counts for all
+    with np.errstate(over="ignore"):
+        other = np.minimum(np.cumsum(alone * np.exp(-scores)), seen.runs)
+    tried = _spread(0, len(scores) - 1)
+    promise = promises(
+        hits[tried],
+        other[tried],
+        (seen.runs, seen.runs),
+        delta=setting.delta,
+        test_runs=setting.test_runs,
+        caution=0.0,
+        level=setting.level,
+    )
+    promise[hits[tried] < _LEAST_HITS] = -np.inf
+    at = int(tried[np.argmax(promise)])
+    shares = (float(hits[at] / seen.runs), float(other[at] / seen.runs))
+    return _Cut(float(promise.max()), float(scores[at]), shares)
 
 
 def _many(cuts: int) -> float:
@@ -227,6 +272,7 @@ class _Setting:
     test_runs: int
     directions: tuple[bool, ...]
     caution: float
+    level: float = LEVEL
 
     def best(self, score: Score, left: Observation, right: Observation) -> Event:
         """The best event of one score."""
@@ -236,7 +282,9 @@ class _Setting:
         for turn in self.directions:
             sign = -1.0 if turn and mirrored else 1.0
             pair = _Tail(sign * a, left.weight), _Tail(sign * b, right.weight)
-            found = _best_cut(*(pair[::-1] if turn else pair), self.delta, self.test_runs, self.caution)
+            one, other = pair[::-1] if turn else pair
+            known = isinstance(score, Likelihood) and one.runs
+            found = _known_cut(one, self) if known else _best_cut(one, other, self)
             if found.promise > best.promise:
                 best = Event(score, found.cut, turn, found.promise, found.shares, left.runs)
         return best
@@ -249,7 +297,8 @@ def choose(
     delta: float = 0.0,
     test_runs: int,
     flipped: bool | None = None,
-    caution: float = 2.25,
+    caution: float = 2.5,
+    level: float = LEVEL,
 ) -> Event:
     """The event that promises the largest lower bound on epsilon.
 
@@ -266,6 +315,8 @@ def choose(
     caution
         Standard errors of the selection runs that the promise keeps from the estimate, for one threshold;
         up to a half more for the best of many.
+    level
+        Of the bound on epsilon: a refutation at a small level needs an event that is more frequent.
 
     Returns
     -------
@@ -273,7 +324,7 @@ def choose(
         Its promise is -inf if nothing was seen that differs.
     """
     left, right = filled([left, right])
-    setting = _Setting(delta, test_runs, (False, True) if flipped is None else (flipped,), caution)
+    setting = _Setting(delta, test_runs, (False, True) if flipped is None else (flipped,), caution, level)
     best = Event(Likelihood(), np.inf, setting.directions[0], -np.inf, (0.0, 0.0))
     if left.likelihood is not None and right.likelihood is not None:
         # By Neyman and Pearson nothing else does better.

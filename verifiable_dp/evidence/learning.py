@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
+from threadpoolctl import threadpool_limits
 
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.evidence.observations import Observation, is_prefix, weight_of
@@ -108,14 +109,16 @@ def log_ratios(a: Any, b: Any, n_a: int, n_b: int) -> FloatArray:
     fit = np.exp(fit - fit.max(axis=1, keepdims=True))
     prior = np.full(len(_GRID), 1 / len(_GRID))
     for _ in range(_EM_STEPS):
-        prior = prior * (fit.T @ (times / (fit @ prior))) / times.sum()
+        # Sums, not matrix products: those are split among threads.
+        of_value = np.einsum("ij,j->i", fit, prior)
+        prior = prior * np.einsum("ij,i->j", fit, times / of_value) / times.sum()
     posterior = fit * prior
-    mean = (posterior @ shares) / posterior.sum(axis=1)
+    mean = (posterior * shares).sum(axis=1) / posterior.sum(axis=1)
     shrunk = (logit(mean) - offset)[inverse.ravel()]
     variance = 1 / (a + 0.5) + 1 / (b + 0.5)
     trust = _STEP**2 / (variance + _STEP**2)
     # The last bits depend on how the sums were split.
-    return np.round(trust * plain + (1 - trust) * shrunk, 9)
+    return np.asarray(np.round(trust * plain + (1 - trust) * shrunk, 9))
 
 
 def features(seen: Observation) -> list[Feature]:
@@ -275,7 +278,8 @@ def learn_logistic(left: Observation, right: Observation, *, columns: Sequence[F
         terms.append(terms_of(values, centre[-1], width[-1]))
     if not kept:
         return None
-    slopes = np.round(_newton(np.hstack(terms), y, weight), 9)
+    with threadpool_limits(limits=1):
+        slopes = np.round(_newton(np.hstack(terms), y, weight), 9)
     return Logistic(tuple(kept), np.array(centre), np.array(width), slopes[1:].reshape(len(kept), 4))
 
 
@@ -325,8 +329,6 @@ def learn_boosted(
         np.zeros((0, 2), np.int64),
         np.zeros((0, size, size)),
     )
-    from threadpoolctl import threadpool_limits
-
     with threadpool_limits(limits=1):
         model = _grown(np.hstack([blank.bins(left), blank.bins(right)]).T, left, right)
         return _tabled(blank, model, shape)

@@ -142,9 +142,10 @@ def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
     if rounds == 0:
         return {}
     ends = prefix_ends(rounds)
-    words, stops = np.asarray(actions).astype(np.int64) + 1, ends
     if actions.dtype == np.int8 and rounds > 64:
         words, stops = _packed(actions), np.where(ends <= _SINGLE, ends, _SINGLE + -(-(ends - _SINGLE) // 8))
+    else:
+        words, stops = np.asarray(actions).astype(np.int64) + 1, ends
     weights = np.random.Generator(np.random.Philox(20190601)).integers(0, 2**62, (words.shape[1],)) * 2 + 1
     code, start = np.zeros(n, np.int64), 0
     columns: dict[str, IntArray] = {}

@@ -8,6 +8,7 @@ first: they catch what needs no tuning.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +23,36 @@ Play = Callable[[FloatArray, int], Any]  # table (T, K), number of runs -> arms 
 _BISECTIONS = 18
 _MOST_DECISIONS = 3
 _MOST_TIMES = 10
+_FEW = 8
+_FINE = 4
 _SHARES = (0.5, 0.8, 0.95)  # share of the runs that take a decision; few stay, few can tell more
+
+
+def data_pairs(left: Any, right: Any, bounds: tuple[float, float]) -> list[tuple[Any, Any]]:
+    """Neighbouring data of the form of `left` and `right`, this pair first.
+
+    For vectors of several entries: one entry (the first, the middle one, the last) moves between the bounds
+    while the others are all low, all high, or half low and half high. A mechanism that weighs its entries,
+    clips their sum or sorts them may tell one of these pairs apart better than the plain one.
+    """
+    pairs = [(left, right)]
+    entries = np.asarray(left).size
+    if np.ndim(left) != 1 or entries < 2:
+        return pairs
+    low, high = bounds
+    half = np.where(np.arange(entries) < entries // 2, high, low)
+    for base in (np.full(entries, low), np.full(entries, high), half, half[::-1].copy()):
+        for place in (0, entries // 2, entries - 1):
+            other = base.copy()
+            other[place] = low if base[place] == high else high
+            if not any(_same((base, other), pair) for pair in pairs):
+                pairs.append((base, other))
+    return pairs
+
+
+def _same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Whether two pairs are the same, in either order: events of both directions are tried."""
+    return any(np.array_equal(one[0], other[i]) and np.array_equal(one[1], other[1 - i]) for i in (0, 1))
 
 
 @dataclass(frozen=True)
@@ -31,6 +61,64 @@ class Duel:
 
     favourite: int
     rivals: tuple[int, ...]
+
+
+@dataclass
+class Response:
+    """How often a decision is taken at which gap: a logistic curve, from all runs played so far."""
+
+    gaps: list[float] = field(default_factory=list)
+    taken: list[float] = field(default_factory=list)
+    runs: list[int] = field(default_factory=list)
+
+    def add(self, gap: float, taken: float, runs: int) -> None:
+        """`taken`, a share of `runs` runs, took the decision at `gap`."""
+        self.gaps.append(gap)
+        self.taken.append(taken)
+        self.runs.append(runs)
+
+    def gap(self, share: float) -> float | None:
+        """The gap at which a share of the runs decides so; None as long as all agreed everywhere."""
+        fit = self._fit()
+        if fit is None:
+            return None
+        centre, width, (level, slope), _ = fit
+        place = (math.log(share / (1 - share)) - level) / slope
+        return float(np.clip(centre + width * np.clip(place, -2.0, 2.0), 0.0, 1.0))
+
+    def error(self, share: float) -> float:
+        """Standard error of the share at that gap."""
+        fit = self._fit()
+        if fit is None:
+            return 1.0
+        _, _, (level, slope), covariance = fit
+        at = np.array([1.0, (math.log(share / (1 - share)) - level) / slope])
+        return float(share * (1 - share) * math.sqrt(at @ covariance @ at))
+
+    def _fit(self) -> tuple[float, float, tuple[float, float], FloatArray] | None:
+        """Centre and width of the gaps that matter, level and slope of the logit there, and their covariance.
+
+        The prior, of a curve that rises from .02 to .98 over twice the width, keeps few runs from bending it.
+        """
+        gaps, taken, runs = (np.array(x, dtype=np.float64) for x in (self.gaps, self.taken, self.runs))
+        mixed = (taken > 0) & (taken < 1)
+        if not mixed.any():
+            return None
+        weight = runs * mixed
+        centre = float((gaps * weight).sum() / weight.sum())
+        # Where all agree the curve has ended: the nearest such gaps bound its width.
+        far = np.abs(gaps[~mixed] - centre)
+        width = float(max(np.abs(gaps[mixed] - centre).max(), far.min(initial=1.0) / 2, 1e-9))
+        x = np.stack([np.ones(len(gaps)), np.clip((gaps - centre) / width, -4, 4)], axis=1)
+        beta, prior = np.array([0.0, 2.0]), np.diag([0.1, 1.0])
+        for _ in range(25):
+            p = 1 / (1 + np.exp(-np.clip(x @ beta, -30, 30)))
+            gradient = x.T @ (runs * (taken - p)) - prior @ (beta - np.array([0.0, 2.0]))
+            curvature = (x * (runs * p * (1 - p))[:, None]).T @ x + prior
+            beta = beta + np.clip(np.linalg.solve(curvature, gradient), -2, 2)
+        if beta[1] < 0.2:
+            beta[1] = 0.2
+        return centre, width, (float(beta[0]), float(beta[1])), np.linalg.inv(curvature)
 
 
 @dataclass
@@ -53,6 +141,8 @@ class Search:
     bounds: tuple[float, float]
     runs: int
     log: list[str] = field(default_factory=list)
+    _first: dict[Any, IntArray] = field(default_factory=dict, repr=False)
+    _responses: dict[Any, Response] = field(default_factory=dict, repr=False)
 
     def candidates(self) -> list[TablePair]:
         """Pairs, the plain ones first."""
@@ -121,7 +211,7 @@ class Search:
             # A decision often falls some rounds after what it rests on; the gap holds up to it.
             gaps = [*prefix, (when, gap), (self.horizon, 1.0 if decision == 0 else gap)]
             pairs.extend(self._around(self.table(gaps, duel), when, duel))
-            prefix, start = [*prefix, (when, gap)], when + 1
+            prefix, start = [*prefix, (when, gap)], when + self.n_arms
             if when >= self.horizon - 1:
                 break
         return pairs
@@ -140,29 +230,39 @@ class Search:
             table = self.table([*prefix, (self.horizon, gap)], duel)
             return self._departures(self.play(table, runs), reference)
 
-        first = departures(1.0, max(8, self.runs // 2))
+        key = (duel, tuple(prefix))
+        if key not in self._first:
+            self._first[key] = departures(1.0, max(8, self.runs // 2))
+        first = self._first[key]
         when = self._decision(first, start)
         if when is None:
             return None
-        # Where few runs come to this decision, more are played.
-        runs = int(self.runs * min(_MOST_TIMES, 1 / max((first >= start).mean(), 1e-9)))
-        low, high, gap = 0.0, 1.0, 1.0
+        # Where few runs come to this decision, more are played; a few are enough where all agree.
+        times = min(_MOST_TIMES, 1 / max((first >= start).mean(), 1e-9))
+        few, runs = int(max(4, min(_FEW, self.runs // 4) * times)), int(self.runs * times)
+        response = self._responses.setdefault(key, Response())
+        low, high, fine = 0.0, 1.0, 0
         for _ in range(_BISECTIONS):
-            gap = (low + high) / 2
-            taken = self._taken(departures(gap, max(4, runs // 4)), start, when)
-            if 0 < taken < 1:  # a few runs are enough where all agree
-                taken = self._taken(departures(gap, runs), start, when)
+            guess = response.gap(share)
+            if guess is not None and (fine == _FINE or response.error(share) <= 0.2 * (1 - share)):
+                return when, guess
+            gap = (low + high) / 2 if guess is None else guess
+            left = departures(gap, few if guess is None else runs)
+            taken = self._taken(left, start, when)
             if np.isnan(taken):
                 return None
-            if abs(taken - share) <= 0.3 * (1 - share) and 0 < taken < 1:
-                break
+            response.add(gap, taken, int((left >= start).sum()))
             low, high = (gap, high) if taken < share else (low, gap)
-        return when, gap
+            fine += guess is not None
+        return when, gap if guess is None else guess
 
     def _taken(self, left: IntArray, start: int, when: int) -> float:
-        """Share of the runs still on the path at `start` that leave it by `when`; NaN if none is."""
+        """Share of the runs still on the path at `start` that leave it at `when`; NaN if none is.
+
+        Which arm falls out shows when its turn comes: up to K - 1 rounds later.
+        """
         on = left >= start
-        return float((left[on] <= when).mean()) if on.any() else float("nan")
+        return float((left[on] < when + self.n_arms).mean()) if on.any() else float("nan")
 
     def _decision(self, left: IntArray, start: int) -> int | None:
         """The commonest first departure after `start`; None if hardly any run departs."""

@@ -3,16 +3,20 @@
 Two designs are used. For delta = 0 the world of each run is tossed by a fair coin: among the runs that hit
 the event, the number from world 1 is then binomial with success probability p / (p + q), which is at most
 1 / (1 + e^-epsilon) under the claim. The test is exact, has no nuisance parameter and spends its whole
-level on one tail. For delta > 0 the two sample sizes are fixed and two Clopper-Pearson limits are used.
+level on one tail. For delta > 0 the two sample sizes are fixed, and the nuisance q is maximised over: see
+`verifiable_dp.evidence.unconditional`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from scipy import stats
+from scipy import optimize, special, stats
 
-LEAST_P_VALUE = 1e-50  # beta quantiles at smaller levels are not to be trusted
+from verifiable_dp.evidence.unconditional import LEAST, Design
+
+LEAST_P_VALUE = LEAST
 
 
 def sigmoid(x: float) -> float:
@@ -55,28 +59,119 @@ def ratio_lower(k1: int, k0: int, level: float) -> float:
     return math.log(share) - math.log(other) if other > 0 else math.inf
 
 
-def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: float) -> float:
-    """Lower confidence limit of log((p - delta) / q) from two Clopper-Pearson limits of level / 2."""
-    p = clopper_pearson_lower(k1, n1, level / 2)
-    q = clopper_pearson_upper(k0, n0, level / 2)
-    return math.log((p - delta) / q) if p > delta else -math.inf
-
-
 def approximate_p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) -> float:
-    """P-value of p <= e^epsilon q + delta: the least level, from 1e-50, at which the limits refute it."""
+    """Exact p-value of p <= e^epsilon q + delta, the sample sizes being fixed; at least 1e-50.
 
-    def refutes(log_level: float) -> bool:
-        return approximate_lower(k1, n1, k0, n0, delta, math.exp(log_level)) > epsilon
+    Parameters
+    ----------
+    k1, n1
+        Hits and runs of the world with probability p.
+    k0, n0
+        Of the world with probability q.
+    epsilon, delta
+        The claim.
+    """
+    return Design(n1, n0, epsilon, delta).p_value(k1, k0)
 
-    low, high = math.log(LEAST_P_VALUE), 0.0
-    if not refutes(high):
-        return 1.0
-    if refutes(low):
-        return math.exp(low)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if refutes(middle) else (middle, high)
-    return math.exp(high)
+
+def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: float) -> float:
+    """Lower confidence limit of log((p - delta) / q): below it the p-value is at most `level`.
+
+    -inf where the hits do not even show p > delta.
+    """
+    if k1 <= delta * n1:
+        return -math.inf
+    # With no hit at all the estimate is that of a hundredth of one: there the data agree with any claim.
+    share = max(k0, 0.01) / n0
+    point = math.log((k1 / n1 - delta) / share)
+    unit = _error(k1, n1, max(k0, 0.5), n0, math.exp(point)) / (k1 / n1 - delta)
+
+    def p_value(epsilon: float) -> float:
+        return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+
+    return _limit(p_value, _FAR, point, unit, level, hits=k1)
+
+
+def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float) -> float:
+    """Lower confidence limit of p - e^epsilon q, and 0 if that is below 0; see `approximate_p_value`."""
+    point = k1 / n1 - math.exp(epsilon) * k0 / n0
+    if point <= 0:
+        return 0.0
+    unit = _error(k1, n1, max(k0, 0.5), n0, math.exp(epsilon))
+
+    def p_value(delta: float) -> float:
+        return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+
+    return max(0.0, _limit(p_value, 0.0, point, unit, level, hits=k1))
+
+
+_FAR = -20.0  # epsilons below are not looked at
+_FEW, _FEWER = 1000, 200  # hits up to which single outcomes show in the p-value, a little and clearly
+_LOOKS, _SPAN = 24, 2.0  # how often, and how many standard errors back, it is looked for falls
+
+
+def _error(k1: float, n1: int, k0: float, n0: int, factor: float) -> float:
+    """Standard error of p - factor q."""
+    return math.sqrt(k1 * max(n1 - k1, 0.5) / n1**3 + factor**2 * k0 * max(n0 - k0, 0.5) / n0**3)
+
+
+def _limit(
+    p_value: Callable[[float], float], low: float, high: float, unit: float, level: float, *, hits: int
+) -> float:
+    """Where a p-value exceeds `level` for the first time, rounded down.
+
+    It increases but for the single outcomes that leave its region as the claim grows: with few hits these
+    make it fall again here and there. A twentieth of the level is kept for that, and with fewer hits the
+    places before the crossing are looked at, too.
+    """
+    level /= 1.05 if hits <= _FEW else 1.0
+    found, before = _last(p_value, low, high, unit, level), -math.inf
+    for i in range(_LOOKS if hits <= _FEWER and math.isfinite(found) else 0):
+        x = max(low, found - _SPAN * unit * (1 - i / _LOOKS))
+        if p_value(x) > level:
+            return before
+        before = x
+    return found
+
+
+def _last(p_value: Callable[[float], float], low: float, high: float, unit: float, level: float) -> float:
+    """Where an increasing p-value passes `level`, rounded down; -inf if it is above it at `low`.
+
+    At `high` it is far above; `unit` is about the change that moves it by one standard error.
+    """
+    target = float(special.ndtri(level))
+
+    def excess(x: float) -> float:
+        # On the normal scale a p-value is nearly a straight line.
+        return float(special.ndtri(min(p_value(x), 1 - 1e-15))) - target
+
+    x, slope = max(low, high + unit * min(target, 0.0)), 1 / unit
+    before: tuple[float, float] | None = None
+    for _ in range(8):
+        found = excess(x)
+        if before is not None and (found - before[1]) * (x - before[0]) > 0:
+            slope = (found - before[1]) / (x - before[0])
+        if abs(found) < 1e-6:
+            return _below(excess, x, 2e-6 / slope)
+        before = x, found
+        low, high = (x, high) if found < 0 else (low, x)
+        if not low < x - found / slope < high:
+            break
+        x -= found / slope
+    if excess(low) > 0:
+        return -math.inf
+    return _below(
+        excess, float(optimize.brentq(excess, low, high, xtol=1e-7 * unit, rtol=1e-12)), 2e-7 * unit
+    )
+
+
+def _below(excess: Callable[[float], float], x: float, step: float) -> float:
+    """A point a little below `x` that the test does refute."""
+    for _ in range(20):
+        if excess(x - step) <= 0:
+            return x - step
+        step *= 4
+    return -math.inf
 
 
 def rejection_power(p: float, q: float, runs: int, epsilon: float, alpha: float) -> float:
@@ -91,3 +186,18 @@ def rejection_power(p: float, q: float, runs: int, epsilon: float, alpha: float)
     while need <= hits and stats.binom.sf(need - 1, hits, sigmoid(epsilon)) > alpha:
         need += 1
     return float(stats.binom.sf(need - 1, hits, p / (p + q)))
+
+
+def approximate_power(p: float, q: float, runs: int, epsilon: float, delta: float, alpha: float) -> float:
+    """Probability that `approximate_p_value` falls to `alpha`, for `runs` runs a side.
+
+    Parameters
+    ----------
+    p, q
+        True probabilities of the event.
+    runs
+        On each input.
+    epsilon, delta, alpha
+        The claim and the level.
+    """
+    return Design(runs, runs, epsilon, delta).power(p, q, alpha)

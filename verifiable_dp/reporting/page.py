@@ -64,6 +64,18 @@ def measured(check: Mapping[str, Any]) -> str:
             f"exact epsilon of the actions {_number(result['epsilon_lower'])} "
             f"against {_number(numbers['epsilon'])}"
         )
+    if check["kind"] == "sequential":
+        return (
+            f"{numbers['runs']} runs, {result['looks']} looks: "
+            f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
+            f"p-value {p_value_in_words(result['p_value'])}"
+        )
+    if check["kind"] == "curve":
+        return (
+            f"{len(numbers['points'])} points of {numbers['runs']} runs a side: "
+            f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
+            f"p-value {p_value_in_words(result['p_value'])}"
+        )
     if check["kind"] == "scaling":
         between = 2 * numbers["confidence"] - 1  # each limit holds with that confidence
         return (
@@ -123,6 +135,7 @@ def render(record: Mapping[str, Any]) -> str:
     environment = _environment()
     drawn = {
         "epsilon": plots.epsilon_bars(record),
+        "curve": plots.hockey_stick(record),
         "regret": plots.regret_bounds(record),
         "growth": plots.growth(record),
     }

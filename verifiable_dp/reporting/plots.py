@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.claims import PrivacyClaim
+
 # Colours that differ in lightness too, so that they can be told apart without hue.
 _INK, _CLAIM, _GOOD, _BAD, _RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
 
@@ -89,6 +91,69 @@ def epsilon_bars(record: Mapping[str, Any]) -> str | None:
         axes.set_xlabel("lower bound on epsilon")
 
     return _svg("epsilon", (7.0, 0.9 + 0.3 * len(bars)), draw)
+
+
+def hockey_stick(record: Mapping[str, Any]) -> str | None:
+    """The measured hockey-stick curve against what the claim implies; None where none was measured."""
+    found = [check for check in record["checks"] if check["kind"] == "curve"]
+    if not found:
+        return None
+    numbers = found[0]["statistics"]
+    claim = PrivacyClaim(float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"))
+    return curve(claim, found[0]["result"]["points"])
+
+
+def curve(
+    claim: PrivacyClaim, points: Sequence[Mapping[str, Any]] = (), law: Callable[[Any], Any] | None = None
+) -> str:
+    """Delta over epsilon: the claim's curve, lower bounds from counts, and the exact curve.
+
+    Parameters
+    ----------
+    claim
+        Its curve is drawn, and its (epsilon, delta) marked.
+    points
+        Of the result of a ``curve`` check.
+    law
+        `law(epsilons)` gives the exact deltas (n,) at epsilons (n,), such as `evidence.exact.Law.curve`.
+    """
+    measured = [(float(p["epsilon"]), float(p["delta_lower"])) for p in points if "epsilon" in p]
+    measured += [(float(p["epsilon_lower"]), float(p["delta"])) for p in points if "delta" in p]
+    measured = sorted((x, y) for x, y in measured if y > 0 and x < _WIDEST and (x > 0 or y > _FAINTEST))
+    right = 1.15 * max([1.25 * claim.epsilon, *(x for x, _ in measured)])
+    least = min([claim.delta or 1.0, *(y for _, y in measured)])
+    bottom = max(min(0.3 * least, 1e-3), _FAINTEST)
+    steps = [right * i / 300 for i in range(301)]
+
+    def draw(axes: Any) -> None:
+        implied = [(x, max(claim.delta_at(x), 1e-300)) for x in steps]
+        axes.plot(*zip(*implied, strict=True), color=_CLAIM, linewidth=1.5, label="claimed at most")
+        if law is not None:
+            deltas = [max(float(y), 1e-300) for y in law(steps)]
+            axes.plot(steps, deltas, color=_INK, linewidth=1.2, linestyle="--", label="exact")
+        if measured:
+            style = {"color": _GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
+            axes.plot(*zip(*measured, strict=True), "o", **style)
+        axes.plot(
+            claim.epsilon,
+            max(claim.delta, bottom),
+            "D",
+            color=_CLAIM,
+            mfc="white",
+            clip_on=False,
+            label="the claim",
+        )
+        axes.set_yscale("log")
+        axes.set_ylim(bottom, 1.3)
+        axes.set_xlim(0, right)
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("delta")
+        axes.legend(frameon=False, fontsize=8)
+
+    return _svg("hockey stick", (7.0, 3.0), draw)
+
+
+_WIDEST, _FAINTEST = 1e3, 1e-9
 
 
 def regret_bounds(record: Mapping[str, Any]) -> str | None:

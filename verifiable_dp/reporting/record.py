@@ -366,6 +366,11 @@ def _check_line(check: Mapping[str, Any]) -> str:
             f"{numbers['k0']} of {numbers['n0']}, "
             f"p-value {p_value_in_words(result['p_value'])}, epsilon >= {float(result['epsilon_lower']):.4g}"
         )
+    if check["kind"] == "sequential":
+        return (
+            f"{result['verdict']}, {numbers['runs']} runs, {result['looks']} looks, "
+            f"p-value {p_value_in_words(result['p_value'])}, epsilon >= {float(result['epsilon_lower']):.4g}"
+        )
     if check["kind"] == "alignment":
         return (
             f"{result['verdict']}, largest cost {float(numbers['max_cost']):.6g} in {numbers['examined']} "
@@ -375,6 +380,11 @@ def _check_line(check: Mapping[str, Any]) -> str:
         return (
             f"{result['verdict']}, epsilon of the actions {float(result['epsilon_lower']):.6g} over "
             f"{len(numbers['pairs'])} pairs against {numbers['epsilon']:g}"
+        )
+    if check["kind"] == "curve":
+        return (
+            f"{result['verdict']}, {len(numbers['points'])} points of {numbers['runs']} runs a side, "
+            f"p-value {p_value_in_words(result['p_value'])}, epsilon >= {float(result['epsilon_lower']):.4g}"
         )
     if check["kind"] == "shuffle":
         return (

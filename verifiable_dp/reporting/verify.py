@@ -16,6 +16,7 @@ import verifiable_dp.evidence.exact
 import verifiable_dp.evidence.exact_shuffle
 import verifiable_dp.evidence.numerics
 import verifiable_dp.evidence.regret
+import verifiable_dp.evidence.sequential
 import verifiable_dp.evidence.tables  # noqa: F401
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged

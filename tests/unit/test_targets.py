@@ -1,0 +1,359 @@
+"""A user's Python code as a target: forms, what is refused, and what it cannot disturb."""
+
+import functools
+import os
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+from verifiable_dp import InputError
+from verifiable_dp.auditing import targets
+from verifiable_dp.auditing.targets import (
+    DataPair,
+    PlaySampler,
+    ReleaseSampler,
+    Source,
+    adapted,
+    kind_of,
+    probe_play,
+    probe_release,
+)
+
+RUNS = np.arange(6)
+
+
+def generator():
+    return np.random.default_rng(0)
+
+
+def release(data, size, rng):
+    return data + rng.laplace(size=size)
+
+
+def scaled(data, scale, size, rng):
+    return data + rng.laplace(0, scale, size)
+
+
+def one_draw(data, rng):
+    return data + rng.laplace()
+
+
+def play(rewards, rng):
+    return np.zeros(len(rewards), int)
+
+
+class Bandit:
+    def __call__(self, rewards, rng):
+        return np.zeros(len(rewards), int)
+
+    def many(self, rewards, n_runs, rng):
+        return np.zeros((n_runs, len(rewards)), int)
+
+    async def later(self, data, size, rng):
+        return data
+
+    @staticmethod
+    def fixed(data, size, rng):
+        return np.full(size, data)
+
+
+def decorated(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (play, "play"),
+        (lambda x, generator: x, "play"),
+        (lambda rewards, rng=None: rewards, "play"),
+        (lambda rewards, *, rng: rewards, "play"),
+        (lambda rewards, rng, verbose=False: rewards, "play"),
+        (Bandit(), "play"),
+        (Bandit().many, "play_many"),
+        (lambda rewards, *, n_runs, rng: rewards, "play_many"),
+        (release, "release"),
+        (Bandit.fixed, "release"),
+        (Bandit().fixed, "release"),
+        (decorated(release), "release"),
+        (functools.partial(scaled, scale=1.0), "release"),
+        (functools.partial(functools.partial(scaled, scale=1.0)), "release"),
+        (lambda data, *, rng, size: data, "release"),
+        (lambda data, rng, size: data, "release"),
+        (lambda x, size=None, rng=None: x, "release"),
+        (one_draw, "release_one"),
+        (lambda data, *, rng=None: data, "release_one"),
+        (functools.partial(scaled, scale=1.0, size=None), "release"),
+    ],
+)
+def test_kinds_follow_from_the_parameters(function, kind):
+    assert kind_of(function) == kind
+
+
+async def coroutine(data, size, rng):
+    return data
+
+
+def yielding(data, size, rng):
+    yield data
+
+
+async def both(data, size, rng):
+    yield data
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (coroutine, "got a coroutine function"),
+        (functools.partial(coroutine), "got a coroutine function"),
+        (Bandit().later, "got a coroutine function"),
+        (yielding, "got a generator function"),
+        (both, "got an asynchronous generator"),
+        (lambda: 0, r"got parameters \(\)"),
+        (lambda *args, **kwargs: 0, r"got parameters \(\)"),
+        (lambda data: 0, r"got parameters \(data\)"),
+        (lambda data, size: 0, r"got parameters \(data, size\)"),
+        (lambda a, b, c, d: 0, r"got parameters \(a, b, c, d\)"),
+        (lambda data, *, epsilon, rng: 0, r"got parameters \(data, epsilon, rng\)"),
+        (print, "got parameters"),
+    ],
+)
+def test_what_fits_no_form_is_refused(function, message):
+    with pytest.raises(InputError, match=message) as caught:
+        kind_of(function)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        release,
+        decorated(release),
+        functools.partial(scaled, scale=1.0),
+        lambda data, *, rng, size: release(data, size, rng),
+        lambda data, rng, size: release(data, size, rng),
+        lambda data, size=None, rng=None: release(data, size, rng),
+        one_draw,
+        lambda data, *, rng=None: one_draw(data, rng),
+    ],
+)
+def test_every_form_draws_the_same(function):
+    kind, call = adapted(function)
+    assert kind == "release"
+    assert np.allclose(call(2.0, 5, generator()), release(2.0, 5, generator()))
+
+
+def test_standard_functions_are_left_alone():
+    assert adapted(release) == ("release", release)
+    assert adapted(play) == ("play", play)
+
+
+def test_adapted_functions_keep_source_and_neighbours_and_can_be_pickled():
+    def local(data, rng):
+        return data
+
+    local.neighbours = [(1, 2)]
+    _, call = adapted(local)
+    assert call.neighbours == [(1, 2)]
+    source = Source.of(call, "local")
+    assert source.path.endswith("test_targets.py")
+    assert source.line > 0
+    _, call = adapted(one_draw)
+    again = pickle.loads(pickle.dumps(call))
+    assert np.allclose(again(0.0, 3, generator()), call(0.0, 3, generator()))
+
+
+@pytest.mark.parametrize(
+    "thing", [Bandit(), functools.partial(scaled, scale=2.0), Bandit().many, Bandit.fixed]
+)
+def test_sources_of_odd_callables_are_found(thing):
+    source = Source.of(thing, "name")
+    assert source.path.endswith("test_targets.py")
+    assert len(source.sha256) == 64
+    assert source.line > 0
+
+
+def test_a_draw_at_a_time_may_change_its_data():
+    def spoil(data, rng):
+        data[0] += 1
+        return data[0]
+
+    _, call = adapted(spoil)
+    for data in (np.zeros(2), [0.0, 1.0]):
+        assert ReleaseSampler(call, 0).values(data, (0,), RUNS).ravel().tolist() == [1] * 6
+        assert data[0] == 0
+
+
+# ---------------------------------------------------------------- outputs
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (lambda size: ["a"] * size, "got dtype <U1"),
+        (lambda size: [None] * size, "got NoneType"),
+        (lambda size: [1.0, "x"] + [2.0] * (size - 2), "got dtype <U"),
+        (lambda size: [{}] * size, "got dict"),
+        (lambda size: np.array([1, True, None] * 2, object), "got bool"),
+        (lambda size: np.zeros(size, complex), "got dtype complex128"),
+        (lambda size: np.zeros(size, "M8[s]"), r"got dtype datetime64\[s\]"),
+        (lambda size: [[1], [1, 2]] * (size // 2), "inhomogeneous"),
+        (lambda size: 3.0, r"got \(\)"),
+        (lambda size: np.zeros(size + 1), r"got \(7,\)"),
+        (lambda size: None, r"got \(\)"),
+    ],
+)
+def test_outputs_that_are_no_numbers_are_refused(result, message):
+    sampler = ReleaseSampler(lambda data, size, rng: result(size), 0)
+    with pytest.raises(InputError, match=message) as caught:
+        sampler.values(0.0, (0,), RUNS)
+    assert "\n" not in str(caught.value)
+
+
+def test_whole_and_real_columns_may_be_mixed():
+    def mixed(data, size, rng):
+        return np.column_stack([rng.integers(0, 3, size), rng.laplace(size=size), rng.integers(0, 2, size)])
+
+    sampler, pair = ReleaseSampler(mixed, 0), DataPair(0, 1)
+    seen = sampler.sample(pair, 0, 0, 0, np.arange(5000))
+    assert len(seen.numeric) == 3
+    assert [len(np.unique(column)) for column in seen.discrete.values()] == [3, 3, 6]
+
+
+def test_codes_of_a_run_do_not_depend_on_the_others():
+    """A column that is whole here and not there has the same codes, however runs are put together."""
+    values = np.array(
+        [[1.0, 0.5], [2.0, 3.0], [0.25, np.nan], [np.inf, -np.inf], [1e300, -1e300], [0.5, 0.5]]
+    )
+    together = targets._whole_codes(values)
+    for i in range(len(values)):
+        alone = targets._whole_codes(values[i : i + 1])
+        assert list(alone) == list(together)
+        assert all(alone[name][0] == together[name][i] for name in alone)
+    assert len(np.unique(together["all outputs"])) == 5  # infinities and 1e300 lie beyond the edge alike
+
+
+def test_what_is_told_apart_by_whole_numbers_only_is_refuted():
+    """The leak sits in a count beside a real-valued output: +1 on one input, with probability one half."""
+    from verifiable_dp.auditing.user import audit_release
+
+    def leaky(data, size, rng):
+        return np.column_stack([rng.laplace(size=size), rng.integers(0, 2, size) + (data > 0.5)])
+
+    def right(data, size, rng):
+        return np.column_stack([data + rng.laplace(size=size), rng.integers(0, 2, size)])
+
+    plan = {"probe": 500, "select": 4000, "test": 4000, "keep": 1}
+    found = [
+        audit_release(f, name="f", epsilon=1.0, pinned=plan)["checks"][0]["result"]["verdict"]
+        for f in (leaky, right)
+    ]
+    assert found == ["refuted", "not_refuted"]
+
+
+# ---------------------------------------------------------------- what a target cannot disturb
+
+
+def test_what_a_target_prints_goes_to_stderr(capsys):
+    def loud(data, size, rng):
+        print("loud")
+        return np.zeros(size)
+
+    def loud_play(rewards, rng):
+        print("loud too")
+        return np.zeros(3, int)
+
+    ReleaseSampler(loud, 0).values(0.0, (0,), RUNS)
+    PlaySampler(loud_play, False, 2, 3, 0).actions(np.zeros((3, 2)), (0,), RUNS)
+    print("ours")
+    said = capsys.readouterr()
+    assert said.out == "ours\n"
+    assert said.err == "loud\n" + 6 * "loud too\n"
+
+
+def test_importing_a_file_prints_nothing_on_stdout(tmp_path, capsys):
+    (tmp_path / "loud_module.py").write_text("print('hello')\ndef release(data, size, rng): return size\n")
+    try:
+        targets.load(f"{tmp_path / 'loud_module.py'}:release")
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("loud_module", None)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_working_directory_is_put_back(tmp_path):
+    def wandering(data, size, rng):
+        os.chdir(tmp_path)
+        return np.zeros(size)
+
+    here = os.getcwd()
+    ReleaseSampler(wandering, 0).values(0.0, (0,), RUNS)
+    assert os.getcwd() == here
+
+
+@pytest.mark.parametrize(
+    "ending", [SystemExit(0), SystemExit("no more"), ValueError("bad\nline"), KeyError(3)]
+)
+def test_nothing_that_a_target_raises_ends_the_audit_as_if_it_were_right(ending):
+    def stop(*arguments):
+        raise ending
+
+    with pytest.raises(InputError, match=rf"release raised {type(ending).__name__}: .*test_targets.py:\d+\)"):
+        ReleaseSampler(stop, 0).values(0.0, (0,), RUNS)
+    with pytest.raises(InputError, match=rf"play raised {type(ending).__name__}") as caught:
+        PlaySampler(stop, False, 2, 3, 0).actions(np.zeros((3, 2)), (0,), RUNS)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_exits_when_imported(tmp_path):
+    path = tmp_path / "exits.py"
+    path.write_text("import sys\nsys.exit(0)\n")
+    try:
+        with pytest.raises(InputError, match="raised SystemExit"):
+            targets.load(f"{path}:release")
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+def test_a_target_that_seeds_numpy_does_not_change_what_others_draw():
+    def seeds(data, size, rng):
+        np.random.seed(1)  # noqa: NPY002 - what users do
+        return data + rng.laplace(size=size)
+
+    sampler = ReleaseSampler(seeds, 0)
+    first, second = (sampler.values(0.0, (0, i), RUNS) for i in range(2))
+    assert not np.array_equal(first, second)
+    assert np.array_equal(first, sampler.values(0.0, (0, 0), RUNS))
+    assert probe_release(sampler, [0.0]).repeatable
+
+
+def test_draws_from_another_source_are_noted():
+    def elsewhere(data, size, rng):
+        return np.random.laplace(size=size)  # noqa: NPY002 - what users do
+
+    seen = probe_release(ReleaseSampler(elsewhere, 0), [0.0])
+    assert not seen.repeatable
+    assert "draws from another source" in seen.notes[0]
+
+
+def test_state_between_runs_is_noticed_even_if_it_repeats():
+    """Each third run explores: asked again in the same order, it would look the same."""
+    calls = [0]
+
+    def every_third(rewards, rng):
+        calls[0] += 1
+        return np.full(3, int(calls[0] % 3 == 0))
+
+    def clean(rewards, rng):
+        return rng.integers(0, 2, 3)
+
+    tables = [np.zeros((3, 2))]
+    assert not probe_play(PlaySampler(every_third, False, 2, 3, 0), tables).repeatable
+    assert probe_play(PlaySampler(clean, False, 2, 3, 0), tables).repeatable

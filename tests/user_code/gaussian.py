@@ -1,0 +1,13 @@
+"""The Gaussian mechanism on a number in [0, 1] as a user would write it: rho = 1/2 is claimed for all."""
+
+RHO = 0.5
+
+
+def right(data, size, rng):
+    """Noise of standard deviation 1: exactly 1/2-zCDP."""
+    return data + rng.normal(0.0, 1.0, size)
+
+
+def too_little(data, size, rng):
+    """Two thirds of that noise: 9/8-zCDP."""
+    return data + rng.normal(0.0, 1 / 1.5, size)

@@ -1,0 +1,130 @@
+"""Group privacy in audits: pairs that differ in one event, widened to several.
+
+The strongest pair of an auditor says which entry of which arm moves from where to where. A group moves
+the same way in other rounds in which that arm is pulled, the nearest ones first: there the changes add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray, InputError, IntArray
+from verifiable_dp.algorithm import Algorithm, Query, play
+from verifiable_dp.environments import Table
+from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.noise import Seeded
+
+
+@dataclass
+class _Pulled:
+    """Notes which arm the first run pulls in each round; -1 where it pulls none."""
+
+    arms: IntArray = field(repr=False)
+
+    def block(self, position: IntArray, query: Query) -> None:
+        """See `algorithm.Watch`."""
+        rounds = int(query.rounds[0])
+        steps = np.arange(rounds, dtype=np.int64)
+        start = int(query.start[0])
+        self.arms[start : start + rounds] = query.take(np.zeros(rounds, np.int64)).arm(steps)
+
+
+def pulled(algorithm: Algorithm, table: FloatArray, seed: int) -> IntArray:
+    """The arms (T,) that one run pulls on a reward table."""
+    noted = _Pulled(np.full(len(table), -1, np.int64))
+    play(algorithm, Table(table), Seeded(seed), np.zeros(1, np.int64), keep=(), watch=noted)
+    return noted.arms
+
+
+def widened(pair: Any, size: int, arms: IntArray) -> GroupPair | UserPair:
+    """A pair that differs in `size` events, like the given one does in one.
+
+    Parameters
+    ----------
+    pair
+        A table or a stream pair; a group or a user pair stays as it is.
+    size
+        k; fewer where the table has fewer rounds.
+    arms
+        The arm that a run pulls in each round, (T,).
+
+    Raises
+    ------
+    InputError
+        If a group or a user has more events than `size`, or the pair is interactive.
+    """
+    if isinstance(pair, GroupPair | UserPair):
+        if pair.size > size:
+            raise InputError(f"pairs: {pair.size} events differ, more than the group of {size}")
+        return pair
+    if not isinstance(pair, TablePair | StreamPair):
+        raise InputError("pairs: an adaptive adversary has one challenge; it cannot be widened to a group")
+    left, right = (np.array(table) for table in pair.worlds())
+    changed = np.flatnonzero(left[pair.round] != right[pair.round])
+    was, now = float(left[pair.round, changed[0]]), float(right[pair.round, changed[0]])
+    rounds = _nearest(left, pair, int(changed[0]), arms, was)[: size - 1]
+    changes = [(int(t), int(arm), now) for t in (pair.round, *rounds) for arm in changed]
+    for t in rounds:
+        left[t, changed] = was
+    return GroupPair(left, changes, pair.bounds)
+
+
+def _nearest(left: FloatArray, pair: Any, arm: int, arms: IntArray, was: float) -> list[int]:
+    """Other rounds, best first: the arm is pulled there, the entry is the changed one's, it is near."""
+    rounds = np.delete(np.arange(len(left)), pair.round)
+    hit = arms[rounds] == arm
+    if isinstance(pair, StreamPair):  # every arm pays the same
+        hit = arms[rounds] >= 0
+    same = left[rounds, arm] == was
+    # Of two rounds as near as each other the later one comes first.
+    order = np.lexsort((rounds < pair.round, np.abs(rounds - pair.round), ~same, ~hit))
+    return [int(t) for t in rounds[order].tolist()]
+
+
+def of_algorithm(algorithm: Algorithm, pairs: Sequence[Any], size: int, seed: int) -> list[Any]:
+    """The pairs of an auditor, widened."""
+    return [
+        widened(pair, size, pulled(algorithm, np.asarray(pair.worlds()[0]), seed))
+        if isinstance(pair, TablePair | StreamPair)
+        else widened(pair, size, np.zeros(0, np.int64))
+        for pair in pairs
+    ]
+
+
+def kind(pairs: Sequence[Any] | None) -> str:
+    """``user`` if all pairs given are those of users, else ``group``."""
+    return "user" if pairs and all(isinstance(pair, UserPair) for pair in pairs) else "group"
+
+
+def asked(
+    group: int | None, epsilon: float, delta: float, *, curve: bool, rho: float | None = None
+) -> dict[str, Any]:
+    """What a plan keeps of these demands, for a re-run: the promise about one event, where it was widened."""
+    plan: dict[str, Any] = {}
+    if group is not None:
+        plan |= {"group": group, "event_epsilon": epsilon, "event_delta": delta}
+    if rho is not None:
+        plan["rho"] = rho
+    if curve:
+        plan["curve"] = True
+    return plan
+
+
+def asked_again(plan: dict[str, Any], claim: dict[str, Any]) -> dict[str, Any]:
+    """The options of an audit that `asked` wrote down, with the promise that they start from."""
+    options: dict[str, Any] = {"epsilon": claim["epsilon"], "delta": claim["delta"]}
+    if "group" in plan:
+        options = {
+            "epsilon": plan["event_epsilon"],
+            "delta": plan["event_delta"],
+            "group": int(plan["group"]),
+        }
+    if "rho" in plan:
+        options |= {"epsilon": None, "rho": plan["rho"]}
+    if plan.get("curve"):
+        options["curve"] = True
+    return options

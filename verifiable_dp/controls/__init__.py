@@ -1,0 +1,22 @@
+"""Controls: classic mechanisms, right and broken, whose true epsilon is computed here.
+
+An auditor that is right must refute those whose truth exceeds the claim, and no other; `selftest` shows it,
+and how close the bounds come to those of the best event (Neyman & Pearson), which the known laws give.
+"""
+
+from verifiable_dp.controls.catalogue import Control, controls
+from verifiable_dp.controls.laws import Laws, noisy_max_truth
+from verifiable_dp.controls.running import Outcome, plan_of, record, run, selftest, table
+
+__all__ = [
+    "Control",
+    "Laws",
+    "Outcome",
+    "controls",
+    "noisy_max_truth",
+    "plan_of",
+    "record",
+    "run",
+    "selftest",
+    "table",
+]
