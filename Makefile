@@ -6,13 +6,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
-.PHONY: test report lint types layers bench clean venv links
+.PHONY: test report mutants lint types layers bench clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 report: venv
 	$(BIN)/verifiable-dp report --budget $(BUDGET) --out reports
+
+mutants: venv
+	$(BIN)/verifiable-dp mutants --workers 2 --json reports/mutants.json --html reports/mutants.html
 
 lint: venv
 	$(BIN)/ruff check .

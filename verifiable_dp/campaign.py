@@ -18,6 +18,7 @@ from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.reporting.errata import document, save, verify_errata
 from verifiable_dp.reporting.mutation import document as kill_table
+from verifiable_dp.reporting.mutation import verify_mutants
 from verifiable_dp.reporting.page import of_claim, render_index
 from verifiable_dp.reporting.record import Report, schema, write_text
 from verifiable_dp.reporting.verify import read
@@ -206,9 +207,11 @@ def write_index(folder: Path) -> Path:
     links = [f"{path.parent.name}/record.html" for path in paths]
     whole = folder / "errata.json"
     slips = verify_errata(whole)["errata"] if whole.exists() else []
+    table = folder / "mutants.json"
+    killed = verify_mutants(table)["summary"] if table.exists() else None
     (folder / "schema").mkdir(exist_ok=True)
     write_text(folder / "schema" / "record-1.json", json.dumps(schema(), indent=1, sort_keys=True) + "\n")
-    return write_text(folder / "index.html", render_index(records, links, slips))
+    return write_text(folder / "index.html", render_index(records, links, slips, killed))
 
 
 def exit_status(reports: Sequence[Report]) -> int:

@@ -11,6 +11,7 @@ from verifiable_dp.algorithm import Query, play
 from verifiable_dp.auditing import operators, registry
 from verifiable_dp.auditing.operators import AllButLast, Lingering, Outside, Overlapping, Upper, traits
 from verifiable_dp.environments import Table
+from verifiable_dp.evidence import halting
 from verifiable_dp.noise import Seeded
 
 DOCS = Path(__file__).parents[2] / "docs" / "mutation-suite.md"
@@ -87,6 +88,7 @@ def test_truncation_operators_apply_only_where_rewards_are_truncated():
     assert not doubled.applies(instance("ucb1"))  # it promises nothing
 
 
+HIDDEN = ("hidden noise x0.5", "threshold noise omitted", "query noise omitted")
 PLAYED = ("tree-sum", "dp-se", "dp-linear", "adaptive-tree", "dp-exponential-nas")
 
 
@@ -107,8 +109,18 @@ def test_every_mutant_can_be_played_and_each_operator_changes_something():
                 if not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(right, found, strict=True)):
                     changed.add(each.name)
     assert tried == {each.name for each in operators.operators()}
-    # Noise beyond eight scales is rarer than these few runs show.
-    assert tried - changed <= {"clipped noise x8"}
+    # Noise beyond eight scales is rarer than these few runs show; hidden noise is looked at below.
+    assert tried - changed <= {"clipped noise x8", *HIDDEN}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_operators_on_hidden_noise_change_the_law_of_the_halt(name):
+    auditor = registry.auditor("dp-exponential-nas")
+    algorithm = instance("dp-exponential-nas")
+    pair = auditor.pairs(algorithm)[0]
+    right, broken = (halting.law(a, pair) for a in (algorithm, operators.operator(name).make(algorithm)))
+    assert np.abs(np.exp(right.log_p) - np.exp(broken.log_p)).max() > 0.01
+    assert broken.epsilon > right.epsilon
 
 
 def query(ask=None, rounds=4):

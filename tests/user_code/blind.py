@@ -51,7 +51,7 @@ def curious(rewards, n_runs, rng):
 
 
 def noisy_rewards(rewards, n_runs, rng):
-    """UCB on rewards that each got half the noise of the local model, all of them seen through actions only."""
+    """UCB on rewards that each got a quarter of the noise of the local model; only actions are seen."""
     horizon, n_arms = rewards.shape
     runs = np.arange(n_runs)
     sums, pulls = np.zeros((n_runs, n_arms)), np.zeros((n_runs, n_arms))

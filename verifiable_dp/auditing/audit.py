@@ -380,7 +380,23 @@ def _law_power(subject: Subject) -> tuple[float, float] | None:
 
 def aligned_pairs(subject: Subject) -> list[Pair]:
     """The strongest of the auditor's neighbours, and plain ones that it may not have thought of."""
-    return [*subject.pairs[:4], *_default_pairs(subject.algorithm)]
+    return [*subject.pairs[:4], *_default_pairs(subject.algorithm), *_far_pairs(subject.algorithm)]
+
+
+def _far_pairs(algorithm: Algorithm) -> list[Pair]:
+    """Where any reward is allowed: first and last reward of the first block, beyond the search bounds."""
+    if np.isfinite(algorithm.bounds).all():
+        return []
+    low, high = algorithm.search_bounds
+    block = algorithm.query(algorithm.start(np.zeros(1, np.int64)))
+    pairs: list[Pair] = []
+    for step in dict.fromkeys((0, int(block.rounds[0]) - 1)):
+        arm = int(block.arm(np.array([step]))[0])
+        for factor in (1.9, 5.0, 20.0):
+            table = np.zeros((algorithm.horizon, algorithm.n_arms))
+            table[step, arm] = factor * low
+            pairs.append(TablePair(table, step, arm, factor * high, (factor * low, factor * high)))
+    return pairs
 
 
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:

@@ -973,7 +973,7 @@ def _answer_operators() -> list[Operator]:
             "answer",
             Cached,
             lambda found: _summed(found) and found.visible and found.blocks > 1,
-            _always(np.inf),
+            _unknown,
         ),
         Operator(
             "exact log",

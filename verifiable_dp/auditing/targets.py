@@ -534,10 +534,13 @@ class ReleaseSampler:
             )
         return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
 
-    def compact(self, pair: DataPair) -> bool:
-        """Whether many draws are cheap to keep: outputs recur and are counted, or are one number."""
+    def draws_kept(self, pair: DataPair, test: int) -> int:
+        """Selection draws a side that are cheap to keep beside `test` test draws.
+
+        All if the outputs recur, so that they are counted; half if they are single numbers; else a fifth.
+        """
         seen = self.sample(pair, 0, TUNE, 0, np.arange(_LOOK, dtype=np.int64))
-        return seen.weight is not None or len(seen.numeric) == 1
+        return test if seen.weight is not None else test // 2 if len(seen.numeric) == 1 else test // 5
 
     def sample(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.Sampler.sample`."""
@@ -548,16 +551,17 @@ class ReleaseSampler:
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
     """The different rows of outputs (n, m) and how often each occurs; all rows and None if few recur."""
-    values = values + 0.0  # 0.0 for -0.0
-    bits = values.view(np.int64)
-    weights = np.random.Generator(np.random.Philox(20210101)).integers(0, 2**62, bits.shape[1]) * 2 + 1
+    weights = np.random.Generator(np.random.Philox(20210101)).integers(0, 2**62, values.shape[1]) * 2 + 1
+    codes = np.zeros(len(values), np.int64)
     with np.errstate(over="ignore"):
-        # Codes as in `action_columns`; doubles of whole numbers end in zeros: high bits are folded in.
-        codes = (bits ^ (bits >> 29)) @ weights
+        for j, weight in enumerate(np.atleast_1d(weights)):  # one column at a time: memory
+            bits = (values[:, j] + 0.0).view(np.int64)  # 0.0 for -0.0
+            # Codes as in `action_columns`; doubles of whole numbers end in zeros: high bits are folded in.
+            codes += (bits ^ (bits >> 29)) * weight
     if len(np.unique(codes[:_LOOK])) > min(len(codes), _LOOK) // 4:
         return values, None
-    _, first, weight = np.unique(codes, return_index=True, return_counts=True)
-    return values[first], weight
+    _, first, times = np.unique(codes, return_index=True, return_counts=True)
+    return values[first] + 0.0, times
 
 
 def _sorts(result: Any) -> str:
@@ -573,15 +577,22 @@ def _whole_codes(values: FloatArray) -> dict[str, IntArray]:
 
     Each run's code depends on its own outputs only, so that runs stay independent of one another.
     """
-    whole, nothing = values == np.floor(values), np.isnan(values)
-    if not whole.any() and not nothing.any():  # the same codes, without the work
-        found = action_columns(np.full((1, values.shape[1]), _CODES[0]), "output")
+    codes = np.empty(values.shape, np.int64)
+    for j, column in enumerate(values.T):  # one at a time: memory
+        codes[:, j] = _codes_of(column)
+    if (codes == _CODES[0]).all():  # the same codes, without the work
+        found = action_columns(codes[:1], "output")
         return {name: np.broadcast_to(code, (len(values),)) for name, code in found.items()}
-    codes = np.where(whole & (np.abs(values) <= _EDGE), values, 0.0).astype(np.int64)
-    beyond = (~whole, nothing, whole & (values > _EDGE), whole & (values < -_EDGE))
+    return action_columns(codes, "output")
+
+
+def _codes_of(column: FloatArray) -> IntArray:
+    whole = column == np.floor(column)
+    codes = np.where(whole & (np.abs(column) <= _EDGE), column, 0.0).astype(np.int64)
+    beyond = (~whole, np.isnan(column), whole & (column > _EDGE), whole & (column < -_EDGE))
     for where, code in zip(beyond, _CODES, strict=True):
         codes[where] = code
-    return action_columns(codes, "output")
+    return codes
 
 
 _LOOK = 4096  # draws that show whether outputs recur

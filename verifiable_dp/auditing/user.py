@@ -444,8 +444,8 @@ def audit_release(
         # Most of the time goes into scores, not into draws: a million a side take about a second.
         most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
         plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
-        if sampler.compact(candidates[0]):
-            plan = replace(plan, select=max(plan.select, plan.test // 2))
+        kept = min(sampler.draws_kept(candidates[0], plan.test), plan.test // 2)
+        plan = replace(plan, select=max(plan.select, kept))
         if seen.deterministic:
             plan = Plan(24, 100, 200)
         plan = replace(plan, sequential=sequential)

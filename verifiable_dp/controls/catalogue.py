@@ -115,12 +115,11 @@ def _sparse_vector(
         above = noisy >= threshold + rng.laplace(0, rho, (size, 1))
         if not limit:
             return above
-        first = np.where(above.any(axis=1), above.argmax(axis=1), len(data))
-        answers = stopped(len(data))[first]
+        first, found = above.argmax(axis=1), above.any(axis=1)
+        answers = stopped(len(data))[np.where(found, first, len(data))]
         if not value:
             return answers
-        seen = np.append(noisy, np.full((size, 1), np.nan), axis=1)[np.arange(size), first]
-        return np.column_stack([answers, seen])
+        return np.column_stack([answers, np.where(found, noisy[np.arange(size), first], np.nan)])
 
     return release
 

@@ -125,8 +125,8 @@ class Outcome:
 
 def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) -> Outcome:
     """Audit one control with the sizes of `plan`."""
-    if ReleaseSampler(control.release, seed).compact(DataPair(*control.pair)):
-        plan = replace(plan, select=plan.test)
+    kept = ReleaseSampler(control.release, seed).draws_kept(DataPair(*control.pair), plan.test)
+    plan = replace(plan, select=max(plan.select, kept))
     start = time.process_time()
     draft = audit_release(
         control.release,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 TOLERANCE = 1e-9
+_FAR = 10.0  # scales
 SHARED = "values were published for which the run drew no noise of its own"
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
@@ -62,8 +63,8 @@ class OneSided(Around):
     ) -> FloatArray:
         """See `Noise.laplace`."""
         out = self.inner.laplace(value, scale, run, slot, where)
-        # A noise beyond the change itself, so that the whole change is paid.
-        span = np.abs(out - value) + 2.0 * (scale > 0)
+        # Beyond the change itself, so that the whole change is paid, and where a law with other tails shows.
+        span = np.abs(out - value) + 2.0 * (scale > 0) + _FAR * scale
         return out if self.sign == 0 else value + self.sign * span
 
 

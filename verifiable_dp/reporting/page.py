@@ -171,7 +171,10 @@ def render_errata(whole: Mapping[str, Any]) -> str:
 
 
 def render_index(
-    records: Sequence[Mapping[str, Any]], links: Sequence[str], errata: Sequence[Mapping[str, Any]] = ()
+    records: Sequence[Mapping[str, Any]],
+    links: Sequence[str],
+    errata: Sequence[Mapping[str, Any]] = (),
+    mutants: Mapping[str, Any] | None = None,
 ) -> str:
     """The index page.
 
@@ -183,6 +186,8 @@ def render_index(
         Relative address of the page of each.
     errata
         Rows of the errata's data file.
+    mutants
+        Summary of the kill table; None without one.
     """
     rows = []
     for record, link in zip(records, links, strict=True):
@@ -204,4 +209,8 @@ def render_index(
                 "comparisons": comparisons,
             }
         )
-    return _environment().get_template("index.html.jinja").render(rows=rows, style=_style(), errata=errata)
+    return (
+        _environment()
+        .get_template("index.html.jinja")
+        .render(rows=rows, style=_style(), errata=errata, mutants=mutants)
+    )
