@@ -1,8 +1,8 @@
 """The command line as a user meets it: subprocesses, exit statuses, one line for what is unusable."""
 
 import json
-import re
 import os
+import re
 import signal
 import subprocess
 import sysconfig
