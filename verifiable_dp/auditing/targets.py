@@ -187,7 +187,7 @@ def _load_file(path: Path) -> Any:
     shadowed = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # worker processes and pickling look it up by name
     try:
-        with _guarded():
+        with guarded():
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         if shadowed is not None:
@@ -203,14 +203,14 @@ def _load_module(name: str) -> Any:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        with _guarded():
+        with guarded():
             return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
 
 
 @contextlib.contextmanager
-def _guarded() -> Iterator[None]:
+def guarded() -> Iterator[None]:
     """While a target runs: what it prints goes to stderr, and the working directory is put back."""
     try:
         folder = os.getcwd()
@@ -355,7 +355,7 @@ def _fresh(data: Any) -> Any:
 def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """What the function returns, mechanisms as an array; what it raises is unusable input, and says where."""
     try:
-        with _guarded():
+        with guarded():
             result = function(*arguments)
             return np.asarray(result) if what == "release" else result
     except (Exception, SystemExit) as error:

@@ -12,8 +12,9 @@ from joblib import parallel_config
 
 from verifiable_dp import _validate, claims
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import drafts, groups
+from verifiable_dp.auditing import drafts, groups, traced
 from verifiable_dp.auditing import power as powers
+from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
 from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED, Progress, pinned_plan, silent, sizes_of
 from verifiable_dp.auditing.process import Exec, ProcessTarget, running
 from verifiable_dp.auditing.targets import (
@@ -113,6 +114,23 @@ def audit_play(
     tune.calls = 0
     finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
     candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
+    tracing = None
+    examples = int(pinned.get("traced", 0)) if pinned else min(size.examples, _TRACED)
+    if examples and not many and group is None:
+        progress("tracing")
+        tracing = traced.trace(
+            function,
+            name,
+            claim,
+            candidates,
+            n_arms=n_arms,
+            horizon=horizon,
+            bounds=(low, high),
+            seed=seed,
+            examples=examples,
+        )
+        if tracing and pairs is None and tracing[1].pair is not None:
+            candidates.insert(0, tracing[1].pair)  # what cost most leads the black box
     candidates = _grouped(sampler, candidates, group)
     levels = _Levels(alpha, confidence, tests=2 + curve, looks=2)
     progress("first look: plain neighbours")
@@ -156,12 +174,13 @@ def audit_play(
             "tune": tune_runs,
             "first": first,
             "given_pairs": pairs is not None,
+            **({"traced": examples} if tracing else {}),
             **groups.asked(group, epsilon, delta, curve=curve),
         },
         budget=budget,
         alpha=alpha,
         confidence=confidence,
-        checks=checks,
+        checks=[*([tracing[0]] if tracing else []), *checks],
         candidates=candidates,
         chosen=chosen,
         power=power,
@@ -191,6 +210,7 @@ class _Tuner:
         return actions
 
 
+_TRACED = 60  # examples of the search of tracing, at most
 _NO_POWER = (
     "power could not be stated: no reduction of the noise that the generator adds (laplace, normal, "
     "exponential, gumbel, logistic, geometric) was refuted with probability .95 at this budget"
@@ -512,13 +532,16 @@ def _fitting(options: Mapping[str, Any], plays: bool) -> dict[str, Any]:
 
 
 def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -> dict[str, Any]:
-    """Audit a user's callable; what it is follows from its parameters (`kind_of`)."""
+    """Audit a user's callable, or a class of bandits; what it is follows from its parameters (`kind_of`)."""
     options = {"numerics": False, **options}
     if options.get("epsilon") is None and options.get("rho") is None:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if isinstance(function, Exec):
         return _audit_command(function, name=name, **options)
-    kind, function = adapted(function)
+    if makes_bandits(function):
+        kind, function = "play", BanditClass(function)
+    else:
+        kind, function = adapted(function)
     if kind == "release":
         for unused in ("n_arms", "horizon"):
             options.pop(unused, None)

@@ -51,6 +51,8 @@ def measured(check: Mapping[str, Any]) -> str:
     numbers, result = check["statistics"], check["result"]
     if check["kind"] == "statement":
         return f"{_number(numbers['value'])}, to be {numbers['relation']} {_number(numbers['limit'])}"
+    if check["kind"] == "tracing":
+        return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
     if check["kind"] == "alignment":
         return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
     if check["kind"] in ("black_box", "numerics"):

@@ -319,6 +319,7 @@ class Report:
             lines.append(f"note: {record['target']['note']}")
         for check in record["checks"]:
             lines.append(f"  {check['name']}: {_check_line(check)}")
+            lines.extend(f"  {words}" for words in leads(check))
         for found in record["counterexamples"]:
             pair = found.get("pair", {}).get("words", "")
             lines.append(f"  counterexample ({found['check']}): {pair}; {in_words(found)}")
@@ -358,8 +359,25 @@ def in_words(found: Mapping[str, Any]) -> str:
     return f"loss {float(found['loss']):.6g}"
 
 
+def leads(check: Mapping[str, Any]) -> list[str]:
+    """Where raw data decided something, as linters write it; only tracing names lines."""
+    if check["kind"] != "tracing":
+        return []
+    return [
+        f"{lead['file']}:{lead['line']}: {lead['words']}: {lead['source']}"
+        for lead in check["statistics"]["leads"]
+        if lead["open"]
+    ]
+
+
 def _check_line(check: Mapping[str, Any]) -> str:
     numbers, result = check["statistics"], check["result"]
+    if check["kind"] == "tracing":
+        if numbers["failure"]:
+            return f"not traced: {numbers['failure']}"
+        cost = "other actions come out" if not numbers["same_output"] else f"cost {numbers['max_cost']:.6g}"
+        within = "within the claim" if result["holds"] else "not within the claim"
+        return f"{result['verdict']}, {cost} in {numbers['examined']} pairs of runs: {within}"
     if check["kind"] in ("black_box", "numerics"):
         return (
             f"{result['verdict']}, {numbers['k1']} of {numbers['n1']} against "

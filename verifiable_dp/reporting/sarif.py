@@ -12,6 +12,7 @@ from verifiable_dp.reporting.record import in_words
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "privacy": "The differential-privacy claim is refuted by a counterexample that can be run again.",
+    "raw-data": "Raw data decides something before any noise.",
     "privacy-undecided": "The audit could neither refute the privacy claim nor state its power.",
     "regret": "The regret theorem is contradicted by measurements.",
 }
@@ -20,7 +21,8 @@ _RULES = {
 def to_sarif(record: Mapping[str, Any]) -> str:
     """One result for each refuted or contradicted check, and one if privacy stays undecided.
 
-    A target that keeps its claims gives an empty list of results.
+    Then also the lines at which tracing saw raw data decide. A target that keeps its claims gives an empty
+    list of results.
     """
     run = {
         "tool": {
@@ -30,7 +32,7 @@ def to_sarif(record: Mapping[str, Any]) -> str:
                 "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in _RULES.items()],
             }
         },
-        "results": [_result(record, *finding) for finding in _findings(record)],
+        "results": [*(_result(record, *finding) for finding in _findings(record)), *_leads(record)],
         "properties": {"digest": record["digest"], "verdict": record["verdict"]},
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -56,15 +58,36 @@ def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return found
 
 
+def _leads(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A warning on each line where raw data decided something, unless the claim stands."""
+    if record["verdict"] == "not_refuted":
+        return []
+    return [
+        {
+            "ruleId": "raw-data",
+            "level": "warning",
+            "message": {"text": f"{lead['words']}: {lead['source']}"},
+            "locations": [_location(lead["file"], lead["line"])],
+        }
+        for check in record["checks"]
+        if check["kind"] == "tracing"
+        for lead in check["statistics"]["leads"]
+        if lead["open"]
+    ]
+
+
+def _location(file: str, line: int) -> dict[str, Any]:
+    path = PurePath(file)
+    uri = path.as_uri() if path.is_absolute() else path.as_posix()
+    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if line:
+        location["region"] = {"startLine": line}
+    return {"physicalLocation": location}
+
+
 def _result(record: Mapping[str, Any], rule: str, level: str, text: str) -> dict[str, Any]:
     source = record["target"]["source"]
     result: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": text}}
     if source["path"]:
-        path = PurePath(source["path"])
-        location: dict[str, Any] = {
-            "artifactLocation": {"uri": path.as_uri() if path.is_absolute() else path.as_posix()}
-        }
-        if source["line"]:
-            location["region"] = {"startLine": source["line"]}
-        result["locations"] = [{"physicalLocation": location}]
+        result["locations"] = [_location(source["path"], source["line"])]
     return result

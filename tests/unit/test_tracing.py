@@ -1,0 +1,793 @@
+"""Tracing: hand-computed losses, what is followed and what is named, and that nothing correct is accused."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import math
+import os
+import random
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+import verifiable_dp as vdp
+from tests.user_code import styles
+from verifiable_dp.algorithm import play as play_all
+from verifiable_dp.auditing import registry
+from verifiable_dp.evidence import alignment
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine, shares
+from verifiable_dp.evidence.tracing.laws import Law
+from verifiable_dp.evidence.tracing.ledger import Lead, Place, in_order
+from verifiable_dp.neighbours import TablePair, pair_of
+from verifiable_dp.noise import Recorder, Replayer
+
+HORIZON, ARMS = 60, 2
+ZEROS = np.zeros((HORIZON, ARMS))
+PAIRS = [TablePair(ZEROS, 0, 0, 1.0), TablePair(ZEROS + 0.5, 0, 0, 1.0)]
+EDGE = np.zeros((HORIZON, ARMS))
+EDGE[:30, 0] = 1.0
+EDGES = [TablePair(EDGE, 40, 0, 1.0)]
+OWN = frozenset([__file__])
+
+
+def subject(function, files=OWN, horizon=HORIZON, n_arms=ARMS):
+    return Subject(function, n_arms, horizon, (0.0, 1.0), files)
+
+
+def traced(function, pair=PAIRS[0], seed=0):
+    done = subject(function).trace(pair, seed)
+    assert not done.here.failure, done.here.failure
+    return done
+
+
+def leads(function, pair=PAIRS[0]):
+    return [lead.what for lead in traced(function, pair).leads]
+
+
+def examined(function, examples=10, pairs=PAIRS, files=OWN):
+    return check(examine(subject(function, files), 1.0, pairs, seed=0, examples=examples), 1.0)
+
+
+# ---------------------------------------------------------------- laws
+
+
+@pytest.mark.parametrize(
+    ("kind", "law"),
+    [
+        ("laplace", stats.laplace(scale=2.0)),
+        ("normal", stats.norm(scale=2.0)),
+        ("exponential", stats.expon(scale=2.0)),
+        ("gumbel", stats.gumbel_r(scale=2.0)),
+        ("logistic", stats.logistic(scale=2.0)),
+    ],
+)
+def test_log_ratios_are_those_of_the_law(kind, law):
+    z = np.array([0.3, 1.0, 2.5])
+    mine = Law(kind, np.full(3, 2.0), np.ones(3))
+    assert np.allclose(mine.log_density(z) - mine.log_density(z + 0.7), law.logpdf(z) - law.logpdf(z + 0.7))
+
+
+@pytest.mark.parametrize(("kind", "law"), [("geometric", stats.geom(0.3)), ("discrete_laplace", None)])
+def test_log_ratios_of_whole_noise(kind, law):
+    law = law or stats.dlaplace(-math.log(0.7))
+    mine = Law(kind, np.full(1, 0.3), np.ones(1))
+    ratio = mine.log_density(np.array([2.0])) - mine.log_density(np.array([5.0]))
+    assert np.allclose(ratio, law.logpmf(2) - law.logpmf(5))
+    assert np.isneginf(mine.log_density(np.array([1.5])))[0]
+
+
+def test_bounds_by_kind():
+    shift, one = np.array([0.0, 3.0]), np.ones(2)
+    assert Law("laplace", 2 * one, one).most(shift).tolist() == [0.0, 1.5]
+    assert Law("normal", one, one).most(shift).tolist() == [0.0, math.inf]
+    assert Law("normal", 2 * one, -one).concentrated(shift).tolist() == [0.0, 9 / 8]
+
+
+# ---------------------------------------------------------------- releases, by hand
+
+
+def commit_with(noisy):
+    """A bandit that plays the arm of the larger noisy sum after half its rounds."""
+
+    def play(rewards, rng):
+        half = len(rewards) // 2
+        arms = np.arange(len(rewards)) % 2
+        sums = np.array([rewards[arm:half:2, arm].sum() for arm in range(2)])
+        arms[half:] = np.argmax(noisy(sums, rng))
+        return arms
+
+    return play
+
+
+def in_zeros(sums, rng):
+    noise = np.zeros(2)
+    for k in range(2):
+        noise[k] = rng.laplace(scale=2.0)
+    return sums + noise
+
+
+def in_empty(sums, rng):
+    noisy = np.empty(2)
+    for k in range(2):
+        noisy[k] = sums[k] + rng.laplace(0, 2.0)
+    return noisy
+
+
+def added_in_place(sums, rng):
+    sums += rng.laplace(0, 2.0, 2)
+    return sums
+
+
+def noise_then_data(sums, rng):
+    noisy = rng.laplace(0, 2.0, 2)
+    for k in range(2):
+        noisy[k] += sums[k]
+    return noisy
+
+
+def array_then_data(sums, rng):
+    noisy = np.array([rng.laplace(0, 2.0) for _ in range(2)])
+    noisy += sums
+    return noisy
+
+
+def two_dimensional(sums, rng):
+    noise = np.zeros((2, 2))
+    noise[1] = rng.laplace(0, 2.0, 2)
+    return (noise + sums)[1]
+
+
+@pytest.mark.parametrize(
+    ("noisy", "paid"),
+    [
+        (lambda s, rng: s + rng.laplace(0, 2.0, 2), 0.5),
+        (lambda s, rng: s / 10 + rng.laplace(0, 2.0, 2), 0.05),
+        (lambda s, rng: (s + rng.laplace(0, 2.0, 2)) / 10, 0.5),
+        (lambda s, rng: s - rng.laplace(0, 2.0, 2), 0.5),
+        (lambda s, rng: 3 - (s * 2 - rng.laplace(0, 1.0, 2) * 4), 0.5),
+        (lambda s, rng: rng.laplace(s, 2.0), 0.5),
+        (lambda s, rng: rng.laplace(s, [2.0, 2.0]), 0.5),
+        (lambda s, rng: s + (rng.exponential(2.0, 2) - rng.exponential(2.0, 2)), 0.5),
+        (lambda s, rng: s + rng.logistic(0, 2.0, 2), 0.5),
+        (lambda s, rng: s + rng.geometric(1 - math.exp(-0.5), 2) - rng.geometric(1 - math.exp(-0.5), 2), 0.5),
+        (lambda s, rng: [x + rng.laplace(0, 2.0) for x in s], 0.5),
+        (lambda s, rng: [float(x) + rng.laplace(0, 2.0) for x in s.tolist()], 0.5),
+        (lambda s, rng: np.round(s + rng.laplace(0, 2.0, 2)), 0.5),
+        (in_zeros, 0.5),
+        (in_empty, 0.5),
+        (added_in_place, 0.5),
+        (noise_then_data, 0.5),
+        (array_then_data, 0.5),
+        (two_dimensional, 0.5),
+    ],
+)
+def test_costs_by_hand(noisy, paid):
+    done = traced(commit_with(noisy))
+    assert done.loss.same_output
+    assert cost(done) == pytest.approx(paid, abs=1e-9)
+    assert abs(done.loss.total) <= paid + 1e-9
+    assert [lead.what for lead in done.leads if lead.what != "number"] == []
+
+
+def test_normal_noise_has_a_concentrated_cost():
+    done = traced(commit_with(lambda s, rng: s + rng.normal(0, 2.0, 2)))
+    assert done.loss.rho == pytest.approx(1 / 8)
+    assert cost(done) == math.inf
+    both = commit_with(lambda s, rng: s + rng.normal(0, 2.0, 2) + 0 * rng.laplace())
+    assert traced(both).loss.rho == pytest.approx(1 / 8)
+    found = examine(
+        subject(commit_with(lambda s, rng: s + rng.standard_normal(2))), 1.0, PAIRS, seed=0, examples=5
+    )
+    assert check(found, 1.0).statistics["rho"] == pytest.approx(0.5)
+
+
+def test_the_loss_is_that_of_the_transcript():
+    seen = {}
+
+    def play(rewards, rng):
+        noisy = rewards[:, 0].sum() + rng.laplace(0, 2.0)
+        seen.setdefault("out", float(noisy))
+        return [int(seen["out"] > 0)] * len(rewards)
+
+    done = traced(play)
+    out = seen["out"]
+    assert done.loss.total == pytest.approx((abs(out - 1) - abs(out)) / 2)
+
+
+def test_a_draw_that_meets_data_twice_is_one():
+    def play(rewards, rng):
+        noisy = rewards[:, 0].sum() + rng.laplace()
+        again = noisy - 1
+        return [int(noisy > 0) + int(again > 0)] * len(rewards)
+
+    assert cost(traced(play)) == pytest.approx(1.0)
+
+    def differs(rewards, rng):
+        z = rng.laplace()
+        first, second = rewards[0, 0] + z, rewards[1, 0] + z
+        return [int(first > second)] * len(rewards)
+
+    done = traced(differs)
+    assert cost(done) == math.inf
+    assert "one draw" in done.loss.divergence
+
+
+def test_halves_of_a_two_sided_draw_are_not_used_twice():
+    def play(rewards, rng):
+        a, b, c = rng.exponential(size=3)
+        first, second = rewards[0, 0] + (a - b), rewards[0, 0] + (b - c)
+        return [int(first > 0) + int(second > 0)] * len(rewards)
+
+    assert cost(traced(play)) == math.inf
+
+
+def test_raw_chances_are_paid_for_by_their_ratio():
+    def exponential_mechanism(rewards, rng):
+        weights = np.exp(0.25 * rewards[:, :].sum(axis=0))
+        return [rng.choice(2, p=weights / weights.sum())] * len(rewards)
+
+    done = traced(exponential_mechanism)
+    p = math.exp(0.25) / (1 + math.exp(0.25))
+    assert cost(done) == pytest.approx(max(abs(math.log(2 * p)), abs(math.log(2 * (1 - p)))))
+    assert done.leads == []
+
+    def stochastic_bit(rewards, rng):
+        told = rng.random() < 0.25 + rewards[0, 0] / 2
+        other = rng.binomial(1, 0.25 + rewards[0, 0] / 2)
+        return [int(told) + int(other)] * len(rewards)
+
+    assert cost(traced(stochastic_bit)) == pytest.approx(2 * math.log(3))
+
+
+@pytest.mark.parametrize("keep", [0.6, 0.75])
+def test_randomised_response_is_aligned_by_its_coin(keep):
+    def play(rewards, rng):
+        bit = bool(rewards[0, 0] > 0.5)
+        told = bit if rng.random() < keep else not bit
+        return [int(told)] * len(rewards)
+
+    done = traced(play)
+    assert cost(done) == pytest.approx(math.log(keep / (1 - keep)))
+    assert len(done.flipped) == 1
+
+    def leaks(rewards, rng):
+        bit = bool(rewards[0, 0] > 0.5)
+        told = bit if rng.random() < keep else not bit
+        return [int(told) + 2 * bit] * len(rewards)
+
+    assert cost(traced(leaks)) == math.inf
+
+
+# ---------------------------------------------------------------- leads
+
+
+@pytest.mark.parametrize(
+    ("decide", "kind"),
+    [
+        (lambda r: int(r[:, 0].sum() > r[:, 1].sum()), "number"),
+        (lambda r: 1 if r[0, 0] > r[0, 1] else 0, "branch"),
+        (lambda r: [1, 0][bool(r[0, 0] > 0.2)], "branch"),
+        (lambda r: int(np.argmax(r.sum(axis=0))), "argmax"),
+        (lambda r: int(r.sum(axis=0).argmax()), "argmax"),
+        (lambda r: int(np.argmax([r[:, 0].sum(), r[:, 1].sum()])), "argmax"),
+        (lambda r: max(range(2), key=lambda a: r[:, a].sum()), "argmax"),
+        (lambda r: sorted(range(2), key=lambda a: -r[:, a].sum())[0], "argmax"),
+        (lambda r: max(enumerate(r.sum(axis=0)), key=lambda pair: pair[1])[0], "argmax"),
+        (lambda r: [0, 1, 1][(r[0] > 0.5).sum()], "index"),
+        (lambda r: np.arange(2)[np.rint(r[0, 0]).astype(int)], "index"),
+        (lambda r: len(f"{r[0, 0]:.0f}"), "text"),
+        (lambda r: len(str(r[0, 0])), "text"),
+        (lambda r: 1 if 0.5 in r else 0, "branch"),
+        (lambda r: {0.0: 0}.get(r[0, 0], 1), "index"),
+        (lambda r: r[0, 0] > 0.5, "output"),
+        (lambda r: int(np.random.default_rng(0).binomial(3, r[0, 0])), "chance"),
+    ],
+)
+def test_kinds_of_leads_and_their_line(decide, kind):
+    def play(rewards, rng):
+        return [decide(rewards)] * len(rewards)
+
+    done = traced(play)
+    assert kind in [lead.what for lead in done.leads]
+    place = next(lead.place for lead in done.leads if lead.what == kind)
+    line = play.__code__.co_firstlineno + 1 if kind == "output" else decide.__code__.co_firstlineno
+    assert place == Place(__file__, line)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        lambda r: min(max(r[0, 0], 0.2), 0.8),
+        lambda r: max(x for x in r[:, 0]),
+        lambda r: sorted(r[:, 0])[1],
+        lambda r: np.max([r[0, 0], r[1, 0]]),
+        lambda r: np.median(r[:, 0]),
+        lambda r: sum(row[0] for row in r),
+        lambda r: sum(x for t, (x, _) in enumerate(zip(r[:, 0], r[:, 1], strict=True)) if t > 0),
+        lambda r: math.fsum(r[:, 0].tolist()),
+        lambda r: math.sqrt(r[0, 0]),
+        lambda r: math.pow(r[0, 0], 2),
+        lambda r: round(r[0, 0]) + math.floor(r[1, 0]) + abs(r[0, 1]),
+        lambda r: functools.reduce(lambda a, b: a + b, r[:, 0].tolist()),
+        lambda r: r[0, 0] if isinstance(r[0, 0], float) else [][0],
+        lambda r: np.where(r[:, 0] > 0.5, 1, 0).sum(),
+        lambda r: np.average(r[:, 0], weights=np.ones(len(r))),
+        lambda r: np.dot(r[:, 0], np.ones(len(r))) + (r[:, 1] @ np.ones(len(r))),
+    ],
+)
+def test_what_stays_data_leaves_no_lead(harmless):
+    def play(rewards, rng):
+        return [int(harmless(rewards) + rng.laplace() > 0)] * len(rewards)
+
+    assert leads(play) == []
+    assert leads(play, TablePair(ZEROS + 0.5, 1, 0, 1.0)) == []
+
+
+def test_numbers_are_values():
+    def play(rewards, rng):
+        history, total = [], rewards[0, 0]
+        history.append(total)
+        total += 1.0
+        assert_equal = history[0] + 0.0
+        return [int(assert_equal + rng.laplace(scale=1e-9) > 0.5)] * len(rewards)
+
+    assert traced(play).here.output[0] == 0
+
+
+def test_leads_are_ordered_by_what_they_mean():
+    here, there = Place("a.py", 3), Place("a.py", 9)
+    given = [Lead("number", here, 1, 0), Lead("number", there, 1, 1), Lead("branch", there, 1, 2)]
+    assert [(lead.what, lead.place.line) for lead in in_order(given)] == [("branch", 9), ("number", 3)]
+
+
+# ---------------------------------------------------------------- code as users write it
+
+
+def test_partials_methods_objects_and_closures():
+    def scaled(scale, rewards, rng):
+        sums = np.zeros(2)
+        for row in rewards[:30]:
+            sums += row
+        return [int(np.argmax(sums + rng.laplace(0, scale, 2)))] * len(rewards)
+
+    class Bandit:
+        def play(self, rewards, rng):
+            return scaled(2.0, rewards, rng)
+
+        def __call__(self, rewards, rng):
+            def inner():
+                return scaled(2.0, rewards, rng)
+
+            return inner()
+
+    for function in (functools.partial(scaled, 2.0), Bandit().play, Bandit(), lambda r, g: scaled(2.0, r, g)):
+        assert cost(traced(function)) == pytest.approx(0.5)
+
+
+SOURCES = {
+    "names": "from numpy import argmax, zeros\nimport numpy.random\n",
+    "long": "import numpy\nfrom numpy import *\n",
+}
+BODY = """
+def play(rewards, rng):
+    sums = zeros(2)
+    for t in range(30):
+        sums[t % 2] += rewards[t, t % 2]
+    return [{choose}] * len(rewards)
+"""
+
+
+def load(folder, name, text):
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("head", SOURCES)
+def test_names_that_are_bound_directly(tmp_path, monkeypatch, head):
+    text = SOURCES[head] + BODY.format(choose="int(argmax(sums + rng.laplace(0, 2.0, 2)))")
+    monkeypatch.setitem(sys.modules, f"bound_{head}", None)
+    module = load(tmp_path, f"bound_{head}", text)
+    before = dict(vars(module))
+    done = subject(module.play, frozenset([module.__file__])).trace(PAIRS[0], 0)
+    assert cost(done) == pytest.approx(0.5)
+    assert not done.leads
+    assert all(vars(module)[name] is value for name, value in before.items())
+    assert set(vars(module)) == set(before)
+
+
+def test_helpers_in_modules_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tracing_helper", None)
+    monkeypatch.setitem(sys.modules, "tracing_main", None)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = "import numpy as np\n\ndef best(values):\n    return np.argmax(list(values))\n"
+    helper = load(tmp_path, "tracing_helper", text)
+    text = "from numpy import zeros\nfrom tracing_helper import best\n"
+    text += BODY.format(choose="int(best(sums))")
+    module = load(tmp_path, "tracing_main", text)
+    done = subject(module.play, frozenset([module.__file__])).trace(PAIRS[0], 0)
+    assert [(lead.what, lead.place) for lead in done.leads] == [("argmax", Place(helper.__file__, 4))]
+
+
+@numba.njit
+def compiled(values):
+    return values.sum()
+
+
+compiled(np.ones((2, 2)))
+
+
+def test_compiled_code_is_told_of():
+    def play(rewards, rng):
+        return [int(compiled(rewards) + rng.laplace() > 0)] * len(rewards)
+
+    done = examined(play)
+    line = play.__code__.co_firstlineno + 1
+    assert done.result["holds"]
+    assert done.statistics["max_cost"] == pytest.approx(1.0)
+    assert [(lead["what"], lead["line"]) for lead in done.statistics["leads"]] == [("number", line)]
+    assert "compiled" in done.statistics["notes"][0]["what"]
+    bare = examined(lambda rewards, rng: [int(compiled(rewards) > 30)] * len(rewards), pairs=EDGES)
+    assert not bare.result["holds"]
+    assert bare.verdict == "not_refuted"
+
+
+def test_what_cannot_be_traced_fails_in_one_line_with_its_place():
+    def play(rewards, rng):
+        return [len(json.dumps(rewards[0, 0]))] * len(rewards)
+
+    done = examine(subject(play), 1.0, PAIRS, seed=0, examples=5)
+    line = play.__code__.co_firstlineno + 1
+    assert done.failure.startswith(f"{__file__}:{line}: ")
+    assert "\n" not in done.failure
+    result = check(done, 1.0)
+    assert result.verdict == "not_refuted"
+    assert not result.result["holds"]
+
+
+# ---------------------------------------------------------------- other randomness: never accused
+
+_KEPT = np.random.default_rng(3)
+
+
+def unseeded(rewards, rng):
+    return commit_with(lambda s, _: s + np.random.default_rng().laplace(0, 1.0, 2))(rewards, rng)
+
+
+def process_wide(rewards, rng):
+    return commit_with(lambda s, _: s + np.random.laplace(0, 1.0, 2))(rewards, rng)  # noqa: NPY002
+
+
+def pythons(rewards, rng):
+    def noisy(s, _):
+        return s + np.array([random.expovariate(1.0) - random.expovariate(1.0) for _ in range(2)])
+
+    return commit_with(noisy)(rewards, rng)
+
+
+def kept(rewards, rng):
+    return commit_with(lambda s, _: s + _KEPT.laplace(0, 1.0, 2))(rewards, rng)
+
+
+def from_the_system(rewards, rng):
+    return commit_with(lambda s, _: s + np.frombuffer(os.urandom(2), np.uint8) / 100)(rewards, rng)
+
+
+class Hidden:
+    """Draws where tracing does not look."""
+
+    source = np.random.Generator(np.random.PCG64(1))
+
+    def __init__(self):
+        self.draw = {"laplace": self.source.laplace}
+
+    def __call__(self, rewards, rng):
+        return commit_with(lambda s, _: s + self.draw["laplace"](0, 1.0, 2))(rewards, rng)
+
+
+@pytest.mark.parametrize(
+    ("function", "noted"),
+    [
+        (unseeded, True),
+        (process_wide, True),
+        (pythons, True),
+        (kept, True),
+        (from_the_system, False),
+        (Hidden(), False),
+    ],
+)
+def test_other_randomness_is_noted_and_never_accused(function, noted):
+    done = examined(function)
+    assert done.verdict == "not_refuted"
+    assert bool(done.statistics["notes"]) == noted
+    if noted:
+        assert done.statistics["notes"][0]["file"] == __file__
+        assert "not the generator it is given" in done.statistics["notes"][0]["what"]
+
+
+def test_process_wide_draws_are_followed_by_their_law():
+    assert cost(traced(process_wide)) == pytest.approx(1.0)
+    assert cost(traced(kept)) == pytest.approx(1.0)
+
+
+def test_the_process_wide_generators_keep_their_state():
+    np.random.seed(5)  # noqa: NPY002
+    random.seed(5)
+    first = np.random.random(), random.random()  # noqa: NPY002
+    np.random.seed(5)  # noqa: NPY002
+    random.seed(5)
+    traced(process_wide)
+    assert (np.random.random(), random.random()) == first  # noqa: NPY002
+
+
+def test_a_seed_that_is_raw_is_a_divergence():
+    def play(rewards, rng):
+        own = np.random.default_rng(int(1e3 * rewards[0, 0]))
+        return commit_with(lambda s, _: s + own.laplace(0, 1.0, 2))(rewards, rng)
+
+    assert cost(traced(play)) == math.inf
+
+
+# ---------------------------------------------------------------- the examination
+
+
+def markers():
+    """The marked line of each leak, by function."""
+    found = {}
+    lines = Path(styles.__file__).read_text().splitlines()
+    for function in styles.LEAKS:
+        name = "Greedy" if function is styles.means_with_too_little else function.__name__
+        start = next(i for i, line in enumerate(lines) if line.startswith((f"def {name}(", f"class {name}:")))
+        found[function] = next(i + 1 for i in range(start, len(lines)) if lines[i].endswith("# leak"))
+    return found
+
+
+ONE_SIDED = {styles.with_exponential_noise}
+
+
+@pytest.mark.parametrize("function", styles.RIGHT, ids=lambda f: f.__name__)
+def test_nothing_correct_is_accused(function):
+    done = examined(function, files=frozenset([styles.__file__]))
+    assert done.verdict == "not_refuted"
+    assert not done.statistics["failure"]
+    assert done.result["holds"] == (function not in ONE_SIDED)
+    if function not in ONE_SIDED:
+        assert done.statistics["max_cost"] <= 1.0 + 1e-9
+    json.dumps(done.statistics, allow_nan=False)
+    assert judged("tracing", done.statistics) == done.result
+
+
+@pytest.mark.parametrize("function", styles.LEAKS, ids=lambda f: f.__name__)
+def test_every_leak_is_found_and_named(function):
+    done = examined(function, files=frozenset([styles.__file__]))
+    found = done.statistics
+    assert not done.result["holds"]
+    assert (
+        float(found["max_cost"]) > 1
+        or not found["same_output"]
+        or any(lead["open"] for lead in found["leads"])
+    )
+    named = {lead["line"] for lead in found["leads"]} | {share["line"] for share in found["shares"]}
+    if function is styles.one_draw_for_all:
+        named.add(int(found["divergence"].split(":")[1]))
+    assert markers()[function] in named
+    assert (done.verdict == "refuted") == (function is styles.plain_ucb)
+
+
+def test_a_refutation_takes_confirmed_plain_runs():
+    done = examined(styles.plain_ucb, files=frozenset([styles.__file__]))
+    assert done.result["epsilon_lower"] == "inf"
+    for key, value in (("confirmed", False), ("repeats", 0), ("draws", 1), ("coins", {"random": 1})):
+        assert judged("tracing", {**done.statistics, key: value})["verdict"] == "not_refuted"
+
+
+def test_state_between_runs_is_not_taken_for_a_leak():
+    class Counts:
+        calls = 0
+
+        def __call__(self, rewards, rng):
+            self.calls += 1
+            return [self.calls % 2] * len(rewards)
+
+    assert examined(Counts()).verdict == "not_refuted"
+
+
+def test_a_costlier_pair_is_searched_shrunk_and_made_again():
+    def play(rewards, rng):
+        sums = rewards[:, 0].sum() + rng.laplace()
+        again = rewards[40:, 0].sum() * np.where(rewards[39, 1] > 0.8, 1.0, 0.0) + rng.laplace()
+        return [int(sums > 0) + int(again > 0)] * len(rewards)
+
+    found = examine(subject(play), 1.0, PAIRS[:1], seed=1, examples=400)
+    assert found.worst is not None
+    assert cost(found.worst) == pytest.approx(2.0)
+    again = pair_of(json.loads(json.dumps(found.pair.as_dict())))
+    assert cost(subject(play).trace(again, found.seed)) == pytest.approx(2.0)
+    assert found.seed == 0
+    assert found.pair.round == 40
+    assert found.pair.arm == 0
+    assert len(np.unique(found.pair.left)) == 2
+
+
+def test_shares_and_payments_name_lines():
+    def play(rewards, rng):
+        first = rewards[:20, 0].sum() + rng.laplace()
+        second = rewards[10:, 0].sum() + rng.laplace(scale=0.5)
+        low = first > 0
+        high = second > 0
+        return [0 * (int(low) + int(high))] * len(rewards)
+
+    base = play.__code__.co_firstlineno
+    found = shares(traced(play, TablePair(ZEROS, 15, 0, 1.0)))
+    assert [(share.place.line - base, share.cost) for share in found] == [(2, 2.0), (1, 1.0)]
+    done = examine(subject(play), 5.0, PAIRS[:1], seed=0, examples=0)
+    paid = {row.round: row.cost for row in done.payments}
+    assert paid[0] == pytest.approx(1.0)
+    assert paid[HORIZON - 1] == pytest.approx(2.0)
+    assert [(t, c) for t, _, c in done.attribution] == [(row.round, row.cost) for row in done.payments]
+
+
+def test_the_work_follows_from_the_length_of_a_run():
+    def play(rewards, rng):
+        total = 0.0
+        for t in range(len(rewards)):
+            for _ in range(400):
+                total = total + rewards[t, 0] * 0.0
+        return [int(total + rng.laplace() > 0)] * len(rewards)
+
+    found = examine(subject(play), 1.0, PAIRS, seed=0, examples=30)
+    assert found.events > 40_000
+    assert found.examined <= 6
+
+
+def test_a_traced_run_that_drifts_from_the_plain_one_is_given_up():
+    def play(rewards, rng):
+        return [int(type(rewards) is np.ndarray)] * len(rewards)
+
+    assert "returns something else" in examine(subject(play), 1.0, PAIRS, seed=0, examples=0).failure
+
+
+# ---------------------------------------------------------------- the framework's own algorithms
+
+
+class FromGenerator:
+    """A door of noise that draws from a generator as a user would; one draw for each slot."""
+
+    def __init__(self, rng):
+        self.rng, self.drawn = rng, {}
+
+    def laplace(self, value, scale, run, slot, where, array=np.array):
+        value, scale, where = np.broadcast_arrays(value, scale, where)
+        out = []
+        for i in range(value.shape[1]):
+            if not where[0, i]:
+                out.append(math.nan)
+                continue
+            key = int(slot[0, i])
+            if key not in self.drawn:
+                self.drawn[key] = self.rng.laplace()
+            out.append(float(value[0, i] + scale[0, i] * self.drawn[key]))
+        return array([out])
+
+    def show(self, *args, **kwargs):
+        """Nothing is hidden."""
+
+
+def as_black_box(algorithm):
+    def play(rewards, rng):
+        session, arms = algorithm.session(noise=FromGenerator(rng)), []
+        while not session.finished:
+            arm = session.select()
+            session.update(rewards[session.rounds, arm])
+            arms.append(arm)
+        return arms
+
+    return play
+
+
+def declared(algorithm, pair, seed):
+    """Cost and loss of the same transcript by the mechanisms' own account."""
+    data, one = alignment.worlds(pair, algorithm.n_arms, 1), np.arange(1)
+    recorder = Recorder(FromGenerator(np.random.Generator(np.random.Philox(seed))))
+    play_all(algorithm, data[0], recorder, one)
+    replayer = Replayer(recorder.tape(), 1)
+    play_all(algorithm, data[1], replayer, one)
+    replayer.finish()
+    return float(replayer.cost[0]), float(replayer.loss[0])
+
+
+def variants(name):
+    """The correct algorithm and its mutants, at the auditor's small size."""
+    auditor = registry.auditor(name)
+    algorithm = vdp.make(name, **{"epsilon": 1.0, **auditor.small})
+    mutants = [m for m in auditor.mutants if m.breaks == "privacy"]
+    return [("right", algorithm), *((m.name, m.make(algorithm)) for m in mutants)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("dp-se", "dp-ucb", "dp-linear", "dp-robust-se", "dp-robust-ucb", "dp-robust-elimination"),
+        *("adaptive-tree", "tree-sum"),
+    ],
+)
+def test_own_algorithms_cost_what_their_mechanisms_declare(name):
+    costs = {}
+    for label, algorithm in variants(name):
+        low, high = algorithm.search_bounds
+        shape = algorithm.horizon, algorithm.n_arms
+        table = np.where(np.random.default_rng(1).random(shape) < 0.5, low, high)
+        for when in {0, min(5, algorithm.horizon - 1)}:
+            pair = TablePair(table, when, 0, low if table[when, 0] == high else high, (low, high))
+            mine = Subject(
+                as_black_box(algorithm), algorithm.n_arms, algorithm.horizon, (low, high), OWN
+            ).trace(pair, 3)
+            paid, loss = declared(algorithm, pair, 3)
+            assert not mine.here.failure
+            assert cost(mine) == pytest.approx(paid, abs=1e-9, rel=1e-12), (label, when)
+            if math.isfinite(paid):
+                assert mine.loss.total == pytest.approx(loss, abs=1e-9)
+            costs[label] = max(costs.get(label, 0.0), paid)
+    assert 0 < costs["right"] < math.inf
+    assert any(c >= 1.4 * costs["right"] for label, c in costs.items() if label != "right")
+
+
+def vectorised_response(rewards, rng):
+    keep = math.e / (1 + math.e)
+    bits = (rewards[:30, 0] > 0.5).astype(int)
+    told = np.where(rng.random(30) < keep, bits, 1 - bits)
+    return [0] * 30 + [int(told.sum() > 15)] * 30
+
+
+def from_uniforms(rewards, rng):
+    u = rng.random(2) - 0.5
+    return commit_with(lambda s, _: s - np.sign(u) * np.log1p(-2 * np.abs(u)))(rewards, rng)
+
+
+def above_threshold(rewards, rng):
+    limit, total, arms = 5 + rng.laplace(0, 2.0), 0.0, []
+    for row in rewards:
+        total += row[0]
+        if not arms or not arms[-1]:
+            arms.append(int(total + rng.laplace(0, 4.0) >= limit))
+        else:
+            arms.append(1)
+    return arms
+
+
+def gumbel_max(rewards, rng):
+    return commit_with(lambda s, _: s + rng.gumbel(0, 2.0, 2))(rewards, rng)
+
+
+def checked(rewards, rng):
+    if np.isnan(rewards).any() or rewards.max() > 1:
+        raise ValueError("rewards")
+    return commit_with(lambda s, _: s + rng.laplace(0, 1.0, 2))(rewards, rng)
+
+
+@pytest.mark.parametrize(
+    "function", [vectorised_response, from_uniforms, above_threshold, gumbel_max, checked]
+)
+def test_what_tracing_cannot_settle_is_left_open(function):
+    done = examined(function, examples=40)
+    assert done.verdict == "not_refuted"
+    assert not done.result["holds"]
+    assert not done.statistics["failure"]
+
+
+def test_a_number_that_leaves_tracking_stays_open_until_a_release_pays_for_it():
+    def threshold(rewards, rng):
+        return [int(float(rewards[:30, 0].sum()) > 1e3)] * len(rewards)
+
+    assert not examined(threshold).result["holds"]

@@ -1,0 +1,151 @@
+"""Bandits written as classes, played as `play(rewards, rng)` wants it.
+
+An object that chooses and learns in turn is recognised by its pair of methods: `select`/`update` and its
+variants, river's `pull`/`update`, SMPyBandits' `choice`/`getReward`, MABWiser's `predict`/`partial_fit`,
+`select_action`/`update_params`. A class, or a function that makes such an object, is called with what its
+parameters are named after: the number of arms, the horizon, a generator or a seed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import InputError
+
+# Methods that choose and that learn, in the order in which they are looked for.
+PROTOCOLS = (
+    ("select_arm", "update"),
+    ("select", "update"),
+    ("pull", "update"),
+    ("choice", "getReward"),
+    ("select_action", "update_params"),
+    ("predict", "partial_fit"),
+    ("choose", "update"),
+    ("act", "update"),
+)
+_ARMS = ("n_arms", "arms", "k", "K", "nb_arms", "nbArms", "num_arms", "n_actions", "n_bandits")
+_HORIZON = ("horizon", "T", "n_rounds", "rounds", "n_steps")
+_GENERATOR = ("rng", "generator", "random_generator")
+_SEED = ("seed", "random_state", "random_seed")
+
+
+def parameters_of(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Parameters by name; empty if they cannot be told."""
+    try:
+        return dict(inspect.signature(maker).parameters)
+    except (TypeError, ValueError):
+        return {}
+
+
+def makes_bandits(maker: Any) -> bool:
+    """Whether `maker` is a class with a known pair of methods, or a function that names `n_arms` first."""
+    if inspect.isclass(maker):
+        return any(hasattr(maker, choose) and hasattr(maker, learn) for choose, learn in PROTOCOLS)
+    names = list(parameters_of(maker))
+    return bool(names) and names[0] in _ARMS
+
+
+@dataclass(frozen=True)
+class BanditClass:
+    """`play(rewards, rng)` around a class or a function that makes a bandit.
+
+    Parameters
+    ----------
+    maker
+        Called for every run.
+
+    Raises
+    ------
+    InputError
+        When played, if a parameter of `maker` is not known, or the object has no known pair of methods.
+    """
+
+    maker: Callable[..., Any]
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """Where the source is."""
+        return self.maker
+
+    @property
+    def name(self) -> str:
+        """Of the maker."""
+        return str(getattr(self.maker, "__qualname__", self.maker))
+
+    def __call__(self, rewards: Any, rng: Any) -> Any:
+        """Play one run: rewards (T, K), arms (T,)."""
+        horizon, n_arms = rewards.shape
+        bandit = self.made(n_arms, horizon, rng)
+        choose, learn = self._methods(bandit)
+        start = getattr(bandit, "startGame", None)
+        if start is not None:
+            start()
+        arms = [] if learn.__name__ != "partial_fit" else _fitted(bandit, rewards)
+        asked = _asking(choose, n_arms)
+        for t in range(len(arms), horizon):
+            arm = asked(t)
+            paid = rewards[t, int(arm)]
+            if learn.__name__ == "partial_fit":
+                learn([arm], [paid])
+            else:
+                learn(arm, paid)
+            arms.append(int(arm))
+        return np.array(arms)
+
+    def made(self, n_arms: int, horizon: int, rng: Any) -> Any:
+        """A fresh bandit."""
+        given: dict[str, Any] = {}
+        for name, parameter in parameters_of(self.maker).items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if name in _ARMS:
+                given[name] = list(range(n_arms)) if name == "arms" else n_arms
+            elif name in _HORIZON:
+                given[name] = horizon
+            elif name in _GENERATOR:
+                given[name] = rng
+            elif name in _SEED:
+                given[name] = int(rng.integers(2**31))
+            elif parameter.default is parameter.empty:
+                raise InputError(
+                    f"target: parameter {name} of {self.name} must have a default, or be named after "
+                    f"the number of arms ({_ARMS[0]}), the horizon ({_HORIZON[0]}), "
+                    "a generator (rng) or a seed"
+                )
+        return self.maker(**given)
+
+    def _methods(self, bandit: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        for choose, learn in PROTOCOLS:
+            if callable(getattr(bandit, choose, None)) and callable(getattr(bandit, learn, None)):
+                return getattr(bandit, choose), getattr(bandit, learn)
+        known = ", ".join("/".join(pair) for pair in PROTOCOLS)
+        raise InputError(f"target: {type(bandit).__name__} must have one of the pairs of methods {known}")
+
+
+def _fitted(bandit: Any, rewards: Any) -> list[int]:
+    """Arms that are played in turn before the first choice of a bandit that is fitted first (MABWiser)."""
+    if not callable(getattr(bandit, "fit", None)):
+        return []
+    arms = list(range(min(rewards.shape)))
+    bandit.fit(arms, [rewards[t, arm] for t, arm in enumerate(arms)])
+    return arms
+
+
+def _asking(choose: Callable[..., Any], n_arms: int) -> Callable[[int], Any]:
+    """How the arm of a round is asked for: with no argument, with the round, or with the list of arms."""
+    needed = [
+        name
+        for name, parameter in parameters_of(choose).items()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    if not needed:
+        return lambda t: choose()
+    if needed[0] in ("arm_ids", "arms", "actions"):
+        return lambda t: choose(list(range(n_arms)))
+    return lambda t: choose(t)

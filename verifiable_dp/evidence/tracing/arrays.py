@@ -1,0 +1,858 @@
+"""Tracked arrays: rewards that remember being raw, noise that waits for the data it is added to.
+
+`Raw` is an ndarray that knows whether raw rewards have entered it; asked for a decision (a branch, an index,
+a position, text), it answers and leaves a lead. `Noise` stands for draws of a generator; it takes up what is
+added to it and becomes a release, plain numbers, when it is first used for anything else: what is public
+needs no tracking. `Mixed` is an array some of whose entries wait in this way.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.tracing.laws import Law
+from verifiable_dp.evidence.tracing.ledger import Ledger, Place, caller
+
+# What keeps raw data raw is the default; these answer a question about it.
+_POSITIONS = {
+    np.argmax,
+    np.argmin,
+    np.argsort,
+    np.argpartition,
+    np.nanargmax,
+    np.nanargmin,
+    np.lexsort,
+    np.nonzero,
+    np.searchsorted,
+    np.flatnonzero,
+    np.argwhere,
+    np.unique,
+    np.digitize,
+    np.bincount,
+    np.array_equal,
+    np.allclose,
+}
+_LIKE = {np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.shape, np.ndim, np.size}
+_SETTLED_CLASS = object.__dict__["__class__"]
+
+
+def is_tracked(value: Any) -> bool:
+    """Whether `value` is an array of this module."""
+    return isinstance(value, Raw | Noise)
+
+
+def holds_tracked(value: Any) -> bool:
+    """Whether a list or tuple holds tracked arrays at any depth."""
+    if isinstance(value, list | tuple):
+        return any(is_tracked(v) or (isinstance(v, list | tuple) and holds_tracked(v)) for v in value)
+    return False
+
+
+def base(value: Any) -> Any:
+    """The plain array under a tracked one, settled; anything else as it is."""
+    kind = type(value)
+    if kind is Raw:
+        return value.view(np.ndarray)
+    if kind is Mixed:
+        return value.settle().view(np.ndarray)
+    if kind is Noise:
+        return base(value.settle())
+    if kind in (tuple, list) and holds_tracked(value):
+        return kind(base(v) for v in value)
+    return value
+
+
+def tainted(value: Any) -> bool:
+    """Whether raw rewards have entered `value`, at any depth."""
+    if isinstance(value, Raw):
+        return value.tainted
+    if isinstance(value, tuple | list):
+        return any(tainted(v) for v in value)
+    if isinstance(value, dict):
+        return any(tainted(v) for v in value.values())
+    return False
+
+
+def settled(value: Any) -> Any:
+    """The same with every pending draw released."""
+    if isinstance(value, Noise | Mixed):
+        return value.settle()
+    if type(value) in (tuple, list) and holds_tracked(value):
+        return type(value)(settled(v) for v in value)
+    return value
+
+
+def _wide(part: Any, shape: tuple[int, ...]) -> Any:
+    return part if np.shape(part) == shape else np.broadcast_to(part, shape)
+
+
+class Raw(np.ndarray):
+    """An array that may hold raw rewards.
+
+    Attributes
+    ----------
+    ledger
+        Where leads go.
+    tainted
+        Whether raw rewards have entered it.
+    own
+        Whether it was made as a whole, not as a view, so that its entries may wait for noise.
+    place
+        Where raw rewards were first written into it; None if it was made from them.
+    """
+
+    ledger: Ledger
+    tainted: bool
+    own: bool
+    place: Place | None = None
+
+    @classmethod
+    def of(cls, values: Any, ledger: Ledger, tainted: bool = True) -> Raw:
+        """Track a copy of `values`."""
+        made = np.array(values).view(Raw)
+        made.ledger, made.tainted, made.own = ledger, tainted, True
+        return made
+
+    def __array_finalize__(self, origin: Any) -> None:
+        if type(origin) in (Raw, Mixed):
+            self.ledger, self.tainted = origin.ledger, origin.tainted
+        self.own = False
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """Of numbers, that of the number: code that asks whether it has a float is told so."""
+        return self.dtype.type if self.ndim == 0 else type(self)
+
+    def _wrap(self, result: Any, raw: bool) -> Any:
+        if isinstance(result, np.ndarray):
+            made = result.view(Raw)
+        elif isinstance(result, np.generic):
+            # A public number needs no tracking; an array does, for it may take raw numbers later.
+            if not raw:
+                return result
+            made = np.asarray(result).view(Raw)
+        elif isinstance(result, tuple | list):
+            return type(result)(self._wrap(r, raw) for r in result)
+        else:
+            return result
+        made.ledger, made.tainted, made.own = (
+            self.ledger,
+            raw,
+            not isinstance(result, np.ndarray) or result.base is None,
+        )
+        return made
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        self.ledger.events += 1
+        raw, plain = False, []
+        for x in inputs:
+            if type(x) is Raw:
+                raw = raw or x.tainted
+                plain.append(x.view(np.ndarray))
+            elif isinstance(x, Noise | Mixed):
+                return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
+            else:
+                raw = raw or tainted(x)
+                plain.append(base(x))
+        if kwargs:
+            raw = raw or tainted(kwargs)
+            kwargs = {name: base(value) for name, value in kwargs.items()}
+        if method == "at":
+            return self._at(ufunc, inputs, plain, raw)
+        if out is None:
+            return self._wrap(getattr(ufunc, method)(*plain, **kwargs), raw)
+        result = getattr(ufunc, method)(*plain, out=tuple(base(o) for o in out), **kwargs)
+        for target in out:
+            if isinstance(target, Raw):
+                target.tainted = target.tainted or raw
+        # A plain array that takes raw values in place goes on as a tracked one.
+        return out[0] if isinstance(out[0], Raw) else self._wrap(result, raw)
+
+    def _at(self, ufunc: Any, inputs: Any, plain: Any, raw: bool) -> None:
+        if tainted(inputs[1]):
+            self.ledger.lead("index", plain[1])
+        ufunc.at(*plain)
+        if isinstance(inputs[0], Raw):
+            inputs[0].tainted = inputs[0].tainted or raw
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        ledger = self.ledger
+        ledger.events += 1
+        args, kwargs = settled(tuple(args)), {name: settled(value) for name, value in kwargs.items()}
+        raw = tainted(args) or tainted(kwargs)
+        plain = [base(a) for a in args]
+        named = {name: base(value) for name, value in kwargs.items()}
+        result = function(*plain, **named)
+        if function in _LIKE:
+            raw = tainted(args[1:]) or tainted(kwargs)
+        if function in _POSITIONS and raw:
+            # The answer is a decision, told as such; what follows from it is not told once more.
+            ledger.lead("argmax", result)
+            raw = False
+        target = kwargs.get("out")
+        if isinstance(target, Raw):
+            target.tainted = target.tainted or raw
+            return target
+        if function in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal) and isinstance(
+            args[0], Raw
+        ):
+            args[0].tainted = args[0].tainted or raw
+        return self._wrap(result, raw)
+
+    def argmax(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        return np.argmax(self, *args, **kwargs)
+
+    def argmin(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        return np.argmin(self, *args, **kwargs)
+
+    def argsort(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        return np.argsort(self, *args, **kwargs)
+
+    def nonzero(self) -> Any:
+        """As numpy's."""
+        return np.nonzero(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        ledger = self.ledger
+        ledger.events += 1
+        if type(key) is not int and is_tracked_key(key):
+            if tainted(key):
+                ledger.lead("index", base(key))
+            key = base(key)
+        found = self.view(np.ndarray)[key]
+        if isinstance(found, np.ndarray):
+            made = found.view(Raw)
+            made.ledger, made.tainted = ledger, self.tainted
+            return made
+        return self._wrap(found, self.tainted)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.ledger.events += 1
+        if is_tracked_key(key):
+            if tainted(key):
+                self.ledger.lead("index", base(key))
+            key = base(key)
+        if isinstance(value, Noise | Mixed):
+            value = value if isinstance(value, Noise) else value.as_noise()
+            if hold(self, key, value):
+                return
+            value = value.settle()
+        if not self.tainted:
+            self.tainted = tainted(value)
+            if self.tainted:
+                self.place = caller(self.ledger.files)
+        elif key is Ellipsis or (type(key) is slice and key == slice(None)):
+            self.tainted = tainted(value)
+        if type(self) is Mixed:
+            self.pending.draws[key] = -1
+        self.view(np.ndarray)[key] = base(value)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def _asked(self, what: str, answer: Any) -> Any:
+        """The answer of the plain array, and a lead if that array is raw."""
+        found = answer(base(self))
+        if self.tainted:
+            self.ledger.lead(what, found)
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._asked("branch", bool))
+
+    def __index__(self) -> int:
+        return int(self._asked("index", operator.index))
+
+    def __int__(self) -> int:
+        return int(self._asked("number", int))
+
+    def __float__(self) -> float:
+        return float(self._asked("number", float))
+
+    def as_integer_ratio(self) -> Any:
+        """As a float's."""
+        return float(self).as_integer_ratio()
+
+    def is_integer(self) -> Any:
+        """As a float's."""
+        return np.equal(self, np.floor(self))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return np.round(self, digits or 0)
+
+    def __floor__(self) -> Any:
+        return np.floor(self)
+
+    def __ceil__(self) -> Any:
+        return np.ceil(self)
+
+    def __trunc__(self) -> Any:
+        return np.trunc(self)
+
+    def item(self, *args: Any) -> Any:
+        """As numpy's."""
+        return self._asked("number", lambda plain: plain.item(*args))
+
+    def tolist(self) -> Any:
+        """Lists of tracked numbers."""
+        if not self.tainted:
+            return base(self).tolist()
+        return (
+            [self[i].tolist() if self.ndim > 1 else self[i] for i in range(len(self))] if self.ndim else self
+        )
+
+    def __format__(self, spec: str) -> str:
+        return str(self._asked("text", lambda p: format(p.item() if p.ndim == 0 else p, spec)))
+
+    def __repr__(self) -> str:
+        return str(self._asked("text", repr))
+
+    def __str__(self) -> str:
+        return str(self._asked("text", str))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return int(self._asked("index", lambda plain: hash(plain.item())))
+
+
+def is_tracked_key(key: Any) -> bool:
+    """Whether an index is or holds a tracked array."""
+    return isinstance(key, Raw | Noise) or (
+        type(key) is tuple and any(isinstance(k, Raw | Noise) for k in key)
+    )
+
+
+def _in_place(name: str) -> Any:
+    """Numbers are values: adding in place must not change what else holds them."""
+    plain, inherited = getattr(operator, f"__{name}__"), getattr(np.ndarray, f"__i{name}__")
+
+    def change(self: Raw, other: Any) -> Any:
+        return plain(self, other) if self.ndim == 0 else inherited(self, other)
+
+    return change
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Raw, f"__i{_name}__", _in_place(_name))
+
+
+class Mixed(Raw):
+    """A tracked array some of whose entries wait for their noise to be released.
+
+    The exact parts stand in the array itself; `pending` holds the draws, -1 where there is none.
+    """
+
+    pending: Noise
+
+    _FREE = frozenset(
+        (
+            "pending",
+            "ledger",
+            "tainted",
+            "own",
+            "settle",
+            "as_noise",
+            "shape",
+            "ndim",
+            "size",
+            "dtype",
+            "view",
+            "_wrap",
+        )
+    )
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in Mixed._FREE or (name.startswith("__") and name != "__array_interface__"):
+            return np.ndarray.__getattribute__(self, name)
+        return getattr(np.ndarray.__getattribute__(self, "settle")(), name)
+
+    def as_noise(self) -> Noise:
+        """The entries as `Noise`, not released."""
+        waiting = self.pending
+        copy = Noise(
+            self.ledger,
+            waiting.law,
+            waiting.draws.copy(),
+            waiting.sample.copy(),
+            np.array(np.ndarray.view(self, np.ndarray)),
+        )
+        copy.raw, copy.met = self.tainted or waiting.raw, waiting.met
+        return copy
+
+    def settle(self) -> Raw:
+        """Release what waits, in place."""
+        waiting = self.pending
+        mask = waiting.draws >= 0
+        _SETTLED_CLASS.__set__(self, Raw)
+        plain = self.view(np.ndarray)
+        if mask.any():
+            law = Law(waiting.law.kind, waiting.law.scale[mask], waiting.law.factor[mask])
+            plain[mask] = self.ledger.release(
+                law, waiting.draws[mask], plain[mask], waiting.sample[mask], waiting.met
+            )
+        return self
+
+    def __getitem__(self, key: Any) -> Any:
+        if is_tracked_key(key):
+            if tainted(key):
+                self.ledger.lead("index", base(key))
+            key = base(key)
+        part = self.as_noise()[key]
+        if (part.draws >= 0).any():
+            return part
+        return self._wrap(np.ndarray.view(self, np.ndarray)[key], self.tainted)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, Noise | Mixed):
+            Raw.__setitem__(self, key, value)
+            return
+        if is_tracked_key(key):
+            if tainted(key):
+                self.ledger.lead("index", base(key))
+            key = base(key)
+        self.pending.draws[key] = -1
+        self.tainted = self.tainted or tainted(value)
+        np.ndarray.view(self, np.ndarray)[key] = base(value)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        self.settle()
+        return Raw.__array_function__(self, function, types, args, kwargs)
+
+
+def hold(target: Raw, key: Any, value: Noise) -> bool:
+    """Let entries of an array wait together with the draws that are written there; False if they cannot."""
+    if not target.own or target.ndim == 0 or target.dtype != np.float64 or value.is_settled or value.whole:
+        return False
+    if type(target) is Mixed and target.pending.law.kind != value.law.kind:
+        target.settle()
+    if type(target) is Raw:
+        law = Law(value.law.kind, np.zeros(target.shape), np.zeros(target.shape))
+        _SETTLED_CLASS.__set__(target, Mixed)
+        target.pending = Noise(  # type: ignore[attr-defined]
+            target.ledger, law, np.full(target.shape, -1), np.zeros(target.shape)
+        )
+    waiting = target.pending  # type: ignore[attr-defined]
+    waiting.draws[key], waiting.sample[key] = value.draws, value.sample
+    waiting.law.scale[key], waiting.law.factor[key] = value.law.scale, value.law.factor
+    np.ndarray.view(target, np.ndarray)[key] = value.exact
+    waiting.raw, waiting.met = waiting.raw or value.raw, waiting.met or value.met
+    target.tainted = (target.tainted or value.bare_raw) and bool((waiting.draws < 0).any())
+    return True
+
+
+class Noise:
+    """Draws of a generator, and what was added to them so far: q + c Z, elementwise.
+
+    It becomes a release, plain numbers that are public, when it is first used for anything but adding,
+    scaling and selecting.
+
+    Parameters
+    ----------
+    ledger
+        Where releases go.
+    law
+        Of the draws, elementwise.
+    draws : int array
+        Their numbers; -1 where an element has no noise.
+    sample : float array
+        The draws at their scale and factor.
+    exact : float array
+        Plain numbers that were added already.
+    whole
+        Whether all of it is whole numbers.
+
+    Attributes
+    ----------
+    raw
+        Whether raw rewards have entered the exact parts.
+    met
+        Where they did.
+    """
+
+    __array_priority__ = 1000.0
+
+    def __init__(
+        self, ledger: Ledger, law: Law, draws: Any, sample: Any, exact: Any = None, *, whole: bool = False
+    ) -> None:
+        self.ledger = ledger
+        self.draws, self.sample = np.asarray(draws), np.asarray(sample, dtype=np.float64)
+        shape = self.sample.shape
+        fits = np.shape(law.scale) == shape and np.shape(law.factor) == shape
+        self.law = law if fits else Law(law.kind, _wide(law.scale, shape), _wide(law.factor, shape))
+        self.exact = np.zeros(shape) if exact is None else np.asarray(exact, dtype=np.float64)
+        self.whole, self.raw = whole, False
+        self.met: Place | None = None
+        self._settled: Any = None
+
+    # ------------------------------------------------------------ form
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """Of numbers, that of a number; else an array's."""
+        return (np.int64 if self.whole else np.float64) if self.sample.ndim == 0 else np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As an array's."""
+        return self.sample.shape
+
+    @property
+    def ndim(self) -> int:
+        """As an array's."""
+        return self.sample.ndim
+
+    @property
+    def size(self) -> int:
+        """As an array's."""
+        return self.sample.size
+
+    @property
+    def dtype(self) -> Any:
+        """As an array's."""
+        return np.dtype(np.int64) if self.whole else self.sample.dtype
+
+    @property
+    def T(self) -> Any:
+        """As an array's."""
+        return self._each(np.transpose)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it was released."""
+        return self._settled is not None
+
+    @property
+    def bare_raw(self) -> bool:
+        """Whether raw rewards stand in it without noise."""
+        return self.raw and bool((self.draws < 0).any())
+
+    def _with(self, **parts: Any) -> Noise:
+        """A copy with other parts: draws, sample, exact, scale, factor."""
+        law = Law(
+            parts.get("kind", self.law.kind),
+            parts.get("scale", self.law.scale),
+            parts.get("factor", self.law.factor),
+        )
+        made = Noise(
+            self.ledger,
+            law,
+            parts.get("draws", self.draws),
+            parts.get("sample", self.sample),
+            parts.get("exact", self.exact),
+            whole=parts.get("whole", self.whole),
+        )
+        made.raw, made.met = parts.get("raw", self.raw), parts.get("met", self.met)
+        return made
+
+    def _each(self, change: Any) -> Any:
+        """The same change of shape to every part."""
+        if self._settled is not None:
+            return change(self._settled)
+        return self._with(
+            draws=np.array(change(self.draws)),
+            sample=np.array(change(self.sample)),
+            exact=np.array(change(self.exact)),
+            scale=np.array(change(self.law.scale)),
+            factor=np.array(change(self.law.factor)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._settled is not None:
+            return self._settled[key]
+        if tainted(key):
+            self.ledger.lead("index", base(key))
+        key = base(key)
+        return self._each(lambda part: part[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self._settled is not None or (
+            isinstance(value, Noise) and (value.law.kind != self.law.kind or value.is_settled)
+        ):
+            self.settle()[key] = value
+            return
+        if tainted(key):
+            self.ledger.lead("index", base(key))
+        key = base(key)
+        # Parts may be broadcast views.
+        parts = [np.array(p) for p in (self.draws, self.sample, self.exact, self.law.scale, self.law.factor)]
+        if isinstance(value, Noise):
+            new = [value.draws, value.sample, value.exact, value.law.scale, value.law.factor]
+            self.raw, self.met = self.raw or value.raw, self.met or value.met
+        else:
+            new = [np.array(-1), np.zeros(()), np.asarray(base(value)), np.zeros(()), np.zeros(())]
+            self.raw = self.raw or tainted(value)
+            self.whole = self.whole and np.asarray(base(value)).dtype.kind in "iub"
+        for part, entries in zip(parts, new, strict=True):
+            part[key] = entries
+        self.draws, self.sample, self.exact = parts[0], parts[1], parts[2]
+        self.law = Law(self.law.kind, parts[3], parts[4])
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def reshape(self, *shape: Any) -> Any:
+        """As an array's."""
+        return self._each(lambda part: part.reshape(*shape))
+
+    def ravel(self) -> Any:
+        """As an array's."""
+        return self._each(np.ravel)
+
+    flatten = ravel
+
+    def copy(self) -> Any:
+        """As an array's."""
+        return self._each(np.array)
+
+    def tolist(self) -> Any:
+        """Lists of numbers that still wait."""
+        if self._settled is not None:
+            return self._settled.tolist()
+        return [self[i].tolist() for i in range(len(self))] if self.ndim else self
+
+    def item(self) -> Any:
+        """As an array's."""
+        return base(self).item()
+
+    def astype(self, *args: Any, **kwargs: Any) -> Any:
+        """As an array's; noise of another type is a release."""
+        if args and np.dtype(args[0]) == self.dtype:
+            return self.copy()
+        return self.settle().astype(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.settle(), name)
+
+    # ------------------------------------------------------------ release
+
+    def scaled(self, by: Any) -> Any:
+        """Times public numbers."""
+        if self._settled is not None:
+            return self._settled * by
+        by = np.asarray(base(by))
+        whole = self.whole and by.dtype.kind in "iub"
+        by = by.astype(np.float64)
+        shape = self.shape if by.shape == self.shape else np.broadcast_shapes(self.shape, by.shape)
+        return self._with(
+            scale=_wide(self.law.scale, shape),
+            factor=_wide(self.law.factor, shape) * by,
+            draws=_wide(self.draws, shape),
+            sample=self.sample * by,
+            exact=self.exact * by,
+            whole=whole,
+        )
+
+    def plus(self, other: Any) -> Any:
+        """With something added: noise around another number, released when it is first used."""
+        if self._settled is not None:
+            return self._settled + other
+        if isinstance(other, Noise):
+            return self._together(other)
+        value = np.asarray(base(other))
+        if value.dtype.kind not in "fiub":
+            return self.settle() + other
+        whole = self.whole and value.dtype.kind in "iub"
+        shape = self.shape if value.shape == self.shape else np.broadcast_shapes(self.shape, value.shape)
+        raw = tainted(other)
+        made: Noise = self._with(
+            scale=_wide(self.law.scale, shape),
+            factor=_wide(self.law.factor, shape),
+            draws=_wide(self.draws, shape),
+            sample=_wide(self.sample, shape),
+            exact=self.exact + value,
+            raw=self.raw or raw,
+            whole=whole,
+        )
+        if raw and made.met is None:
+            made.met = caller(self.ledger.files)
+        return made
+
+    def _together(self, other: Noise) -> Any:
+        """Two draws together: the difference of two alike is a two-sided one, else the second is public."""
+        two_sided = {"geometric": "discrete_laplace", "exponential": "laplace"}
+        mine, theirs = self.draws.ravel().tolist(), other.draws.ravel().tolist()
+        halves = self.ledger.halves
+        alike = (
+            self.law.kind == other.law.kind
+            and self.law.kind in two_sided
+            and self.shape == other.shape
+            and np.array_equal(self.law.scale, other.law.scale)
+            and np.array_equal(self.law.factor, -other.law.factor)
+            and not other.is_settled
+            and min(mine + theirs) >= 0
+            and len({*mine, *theirs}) == 2 * len(mine)
+            and halves.isdisjoint(mine)
+            and halves.isdisjoint(theirs)
+        )
+        if not alike:
+            return self.plus(other.settle())
+        halves.update(theirs)
+        return self._with(
+            kind=two_sided[self.law.kind],
+            factor=np.abs(self.law.factor),
+            sample=self.sample + other.sample,
+            exact=self.exact + other.exact,
+            raw=self.raw or other.raw,
+            met=self.met or other.met,
+            whole=self.whole and other.whole,
+        )
+
+    def settle(self) -> Any:
+        """The release: public numbers from here on, but for elements that have no noise."""
+        if self._settled is not None:
+            return self._settled
+        mask, out = self.draws >= 0, np.array(self.exact)
+        if mask.any():
+            law = Law(self.law.kind, self.law.scale[mask], self.law.factor[mask])
+            out[mask] = self.ledger.release(
+                law, self.draws[mask], self.exact[mask], self.sample[mask], self.met
+            )
+        if self.whole:
+            out = np.rint(out).astype(np.int64)
+        if self.ndim or self.bare_raw:
+            self._settled = Raw.of(out, self.ledger, self.bare_raw)
+        else:
+            self._settled = out[()]
+        return self._settled
+
+    # ------------------------------------------------------------ protocols
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in _LIKE and args and isinstance(args[0], Noise):
+            return function(np.zeros(args[0].shape, args[0].dtype), *args[1:], **kwargs)
+        return function(*settled(tuple(args)), **{name: settled(value) for name, value in kwargs.items()})
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(base(self), dtype=dtype)
+
+    def __float__(self) -> float:
+        return float(self.settle())
+
+    def __int__(self) -> int:
+        return int(self.settle())
+
+    def __index__(self) -> int:
+        return operator.index(self.settle())
+
+    def __bool__(self) -> bool:
+        return bool(self.settle())
+
+    def __neg__(self) -> Any:
+        return self.scaled(-1)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __hash__(self) -> int:
+        return hash(self.settle())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.settle(), spec)
+
+    def __repr__(self) -> str:
+        return repr(self.settle())
+
+
+def _binary(ufunc: Any, turned: bool) -> Any:
+    def operate(self: Noise, other: Any) -> Any:
+        return ufunc(other, self) if turned else ufunc(self, other)
+
+    return operate
+
+
+def _unary(of: Any) -> Any:
+    return lambda self, *args: of(self.settle(), *args)
+
+
+_ARITHMETIC: Sequence[tuple[str, Any]] = (
+    ("add", np.add),
+    ("sub", np.subtract),
+    ("mul", np.multiply),
+    ("truediv", np.true_divide),
+    ("floordiv", np.floor_divide),
+    ("mod", np.remainder),
+    ("pow", np.power),
+)
+_COMPARISONS: Sequence[tuple[str, Any]] = (
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+    ("eq", np.equal),
+    ("ne", np.not_equal),
+    ("matmul", np.matmul),
+)
+_ROUNDINGS: Sequence[tuple[str, Any]] = (
+    ("abs", np.abs),
+    ("round", round),
+    ("floor", np.floor),
+    ("ceil", np.ceil),
+    ("trunc", np.trunc),
+)
+for _name, _ufunc in _ARITHMETIC:
+    setattr(Noise, f"__r{_name}__", _binary(_ufunc, True))
+for _name, _ufunc in (*_ARITHMETIC, *_COMPARISONS):
+    setattr(Noise, f"__{_name}__", _binary(_ufunc, False))
+for _name, _of in _ROUNDINGS:
+    setattr(Noise, f"__{_name}__", _unary(_of))
+
+
+def noise_ufunc(ledger: Ledger, ufunc: Any, method: str, inputs: Any, out: Any, kwargs: Any) -> Any:
+    """A ufunc of which an input still waits: sums and public multiples go on waiting, all else releases."""
+    ledger.events += 1
+    waiting = [x.as_noise() if isinstance(x, Mixed) else x for x in inputs]
+    if method == "__call__" and not kwargs:
+        linear = _linear(ufunc, waiting)
+        if linear is not None:
+            if out is None:
+                return linear
+            if isinstance(out[0], Raw) and out[0].shape == getattr(linear, "shape", None):
+                out[0][...] = linear
+                return out[0]
+    # An array that waits is released as itself, so that it is released once.
+    plain = [settled(x) for x in inputs]
+    if out is not None:
+        kwargs = {**kwargs, "out": tuple(settled(o) for o in out)}
+        kwargs["out"] = kwargs["out"] if len(kwargs["out"]) > 1 else kwargs["out"][0]
+    return getattr(ufunc, method)(*plain, **kwargs)
+
+
+def _linear(ufunc: Any, inputs: Any) -> Any:
+    """The sum or multiple that still waits; None if it is neither."""
+    if len(inputs) == 1:
+        return inputs[0].scaled(-1) if ufunc is np.negative else None
+    left, right = inputs[0], inputs[1]
+    if ufunc is np.add:
+        return left.plus(right) if isinstance(left, Noise) else right.plus(left)
+    if ufunc is np.subtract:
+        right = right.scaled(-1) if isinstance(right, Noise) else np.multiply(right, -1)
+        return left.plus(right) if isinstance(left, Noise) else right.plus(left)
+    both = isinstance(left, Noise) and isinstance(right, Noise)
+    if both or tainted([left, right]):
+        return None
+    if ufunc is np.multiply:
+        return left.scaled(right) if isinstance(left, Noise) else right.scaled(left)
+    if ufunc is np.true_divide and isinstance(left, Noise):
+        with np.errstate(divide="ignore"):
+            return left.scaled(1 / np.asarray(base(right), np.float64))
+    return None

@@ -1,0 +1,461 @@
+"""Rung 1 for a user's bandit: traced runs on neighbouring rewards, the costliest, and what leaks where."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.alignment import TOLERANCE, plain
+from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.tracing.foreign import Confirmed, confirm, plain_run
+from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, same
+from verifiable_dp.evidence.tracing.standin import COMPILED, scopes_of
+from verifiable_dp.evidence.tracing.trace import Traced, trace
+from verifiable_dp.neighbours import TablePair, tables
+
+_MOST_PLACES = 48  # rewards of one table that are changed in turn
+_LEADS = 12
+_WORK = 150_000  # tracked operations of the recorded runs of one examination
+_LEAST, _SHRINKS = 6, 40
+
+Key = tuple[str, Place]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A bandit to be traced.
+
+    Parameters
+    ----------
+    function
+        `play(rewards, rng) -> actions`.
+    n_arms, horizon, bounds
+        K, T and the range of the rewards.
+    files
+        Files whose lines are named; the modules beside them are added.
+    """
+
+    function: Callable[..., Any]
+    n_arms: int
+    horizon: int
+    bounds: tuple[float, float]
+    files: frozenset[str]
+
+    @functools.cached_property
+    def scopes(self) -> dict[str, dict[str, Any]]:
+        """Globals of the traced code, by file."""
+        return scopes_of(self.function)
+
+    def trace(self, pair: TablePair, seed: int) -> Traced:
+        """Record on the left table, replay on the right one."""
+        left, right = pair.worlds()
+        return trace(self.function, left, right, lambda: np.random.Philox(seed), self.files, self.scopes)
+
+    def confirm(self, pair: TablePair, seed: int) -> Confirmed:
+        """Plain runs on both tables, see `foreign.confirm`."""
+        left, right = pair.worlds()
+        return confirm(self.function, left, right, lambda: np.random.Philox(seed))
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one line of the traced code gives away.
+
+    Attributes
+    ----------
+    place
+        The line.
+    releases
+        Numbers of its releases, in the order of the run.
+    cost
+        The most that they could give away together.
+    """
+
+    place: Place
+    releases: tuple[int, ...]
+    cost: float
+
+
+@dataclass(frozen=True)
+class Payment:
+    """What one reward pays.
+
+    Attributes
+    ----------
+    round, arm
+        Its place in the table.
+    cost
+        What its change costs, inf where other actions came out.
+    shares
+        Lines at which it pays.
+    """
+
+    round: int
+    arm: int
+    cost: float
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What tracing came to.
+
+    Attributes
+    ----------
+    examined
+        Pairs of runs.
+    worst
+        The costliest pair: a divergence, else the largest bound; None if nothing could be traced.
+    pair, seed
+        Of the worst: `Subject.trace(pair, seed)` makes it again.
+    leads
+        Places where raw data decided, strongest first.
+    covered
+        Those of them, as (what, place), whose answers were seen to differ without harm.
+    attribution
+        Cost of single rewards on the worst table: (round, arm, bound).
+    payments
+        The same with the lines at which they pay.
+    failure
+        Why tracing stopped; empty if it did not.
+    notes
+        Randomness that the traced code takes from elsewhere, with its place.
+    confirmed
+        What plain runs say where no randomness was seen and other actions came out.
+    rho
+        Largest cost in zero-concentrated differential privacy that was seen.
+    events
+        Tracked operations of one run.
+    """
+
+    examined: int
+    worst: Traced | None
+    pair: TablePair | None
+    seed: int
+    leads: tuple[Lead, ...]
+    attribution: tuple[tuple[int, int, float], ...] = field(default=())
+    failure: str = ""
+    payments: tuple[Payment, ...] = ()
+    covered: frozenset[Key] = frozenset()
+    notes: tuple[tuple[str, Place], ...] = ()
+    confirmed: Confirmed | None = None
+    rho: float = 0.0
+    events: int = 0
+
+
+def cost(traced: Traced) -> float:
+    """What a pair of runs costs at most; inf where the replay left the run or other actions came out."""
+    return traced.loss.bound if traced.loss.same_output else math.inf
+
+
+def shares(traced: Traced) -> tuple[Share, ...]:
+    """What each line of a pair of runs gives away, the costliest first."""
+    by_place: dict[Place, tuple[list[int], float]] = {}
+    for number, (release, row) in enumerate(
+        zip(traced.here.ledger.releases, traced.loss.each.tolist(), strict=False)
+    ):
+        if row[1] > 0:
+            numbers, paid = by_place.get(release.place, ([], 0.0))
+            by_place[release.place] = ([*numbers, number], paid + row[1])
+    for place, paid in traced.flipped:
+        numbers, before = by_place.get(place, ([], 0.0))
+        by_place[place] = (numbers, before + paid)
+    found = [Share(place, tuple(numbers), paid) for place, (numbers, paid) in by_place.items()]
+    return tuple(sorted(found, key=lambda share: (-share.cost, share.place.file, share.place.line)))
+
+
+def _bare(traced: Traced) -> bool:
+    """Whether nothing random was drawn, as far as tracing sees."""
+    ledgers = traced.here.ledger, traced.there.ledger
+    return not any(x.releases or x.coins or x.draws or x.notes or x.compared for x in ledgers)
+
+
+class _Search:
+    """Traces pair after pair of one subject, and keeps what was found."""
+
+    def __init__(self, subject: Subject, epsilon: float) -> None:
+        self.subject, self.limit = subject, epsilon * (1 + TOLERANCE)
+        self.best = Found(0, None, None, 0, ())
+        self.leads: dict[Key, Lead] = {}
+        self.notes: dict[str, Place] = {}
+        self.harmless: set[Key] = set()
+        self.harmful: set[Key] = set()
+
+    def see(self, pair: TablePair, seed: int) -> Traced:
+        """Trace one more pair."""
+        traced = self.subject.trace(pair, seed)
+        best = self.best
+        if traced.here.failure:
+            self.best = replace(best, failure=best.failure or traced.here.failure)
+            return traced
+        for lead in traced.leads:
+            self.leads.setdefault((lead.what, lead.place), lead)
+        for ledger in (traced.here.ledger, traced.there.ledger):
+            self.notes |= {words: self.notes.get(words, place) for words, place in ledger.notes.items()}
+        paid = cost(traced)
+        if math.isinf(paid):
+            self.harmful |= traced.moved
+        else:
+            # A plain number is followed no further: that it moves shows something only where a release pays.
+            self.harmless |= {key for key in traced.moved if key[0] != "number" or paid > 0}
+        events = max(best.events, traced.here.ledger.events)
+        best = replace(best, examined=best.examined + 1, rho=max(best.rho, traced.loss.rho), events=events)
+        if best.worst is None or self._worse(traced, best.worst):
+            best = replace(best, worst=traced, pair=pair, seed=seed)
+        self.best = best
+        return traced
+
+    @staticmethod
+    def _worse(traced: Traced, worst: Traced) -> bool:
+        """What shows other actions without any randomness settles most, then what costs most."""
+        ranks = [(cost(t), math.isinf(cost(t)) and _bare(t)) for t in (traced, worst)]
+        return ranks[0] > ranks[1]
+
+    @property
+    def over(self) -> bool:
+        """Whether the worst pair costs more than is claimed."""
+        return self.best.worst is not None and cost(self.best.worst) > self.limit
+
+    @property
+    def allowed(self) -> int:
+        """Pairs of runs that may be traced in all: fewer, the longer a run is."""
+        return max(_LEAST, _WORK // max(self.best.events, 1))
+
+    def result(self) -> Found:
+        """All that was found."""
+        return replace(
+            self.best,
+            leads=tuple(in_order(self.leads.values())[:_LEADS]),
+            covered=frozenset(self.harmless - self.harmful),
+            notes=tuple(self.notes.items()),
+        )
+
+
+def examine(
+    subject: Subject, epsilon: float, pairs: Sequence[TablePair], *, seed: int, examples: int
+) -> Found:
+    """Trace the given pairs, then let hypothesis look for a costlier one.
+
+    How many runs are traced follows from the number of tracked operations in one, never from the clock.
+
+    Parameters
+    ----------
+    subject
+        The bandit.
+    epsilon
+        The claim.
+    pairs
+        Neighbouring tables to begin with.
+    seed, examples
+        Of the search.
+    """
+    search = _Search(subject, epsilon)
+    for number, pair in enumerate(pairs):
+        if number and search.best.examined >= max(2, search.allowed // 3):
+            break
+        traced = search.see(pair, seed + number)
+        if search.best.failure:
+            return search.result()
+        if number == 0:
+            drift = _drift(subject, pair, seed, traced)
+            if drift:
+                search.best = replace(search.best, failure=drift)
+                return search.result()
+    _by_place(search)
+    _searched(search, seed, examples)
+    found = search.result()
+    worst = found.worst
+    if worst is not None and not worst.loss.same_output and _bare(worst) and found.pair is not None:
+        found = replace(found, confirmed=subject.confirm(found.pair, found.seed))
+    return found
+
+
+def _drift(subject: Subject, pair: TablePair, seed: int, traced: Traced) -> str:
+    """Why a traced run does not stand for a plain one; empty if it does."""
+    if any(not words.startswith(COMPILED) for words in traced.here.ledger.notes):
+        return ""  # draws from elsewhere differ from run to run
+    try:
+        output = plain_run(subject.function, pair.left, np.random.Philox(seed))
+    except Exception as error:  # the user's code fails on plain input, too: the black box tells of it
+        return f"the plain run fails: {type(error).__name__}"
+    return (
+        "" if same(output, traced.here.output) else "the traced run returns something else than the plain one"
+    )
+
+
+def _by_place(search: _Search) -> None:
+    """Change the rewards that the worst run saw, one at a time: which of them pays how much."""
+    best, subject = search.best, search.subject
+    if best.pair is None or best.worst is None:
+        return
+    table, seed = best.pair.left, best.seed
+    try:
+        actions = np.asarray(best.worst.here.output).astype(np.int64).ravel()[: subject.horizon]
+    except (TypeError, ValueError):
+        return
+    low, high = subject.bounds
+    rows = []
+    for t in _spread(len(actions), min(_MOST_PLACES, max(2, search.allowed // 3))):
+        arm = int(actions[t])
+        if not 0 <= arm < subject.n_arms:
+            continue
+        value = low if table[t, arm] - low > high - table[t, arm] else high
+        traced = search.see(TablePair(table, t, arm, value, subject.bounds), seed)
+        if not traced.here.failure:
+            rows.append(Payment(t, arm, cost(traced), shares(traced)))
+    search.best = replace(
+        search.best,
+        payments=tuple(rows),
+        attribution=tuple((row.round, row.arm, row.cost) for row in rows),
+    )
+
+
+def _spread(horizon: int, most: int) -> list[int]:
+    """At most `most` rounds, dense at the start, over the whole horizon."""
+    dense = list(range(min(8, most // 6 + 1, horizon)))
+    wide = np.unique(np.geomspace(1, horizon, max(most // 2, 1)).astype(int) - 1).tolist() if horizon else []
+    even = np.linspace(0, max(horizon - 1, 0), max(most // 3, 1)).astype(int).tolist() if horizon else []
+    found = sorted({*dense, *wide, *even})
+    if len(found) <= most:
+        return found
+    return [found[i] for i in np.linspace(0, len(found) - 1, most).astype(int).tolist()]
+
+
+def _searched(search: _Search, seed: int, examples: int) -> None:
+    """hypothesis looks for a cost above epsilon; the pair that shows one is shrunk."""
+    from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
+
+    subject = search.subject
+    most = min(examples, max(0, search.allowed - search.best.examined))
+    if not most or search.over:
+        return
+    left = most + min(_SHRINKS, max(1, search.allowed // 3))
+
+    def costs_too_much(drawn: tuple[TablePair, int]) -> bool:
+        nonlocal left
+        if left <= 0:
+            return False
+        left -= 1
+        return cost(search.see(*drawn)) > search.limit
+
+    drawn = st.tuples(
+        tables(n_arms=subject.n_arms, horizon=subject.horizon, bounds=subject.bounds), st.integers(0, 63)
+    )
+    try:
+        pair, own = find(
+            drawn,
+            costs_too_much,
+            settings=settings(
+                max_examples=most,
+                database=None,
+                deadline=None,
+                verbosity=Verbosity.quiet,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=list(HealthCheck),
+            ),
+            random=random.Random(seed),
+        )
+    except Exception as error:  # NoSuchExample, or Flaky when the number of runs ends amid the shrinking
+        if not isinstance(error, NoSuchExample) and type(error).__module__.split(".")[0] != "hypothesis":
+            raise
+        return
+    smallest = subject.trace(pair, own)
+    if cost(smallest) > search.limit:
+        search.best = replace(search.best, worst=smallest, pair=pair, seed=own)
+
+
+# ---------------------------------------------------------------- the check
+
+
+def check(found: Found, epsilon: float, *, name: str = "tracing") -> Check:
+    """What tracing says of a claim about actions."""
+    worst, confirmed = found.worst, found.confirmed
+    statistics: dict[str, Any] = {
+        "epsilon": epsilon,
+        "examined": found.examined,
+        "failure": found.failure,
+        "releases": 0,
+        "coins": {},
+        "draws": 0,
+        "max_cost": 0.0,
+        "loss": 0.0,
+        "rho": plain(found.rho),
+        "divergence": "",
+        "same_output": True,
+        "leads": [_as_dict(lead, found) for lead in found.leads],
+        "notes": [{"what": what, "file": at.file, "line": at.line} for what, at in found.notes],
+        "attribution": [[t, arm, plain(paid)] for t, arm, paid in found.attribution],
+        "shares": [],
+        "pair": found.pair.as_dict() if found.pair is not None else None,
+        "seed": found.seed,
+        "repeats": confirmed.repeats if confirmed else 0,
+        "confirmed": bool(confirmed and confirmed.constant and confirmed.differs and not confirmed.source),
+        "randomness": confirmed.source if confirmed else "",
+    }
+    if worst is not None:
+        statistics |= {
+            "releases": len(worst.here.ledger.releases),
+            "coins": dict(worst.coins),
+            "draws": worst.here.ledger.draws,
+            "max_cost": plain(worst.loss.bound),
+            "loss": plain(worst.loss.total),
+            "divergence": worst.loss.divergence,
+            "same_output": worst.loss.same_output,
+            "shares": [
+                {
+                    "file": share.place.file,
+                    "line": share.place.line,
+                    "releases": len(share.releases),
+                    "cost": plain(share.cost),
+                }
+                for share in shares(worst)[:_LEADS]
+            ],
+        }
+    return Check.of(name, "tracing", statistics)
+
+
+def _as_dict(lead: Lead, found: Found) -> dict[str, Any]:
+    return {
+        "what": lead.what,
+        "words": WORDS.get(lead.what, lead.what),
+        "file": lead.place.file,
+        "line": lead.place.line,
+        "source": linecache.getline(lead.place.file, lead.place.line).strip(),
+        "count": lead.count,
+        "open": (lead.what, lead.place) not in found.covered,
+    }
+
+
+@judge("tracing")
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuted only where nothing random came between raw rewards and other actions.
+
+    That takes runs without any draw, repeated plainly, that always return one thing on the one input and
+    another thing on the other. A cost above epsilon bounds what the actions give away: it refutes nothing by
+    itself, and `holds` says whether the transcripts examined stay within the claim, with no lead open.
+    """
+    limit = float(statistics["epsilon"]) * (1 + TOLERANCE)
+    drawn = statistics["releases"] or statistics["coins"] or statistics["draws"] or statistics["notes"]
+    leaks = bool(statistics["examined"] and not statistics["same_output"])
+    refuted = bool(leaks and not drawn and statistics["confirmed"] and statistics["repeats"] > 0)
+    return {
+        "verdict": "refuted" if refuted else "not_refuted",
+        "holds": bool(
+            statistics["examined"]
+            and not statistics["failure"]
+            and not leaks
+            and not any(lead["open"] for lead in statistics["leads"])
+            and float(statistics["max_cost"]) <= limit
+        ),
+        "epsilon_lower": "inf" if refuted else 0.0,
+        "cost_over_epsilon": plain(float(statistics["max_cost"]) / float(statistics["epsilon"])),
+    }

@@ -1,0 +1,235 @@
+"""A generator whose draws are tracked: those that can be added to data as `Noise`, all others as coins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
+from verifiable_dp.evidence.tracing.laws import Law
+from verifiable_dp.evidence.tracing.ledger import Ledger
+
+_COINS = (
+    "uniform",
+    "integers",
+    "beta",
+    "poisson",
+    "permutation",
+    "shuffle",
+    "gamma",
+    "standard_gamma",
+    "dirichlet",
+    "multinomial",
+    "standard_t",
+    "chisquare",
+    "lognormal",
+    "triangular",
+    "multivariate_normal",
+    "bytes",
+    "permuted",
+    "negative_binomial",
+    "hypergeometric",
+    "pareto",
+    "weibull",
+    "rayleigh",
+    "vonmises",
+    "wald",
+    "zipf",
+    "power",
+    "logseries",
+    "f",
+    "noncentral_chisquare",
+    "noncentral_f",
+    "standard_cauchy",
+    "multivariate_hypergeometric",
+)
+
+
+class Uniform(float):
+    """A uniform draw: a coin if compared with a public number, an outcome of raw chances with a raw one."""
+
+    ledger: Ledger
+
+    @classmethod
+    def of(cls, value: float, ledger: Ledger) -> Uniform:
+        """Track `value`."""
+        made = cls(value)
+        made.ledger = ledger
+        return made
+
+    def _below(self, limit: Any, holds: bool, turned: bool) -> Any:
+        """Whether the draw is below `limit`, or the opposite if `turned`."""
+        if isinstance(limit, Raw) and limit.ndim == 0 and tainted(limit):
+            chance = min(max(float(base(limit)), 0.0), 1.0)
+            below = self.ledger.choose(np.array([1 - chance, chance]), int(holds != turned))
+            return bool(below) != turned
+        if type(limit) not in (int, float) and not isinstance(limit, np.floating | np.integer):
+            return NotImplemented
+        chance = min(max(float(limit), 0.0), 1.0)
+        return self.ledger.compare(1 - chance if turned else chance, holds)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._below(other, float(self) < base(other), False)
+
+    def __le__(self, other: Any) -> Any:
+        return self._below(other, float(self) <= base(other), False)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._below(other, float(self) > base(other), True)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._below(other, float(self) >= base(other), True)
+
+    __hash__ = float.__hash__
+
+
+class TrackedGenerator(np.random.Generator):
+    """Stands in for a user's generator, with the same stream of numbers.
+
+    Parameters
+    ----------
+    bits
+        A bit generator.
+    ledger
+        What is drawn is written here.
+    words
+        A note to make at the first draw; none if empty.
+    """
+
+    ledger: Ledger
+    words: str
+
+    @classmethod
+    def of(cls, bits: Any, ledger: Ledger, words: str = "") -> TrackedGenerator:
+        """Track the draws from `bits`."""
+        made = cls(bits)
+        made.ledger, made.words = ledger, words
+        return made
+
+    def _used(self) -> None:
+        if self.words:
+            self.ledger.note(self.words)
+
+    @property
+    def bit_generator(self) -> Any:
+        """As numpy's; what is drawn from it directly is not followed."""
+        self.ledger.note("draws from the generator's bits are not followed")
+        return super().bit_generator
+
+    def spawn(self, n_children: int) -> Any:
+        """As numpy's."""
+        bits = np.random.Generator.bit_generator.__get__(self)
+        return [TrackedGenerator.of(child, self.ledger, self.words) for child in bits.spawn(n_children)]
+
+    def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any) -> Any:
+        """Draws of a kind, around `loc`."""
+        self._used()
+        whole = kind == "geometric"
+        sample = np.asarray(drawn, dtype=np.float64)
+        shape = sample.shape
+        if tainted(scale):
+            self.ledger.lead("chance")
+        wide = np.broadcast_to(np.asarray(base(scale), dtype=np.float64), shape)
+        noise = Noise(
+            self.ledger, Law(kind, wide, np.ones(shape)), self.ledger.number(shape), sample, whole=whole
+        )
+        plain = not isinstance(loc, Raw | Noise) and np.ndim(loc) == 0 and loc == 0
+        return noise if plain else noise + loc
+
+    def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
+        draw = getattr(np.random.Generator, kind)
+        shape = np.shape(loc)
+        return self._noise(kind, loc, scale, draw(self, np.zeros(shape) if shape else 0.0, base(scale), size))
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("laplace", loc, scale, size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("normal", loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("gumbel", loc, scale, size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("logistic", loc, scale, size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._noise("exponential", 0.0, scale, super().exponential(base(scale), size))
+
+    def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        return self._noise("normal", 0.0, 1.0, super().standard_normal(size, *args, **kwargs))
+
+    def standard_exponential(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        return self._noise("exponential", 0.0, 1.0, super().standard_exponential(size, *args, **kwargs))
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._noise("geometric", 0.0, p, super().geometric(base(p), size))
+
+    def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's; a coin."""
+        self._used()
+        drawn = super().random(size, *args, **kwargs)
+        self.ledger.coin("random", drawn)
+        return Uniform.of(drawn, self.ledger) if size is None else self._public(drawn)
+
+    def choice(  # type: ignore[override]
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **kwargs: Any
+    ) -> Any:
+        """As numpy's; with raw chances, an outcome that is paid for by their ratio."""
+        if size is not None or not tainted(p) or tainted(a):
+            return self._coin("choice", (a, size, replace, p), kwargs)
+        self._used()
+        chances = np.asarray(base(p), dtype=np.float64)
+        outcome = int(super().choice(len(chances), p=chances))
+        outcome = self.ledger.choose(chances, outcome)
+        return outcome if np.ndim(a) == 0 else a[outcome]
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        """As numpy's; one draw with a raw chance is an outcome that is paid for."""
+        if size is not None or not tainted(p) or np.ndim(p) or np.ndim(n) or n != 1:
+            return self._coin("binomial", (n, p, size), {})
+        self._used()
+        chance = float(base(p))
+        return self.ledger.choose(np.array([1 - chance, chance]), int(super().binomial(1, chance)))
+
+    def _public(self, drawn: Any) -> Any:
+        """Arrays of coins may take raw rewards later."""
+        tracks = isinstance(drawn, np.ndarray) and drawn.dtype.kind in "fiub"
+        return Raw.of(drawn, self.ledger, False) if tracks else drawn
+
+    def _coin(self, name: str, args: Any, kwargs: Any) -> Any:
+        self._used()
+        raw = tainted(args) or tainted(kwargs)
+        shuffled = name in ("shuffle", "permutation", "permuted") and bool(args)
+        if raw and not shuffled:
+            # The chances of the draw are raw: randomised response and the exponential mechanism look so.
+            self.ledger.lead("chance")
+        plain = {key: base(value) for key, value in kwargs.items()}
+        drawn = getattr(np.random.Generator, name)(self, *[base(value) for value in args], **plain)
+        self.ledger.coin(name, None if shuffled else drawn)
+        if shuffled and raw and isinstance(drawn, np.ndarray):
+            return Raw.of(drawn, self.ledger)
+        return self._public(drawn)
+
+
+def _coin(name: str) -> Any:
+    def draw(self: TrackedGenerator, *args: Any, **kwargs: Any) -> Any:
+        return self._coin(name, args, kwargs)
+
+    draw.__name__ = name
+    draw.__doc__ = "As numpy's; a coin."
+    return draw
+
+
+for _name in _COINS:
+    if hasattr(np.random.Generator, _name):
+        setattr(TrackedGenerator, _name, _coin(_name))

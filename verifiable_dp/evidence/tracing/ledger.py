@@ -1,0 +1,312 @@
+"""What one traced run writes down: releases, coins, and the places where raw data decided something."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.evidence.tracing.laws import Law
+
+_OWN = os.path.dirname(os.path.abspath(__file__))
+SAME = 1e-9  # relative difference of two numbers that count as one
+
+# What a lead says of its line.
+WORDS = {
+    "branch": "raw rewards decide a branch",
+    "index": "raw rewards are used as an index",
+    "argmax": "raw rewards decide which position is chosen",
+    "output": "raw rewards are returned",
+    "chance": "raw rewards set the chances of a draw",
+    "text": "raw rewards are turned into text",
+    "number": "raw rewards leave tracking as a plain number",
+}
+# Kinds that decide something there and then; what a plain number does is seen by the replay alone.
+DECISIVE = ("branch", "index", "argmax", "output", "chance", "text")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the traced code."""
+
+    file: str
+    line: int
+
+    def words(self) -> str:
+        """As linters write it."""
+        return f"{self.file}:{self.line}"
+
+
+def caller(files: frozenset[str]) -> Place:
+    """The innermost line of one of `files` on the stack; of anything but tracing if there is none."""
+    frame, nearest = sys._getframe(1), None
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name in files:
+            return Place(name, frame.f_lineno)
+        if nearest is None and not name.startswith(_OWN):
+            nearest = Place(name, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    return nearest or Place("", 0)
+
+
+@dataclass(frozen=True)
+class Release:
+    """Numbers that met noise and are public from then on.
+
+    Attributes
+    ----------
+    place
+        Where data met noise.
+    law
+        Of the noise.
+    draws : (m,) int
+        Numbers of the draws; a draw that meets data twice is one.
+    exact, out : (m,) float
+        Before and after.
+    at
+        Where the sum was first used, and thereby released.
+    spoilt
+        Whether a draw was used before as the second half of a two-sided one, so that it is not fresh.
+    """
+
+    place: Place
+    law: Law
+    draws: IntArray
+    exact: FloatArray
+    out: FloatArray
+    at: Place
+    spoilt: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An outcome that was drawn with chances that follow from raw rewards, public from then on.
+
+    Attributes
+    ----------
+    place
+        Where it happened.
+    chances : (m,) float
+        Of the outcomes.
+    outcome
+        Number of the one that was drawn.
+    """
+
+    place: Place
+    chances: FloatArray
+    outcome: int
+
+    @property
+    def at(self) -> Place:
+        """Where it was released."""
+        return self.place
+
+
+@dataclass(frozen=True)
+class Coin:
+    """A draw that met no data.
+
+    Attributes
+    ----------
+    kind
+        Method of the generator.
+    place
+        Where it happened.
+    value
+        What came out.
+    """
+
+    kind: str
+    place: Place
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A question about raw data that was answered.
+
+    Attributes
+    ----------
+    what, place
+        As of the lead.
+    outcome
+        The answer.
+    compared
+        Number of coins that had been compared before.
+    """
+
+    what: str
+    place: Place
+    outcome: Any
+    compared: int
+
+
+@dataclass
+class Lead:
+    """A line where raw data was used for something that noise should have come before.
+
+    Attributes
+    ----------
+    what
+        One of `WORDS`.
+    place
+        The line.
+    count
+        How often it happened there.
+    order
+        Number among the leads of the run, by first occurrence.
+    """
+
+    what: str
+    place: Place
+    count: int = 1
+    order: int = 0
+
+
+class DivergedError(Exception):
+    """The replay asked for something that the recorded run had not: raw data decided before a release did."""
+
+
+@dataclass
+class Ledger:
+    """One traced run; with `forced`, the replay of another one.
+
+    Attributes
+    ----------
+    files
+        Files of the traced code.
+    forced
+        The recorded run whose releases are given out again; None while recording.
+    flips
+        Numbers of the coin comparisons that are answered the other way round.
+    releases, coins, leads, decided, compared, notes
+        What happened, in order; coins are draws that met no data, `compared` holds place and chance of
+        comparisons of a coin with a public number.
+    draws, events
+        Number of draws that may meet data, and of tracked operations.
+    """
+
+    files: frozenset[str]
+    forced: Ledger | None = None
+    flips: frozenset[int] = frozenset()
+    releases: list[Release | Chosen] = field(default_factory=list)
+    coins: list[Coin] = field(default_factory=list)
+    leads: dict[tuple[str, Place], Lead] = field(default_factory=dict)
+    decided: list[Decision] = field(default_factory=list)
+    compared: list[tuple[Place, float]] = field(default_factory=list)
+    notes: dict[str, Place] = field(default_factory=dict)
+    draws: int = 0
+    events: int = 0
+    halves: set[int] = field(default_factory=set)
+
+    def lead(self, what: str, outcome: Any = None) -> None:
+        """Note that raw data was used, and what came of it."""
+        place = caller(self.files)
+        known = self.leads.get((what, place))
+        if known is None:
+            self.leads[what, place] = Lead(what, place, 1, len(self.leads))
+        else:
+            known.count += 1
+        if outcome is not None:
+            self.decided.append(Decision(what, place, outcome, len(self.compared)))
+
+    def note(self, words: str) -> None:
+        """Note something that tracing does not follow, once, with its first place."""
+        if words not in self.notes:
+            self.notes[words] = caller(self.files)
+
+    def coin(self, kind: str, value: Any = None) -> None:
+        """Note a draw that decides by itself."""
+        self.coins.append(Coin(kind, caller(self.files), value))
+
+    def compare(self, chance: float, outcome: bool) -> bool:
+        """The answer to a comparison of a coin with a public number that holds with this chance."""
+        self.compared.append((caller(self.files), chance))
+        return outcome != (len(self.compared) - 1 in self.flips)
+
+    def number(self, shape: tuple[int, ...]) -> IntArray:
+        """Numbers of fresh draws."""
+        first = self.draws
+        self.draws += int(np.prod(shape, dtype=np.int64))
+        return np.arange(first, self.draws, dtype=np.int64).reshape(shape)
+
+    def _recorded(self, place: Place) -> Release | Chosen | None:
+        """What the recorded run gave out here; None while recording."""
+        if self.forced is None:
+            return None
+        if len(self.releases) >= len(self.forced.releases):
+            raise DivergedError(f"{place.words()}: one release more than on the neighbouring input")
+        there = self.forced.releases[len(self.releases)]
+        if there.at != place:
+            raise _elsewhere(place, there.at)
+        return there
+
+    def release(
+        self, law: Law, draws: IntArray, exact: FloatArray, noise: FloatArray, met: Place | None = None
+    ) -> FloatArray:
+        """Give out `exact` with noise, or what the recorded run gave out here, (m,); they met at `met`."""
+        self.events += 1
+        place, out = caller(self.files), exact + noise
+        there = self._recorded(place)
+        if there is not None:
+            fits = isinstance(there, Release) and there.draws.shape == draws.shape
+            if not isinstance(there, Release) or not fits or there.law.kind != law.kind:
+                raise _elsewhere(place, there.at)
+            out = there.out
+        spoilt = bool(self.halves) and any(draw in self.halves for draw in draws.tolist())
+        self.releases.append(Release(met or place, law, draws, exact, out, place, spoilt))
+        return out
+
+    def choose(self, chances: FloatArray, outcome: int) -> int:
+        """Give out an outcome that was drawn with raw chances, or the one that was recorded here."""
+        self.events += 1
+        place = caller(self.files)
+        there = self._recorded(place)
+        if there is not None:
+            if not isinstance(there, Chosen) or there.chances.shape != chances.shape:
+                raise _elsewhere(place, there.at)
+            outcome = there.outcome
+        self.releases.append(Chosen(place, chances, outcome))
+        return outcome
+
+
+def _elsewhere(place: Place, there: Place) -> DivergedError:
+    return DivergedError(f"{place.words()}: another release than on the neighbouring input ({there.words()})")
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two outputs are one, up to rounding where they are floats."""
+    left, right = np.asarray(a), np.asarray(b)
+    if left.shape != right.shape:
+        return False
+    if left.dtype.kind in "fc" or right.dtype.kind in "fc":
+        return bool(np.allclose(left, right, rtol=SAME, atol=SAME, equal_nan=True))
+    return bool(np.array_equal(left, right))
+
+
+def same_answer(a: Any, b: Any) -> bool:
+    """Whether two answers to a question about raw data are one."""
+    if type(a) is type(b) and isinstance(a, int | float | str):
+        return a == b or (a != a and b != b)
+    return same(a, b)
+
+
+def in_order(leads: Iterable[Lead]) -> list[Lead]:
+    """What decides before what only leaves tracking, each in the order of first occurrence.
+
+    Where raw data decides something on a line, that it becomes a plain number there says nothing more.
+    """
+    found = list(leads)
+    decided = {lead.place for lead in found if lead.what in DECISIVE}
+    kept = [lead for lead in found if lead.what in DECISIVE or lead.place not in decided]
+
+    def rank(lead: Lead) -> Any:
+        return lead.what not in DECISIVE, lead.order, lead.place.file, lead.place.line
+
+    return sorted(kept, key=rank)

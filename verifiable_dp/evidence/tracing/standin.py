@@ -1,0 +1,390 @@
+"""Stand-ins for numpy, math and random while code is traced: what they make can take raw rewards.
+
+They are put into the globals of the traced code and of the modules beside it, and taken out again; numpy
+itself is left alone.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import math
+import os
+import random
+import sys
+import sysconfig
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.tracing.arrays import Mixed, Noise, Raw, base, holds_tracked, is_tracked, tainted
+from verifiable_dp.evidence.tracing.generator import TrackedGenerator
+from verifiable_dp.evidence.tracing.laws import Law
+from verifiable_dp.evidence.tracing.ledger import Ledger
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_FOREIGN = (
+    os.path.join(_PACKAGE, ""),
+    *(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "platstdlib")),
+)
+# Functions whose sequences are sequences of arrays, not numbers.
+_OF_ARRAYS = frozenset(
+    (
+        *("concatenate", "stack", "vstack", "hstack", "column_stack", "dstack", "block", "select", "choose"),
+        *("broadcast_arrays", "meshgrid", "einsum", "lexsort", "ix_", "broadcast_shapes", "where"),
+    )
+)
+_MATH = {
+    **{name: getattr(np, name) for name in ("sqrt", "log", "exp", "floor", "ceil", "fabs", "log2", "log10")},
+    **{name: getattr(np, name) for name in ("log1p", "expm1", "isnan", "isinf", "isfinite", "tanh")},
+    "fsum": lambda values: builtins.sum(values),
+    "pow": np.power,
+    "trunc": np.trunc,
+}
+COMPILED = "what compiled code draws by itself would not be seen"
+NOT_GIVEN = "not the generator it is given: such draws cannot be repeated from its seed"
+
+
+def stacked(values: Any, ledger: Ledger) -> Any:
+    """A list that holds tracked numbers as one tracked array."""
+    parts = [stacked(v, ledger) if isinstance(v, list | tuple) else v for v in values]
+    parts = [v.as_noise() if isinstance(v, Mixed) else v for v in parts]
+    if not any(isinstance(v, Noise) for v in parts):
+        return Raw.of([base(v) for v in parts], ledger, tainted(parts))
+    first = next(v for v in parts if isinstance(v, Noise))
+    fits = all(
+        v.law.kind == first.law.kind and v.shape == first.shape and not v.is_settled
+        for v in parts
+        if isinstance(v, Noise)
+    ) and all(np.shape(v) == first.shape for v in parts)
+    if not fits:
+        parts = [v.settle() if isinstance(v, Noise) else v for v in parts]
+        return Raw.of([base(v) for v in parts], ledger, tainted(parts))
+    shape = (len(parts), *first.shape)
+    made = Noise(
+        ledger,
+        Law(first.law.kind, np.zeros(shape), np.zeros(shape)),
+        np.full(shape, -1),
+        np.zeros(shape),
+        whole=all(v.whole for v in parts if isinstance(v, Noise)),
+    )
+    for i, part in enumerate(parts):
+        made[i] = part
+    return made
+
+
+class _Function:
+    """A function of numpy's that takes lists of tracked numbers, and whose arrays can take raw rewards."""
+
+    def __init__(self, name: str, real: Any, ledger: Ledger) -> None:
+        self._name, self._real, self._ledger = name, real, ledger
+        self.__name__ = name
+        self.__doc__ = getattr(real, "__doc__", None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._name in ("array", "asarray", "asanyarray", "copy", "ascontiguousarray") and args:
+            args = (self._taken(args[0]), *args[1:])
+            if isinstance(args[0], Noise):
+                return args[0].copy() if len(args) == 1 and not kwargs else self._made(*args, **kwargs)
+        elif self._name not in _OF_ARRAYS:
+            args = tuple(self._taken(a) for a in args)
+        return self._made(*args, **kwargs)
+
+    def _taken(self, value: Any) -> Any:
+        tracks = type(value) in (list, tuple) and holds_tracked(value)
+        return stacked(value, self._ledger) if tracks else value
+
+    def _made(self, *args: Any, **kwargs: Any) -> Any:
+        if self._name in ("array", "asarray", "asanyarray", "ascontiguousarray") and is_tracked(args[0]):
+            value = args[0].settle() if isinstance(args[0], Noise | Mixed) else args[0]
+            if self._name != "array" and not kwargs and len(args) == 1:
+                return value
+            found = self._real(base(value), *args[1:], **kwargs)
+            return Raw.of(found, self._ledger, tainted(value))
+        found = self._real(*args, **kwargs)
+        if type(found) is np.ndarray and found.dtype.kind in "fiubc":
+            raw = self._name in ("full", "full_like") and tainted(args)
+            made = found.view(Raw)
+            made.ledger, made.tainted, made.own = self._ledger, raw, found.base is None
+            return made
+        return found
+
+
+class _Module(types.ModuleType):
+    """Stands in for a module; what it does not know better is the module's own."""
+
+    def __init__(self, real: Any, ledger: Ledger) -> None:
+        super().__init__(real.__name__)
+        self.__dict__["_real"], self.__dict__["_ledger"] = real, ledger
+
+
+class _Numpy(_Module):
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._real, name)
+        if found is np.random:
+            found = _Random(found, self._ledger)
+        elif _is_function(found):
+            found = _Function(name, found, self._ledger)
+        self.__dict__[name] = found
+        return found
+
+
+def _is_function(value: Any) -> bool:
+    """Whether this is a function of numpy's on arrays: a ufunc, a builtin or a dispatched one."""
+    named = getattr(np, getattr(value, "__name__", ""), None) is value
+    return named and callable(value) and not isinstance(value, type)
+
+
+_LEGACY = {"rand": "random", "random_sample": "random", "randn": "standard_normal", "randint": "integers"}
+
+
+class _Random(_Module):
+    """`numpy.random` used by itself: followed as far as its law goes, and told of."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "default_rng":
+            return self._own
+        if name == "seed" or name.startswith("_") or isinstance(getattr(self._real, name), type):
+            return getattr(self._real, name)
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            self._ledger.note(f"draws from np.random, {NOT_GIVEN}")
+            bits = np.random.PCG64([int(self._real.randint(2**31)) for _ in range(4)])
+            if name in ("rand", "randn") and args:
+                args = (args,)
+            method = getattr(TrackedGenerator.of(bits, self._ledger), _LEGACY.get(name, name), None)
+            return (method or getattr(self._real, name))(*args, **kwargs)
+
+        return draw
+
+    def _own(self, seed: Any = None) -> Any:
+        self._ledger.note(f"draws from np.random.default_rng, {NOT_GIVEN}")
+        if isinstance(seed, TrackedGenerator):
+            return seed
+        if tainted(seed):
+            self._ledger.lead("chance", base(seed))
+        plain = base(seed)
+        self._ledger.coin("default_rng", plain if isinstance(plain, int | np.integer) else None)
+        made = np.random.default_rng(plain)
+        return TrackedGenerator.of(made.bit_generator, self._ledger)
+
+
+class _Math(_Module):
+    def __getattr__(self, name: str) -> Any:
+        real, of_arrays = getattr(self._real, name), _MATH.get(name)
+        if of_arrays is None:
+            return real
+
+        def compute(*args: Any) -> Any:
+            return of_arrays(*args) if holds_tracked(args) else real(*args)
+
+        self.__dict__[name] = compute
+        return compute
+
+
+class _Python(_Module):
+    """The module `random`: coins that are told of."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if not callable(real) or isinstance(real, type) or name in ("seed", "getstate", "setstate"):
+            return real
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            self._ledger.note(f"draws from the module random, {NOT_GIVEN}")
+            if tainted(args) or tainted(kwargs):
+                self._ledger.lead("chance")
+            drawn = real(*args, **kwargs)
+            self._ledger.coin(f"random.{name}", drawn if isinstance(drawn, int | float) else None)
+            return drawn
+
+        return draw
+
+
+def _compiled(real: Any, ledger: Ledger) -> Any:
+    """Compiled code: given plain arrays, and told of."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        name = getattr(real, "__name__", "?")
+        if any(isinstance(a, np.random.Generator) for a in (*args, *kwargs.values())):
+            ledger.note(f"draws in compiled code ({name}) are not followed")
+        else:
+            ledger.note(f"{COMPILED} ({name})")
+        found = real(*[base(a) for a in args], **{key: base(value) for key, value in kwargs.items()})
+        if tainted(args) or tainted(kwargs):
+            ledger.lead("number", found)
+        return found
+
+    return call
+
+
+def _extreme(real: Any, pick: Any, ledger: Ledger) -> Any:
+    """`max` or `min`: of tracked numbers a tracked number, of keys that are raw a position."""
+
+    def choose(*args: Any, key: Any = None, **kwargs: Any) -> Any:
+        values = list(args[0]) if len(args) == 1 else list(args)
+        if not values or (key is None and not holds_tracked(values)):
+            return real(values, **({"key": key} if key else {}), **kwargs)
+        if key is None:
+            if any(np.ndim(v) for v in values):
+                return real(values)
+            return functools.reduce(pick, values)
+        return values[_ranked(values, key, ledger, lambda keys: keys.index(real(keys)))]
+
+    return choose
+
+
+def _ranked(values: list[Any], key: Any, ledger: Ledger, answer: Callable[[list[Any]], Any]) -> Any:
+    """What follows from the keys of `values`, told of if they are raw."""
+    keys = [key(value) for value in values]
+    raw = tainted(keys)
+    found = answer([base(k) for k in keys])
+    if raw:
+        ledger.lead("argmax", found)
+    return found
+
+
+def _sorted(ledger: Ledger) -> Any:
+    def ordered(values: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+        values = list(values)
+        if key is None and not holds_tracked(values):
+            return builtins.sorted(values, reverse=reverse)
+        if key is None and not any(np.ndim(v) for v in values):
+            ranks = np.argsort([float(base(v)) for v in values], kind="stable")
+            if tainted(values):
+                # The order of numbers is hidden as long as only the sorted numbers are used.
+                order = ranks[::-1] if reverse else ranks
+                return [values[i] for i in order.tolist()]
+
+        def rank(keys: list[Any]) -> list[int]:
+            return builtins.sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+        return [values[i] for i in _ranked(values, key or (lambda v: v), ledger, rank)]
+
+    return ordered
+
+
+# ---------------------------------------------------------------- where they are put
+
+
+def functions_of(target: Any) -> list[Any]:
+    """The functions that `target` runs: through partial, methods, callable objects, classes and wrappers."""
+    found: list[Any] = []
+    queue, seen = [target], set()
+    while queue:
+        value = queue.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, functools.partial):
+            queue.append(value.func)
+            continue
+        value = getattr(value, "__func__", value)
+        if inspect.isfunction(value):
+            found.append(value)
+            queue += [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+        elif inspect.isclass(value):
+            queue += [v for kind in value.__mro__[:-1] for v in vars(kind).values() if inspect.isfunction(v)]
+        elif callable(value):
+            queue += [vars(kind)["__call__"] for kind in type(value).__mro__[:-1] if "__call__" in vars(kind)]
+        wrapped = getattr(value, "__wrapped__", None)
+        if wrapped is not None:
+            queue.append(wrapped)
+    return found
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return callable(cell.cell_contents)
+    except ValueError:
+        return False
+
+
+def _is_foreign(file: str) -> bool:
+    return not file or "site-packages" in file or "dist-packages" in file or file.startswith(_FOREIGN)
+
+
+def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
+    """Globals, by file, of the user's code: that of `target`, and modules in the same folder or below."""
+    found: dict[str, dict[str, Any]] = {}
+    folders = set()
+    for function in functions_of(target):
+        file = function.__code__.co_filename
+        if not _is_foreign(os.path.abspath(file)):
+            found[file] = function.__globals__
+            if os.path.exists(file):
+                folders.add(os.path.join(os.path.dirname(os.path.abspath(file)), ""))
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None) or ""
+        if file and file.startswith(tuple(folders)) and not _is_foreign(file):
+            found.setdefault(file, vars(module))
+    return found
+
+
+def _replacement(value: Any, ledger: Ledger, numpy: _Numpy) -> Any:
+    """What stands in for a global; None for nothing."""
+    if value is np:
+        return numpy
+    if value is np.random:
+        return _Random(value, ledger)
+    if value is math:
+        return _Math(value, ledger)
+    if value is random:
+        return _Python(value, ledger)
+    if isinstance(value, np.random.Generator) and not isinstance(value, TrackedGenerator):
+        words = f"draws from a generator of its own, {NOT_GIVEN}"
+        return TrackedGenerator.of(value.bit_generator, ledger, words)
+    if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
+        return _compiled(value, ledger)
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if not isinstance(name, str) or isinstance(value, type):
+        return None
+    if module == "math" and getattr(math, name, None) is value:
+        return getattr(_Math(math, ledger), name)
+    if module == "random" or (module == "numpy.random" and name == "default_rng"):
+        home = random if module == "random" else np.random
+        stand_in = _Python(home, ledger) if home is random else _Random(home, ledger)
+        return getattr(stand_in, name) if getattr(home, name, None) == value else None
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, random.Random) and getattr(random, name, None) == value:
+        return getattr(_Python(random, ledger), name)
+    if isinstance(owner, np.random.RandomState):
+        return getattr(_Random(np.random, ledger), name)
+    return getattr(numpy, name) if _is_function(value) else None
+
+
+@contextmanager
+def standing_in(scopes: Mapping[str, dict[str, Any]], ledger: Ledger) -> Iterator[None]:
+    """Put stand-ins into the globals of the user's code for a while."""
+    numpy, changed = _Numpy(np, ledger), []
+    extra = {
+        "max": _extreme(builtins.max, np.maximum, ledger),
+        "min": _extreme(builtins.min, np.minimum, ledger),
+        "sorted": _sorted(ledger),
+    }
+    missing = object()
+    try:
+        for scope in scopes.values():
+            for name, value in list(scope.items()):
+                other = _replacement(value, ledger, numpy) if not name.startswith("__") else None
+                if other is not None:
+                    changed.append((scope, name, value))
+                    scope[name] = other
+            for name, other in extra.items():
+                if name not in scope:
+                    changed.append((scope, name, missing))
+                    scope[name] = other
+        yield
+    finally:
+        for scope, name, value in changed:
+            if value is missing:
+                scope.pop(name, None)
+            else:
+                scope[name] = value

@@ -1,0 +1,337 @@
+"""Record one run of a user's bandit, replay it on the neighbour with the same releases, read off the loss."""
+
+from __future__ import annotations
+
+import dis
+import math
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import FloatArray
+from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
+from verifiable_dp.evidence.tracing.foreign import global_states, reproducible_globals
+from verifiable_dp.evidence.tracing.generator import TrackedGenerator
+from verifiable_dp.evidence.tracing.ledger import (
+    SAME,
+    Chosen,
+    DivergedError,
+    Lead,
+    Ledger,
+    Place,
+    Release,
+    in_order,
+    same,
+    same_answer,
+)
+from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of, standing_in
+
+
+@dataclass(frozen=True)
+class Run:
+    """One traced run.
+
+    Attributes
+    ----------
+    ledger
+        What it wrote down.
+    output
+        What it returned, plain; None if it failed.
+    failure
+        Why it could not be traced to its end; empty if it was.
+    """
+
+    ledger: Ledger
+    output: Any
+    failure: str = ""
+
+
+def _plain_output(values: Any) -> Any:
+    """Numbers and lists without tracking."""
+    if isinstance(values, list | tuple):
+        return [_plain_output(v) for v in values]
+    return base(values) if is_tracked(values) else values
+
+
+def _failed(error: Exception, files: frozenset[str]) -> str:
+    """The error in one line, with the innermost line of the traced code."""
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    place = f"{lines[-1].filename}:{lines[-1].lineno}: " if lines else ""
+    words = (str(error).strip().splitlines() or [""])[0]
+    return f"{place}{type(error).__name__}: {words}".rstrip(": ")
+
+
+def _return_of(function: Any) -> Place:
+    """The last line that returns something."""
+    for code in (found.__code__ for found in functions_of(function)):
+        lines, current = [], code.co_firstlineno
+        for step in dis.get_instructions(code):
+            current = step.starts_line or current
+            if step.opname == "RETURN_VALUE":
+                lines.append(current)
+        return Place(code.co_filename, lines[-1] if lines else code.co_firstlineno)
+    return Place("", 0)
+
+
+def run(
+    function: Callable[..., Any],
+    rewards: FloatArray,
+    bits: Any,
+    ledger: Ledger,
+    scopes: Mapping[str, dict[str, Any]] | None = None,
+) -> Run:
+    """Call `function(rewards, rng)` with tracked rewards and a tracked generator.
+
+    Parameters
+    ----------
+    function
+        `play(rewards, rng) -> actions`.
+    rewards : (T, K) float
+        What it is given.
+    bits
+        A bit generator.
+    ledger
+        What happens is written there.
+    scopes
+        Globals of the traced code, see `standin.scopes_of`; looked up if None.
+    """
+    raw = Raw.of(rewards, ledger)
+    generator = TrackedGenerator.of(bits, ledger)
+    scopes = scopes_of(function) if scopes is None else scopes
+    with reproducible_globals():
+        states = global_states()
+        try:
+            with standing_in(scopes, ledger):
+                returned = function(raw, generator)
+            output = np.asarray(_plain_output(returned))
+        except DivergedError as error:
+            return Run(ledger, None, str(error))
+        except Exception as error:  # whatever the traced code or a library it calls does not take
+            return Run(ledger, None, _failed(error, ledger.files))
+        if states != global_states() and not ledger.notes:
+            ledger.note("draws from a process-wide generator, which cannot be repeated from the seed")
+    if tainted(returned):
+        place = getattr(returned, "place", None) or _return_of(function)
+        ledger.leads.setdefault(("output", place), Lead("output", place, 1, len(ledger.leads)))
+    return Run(ledger, output)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What one transcript gives away.
+
+    Attributes
+    ----------
+    total
+        Log-likelihood ratio of the releases, recorded input over its neighbour; inf if the replay could not
+        follow.
+    bound
+        The most that these releases could give away, whatever their noise; inf where it has no bound.
+    rho
+        Cost in zero-concentrated differential privacy if all noise is normal; else inf where data moved.
+    each
+        Loss and bound of each release, (n, 2).
+    divergence
+        Why the replay left the recorded run; empty if it did not.
+    same_output
+        Whether both runs returned the same.
+    """
+
+    total: float
+    bound: float
+    rho: float
+    each: FloatArray
+    divergence: str
+    same_output: bool
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A recorded run and its replay.
+
+    Attributes
+    ----------
+    here, there, loss, leads
+        Recorded run, replay, what it gives away, and the leads of both.
+    flipped
+        Coin comparisons that the replay answered the other way round to follow, as (place, cost).
+    moved
+        Leads, as (what, place), whose answers differed between the two runs.
+    """
+
+    here: Run
+    there: Run
+    loss: Loss
+    leads: list[Lead] = field(default_factory=list)
+    flipped: tuple[tuple[Place, float], ...] = ()
+    moved: frozenset[tuple[str, Place]] = frozenset()
+
+    @property
+    def coins(self) -> Mapping[str, int]:
+        """Kinds of coins that were tossed, with their number."""
+        kinds = [coin.kind for coin in self.here.ledger.coins]
+        return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+
+
+def _loss(here: Run, there: Run, flipped: Iterable[tuple[Place, float]] = ()) -> Loss:
+    known: dict[int, float] = {}
+    rows, rho = [], 0.0
+    divergence = there.failure
+    for a, b in zip(here.ledger.releases, there.ledger.releases, strict=False):
+        if isinstance(a, Chosen) or isinstance(b, Chosen):
+            loss, bound = _of_outcome(a, b)  # type: ignore[arg-type]
+            rho, wrong = rho + (math.inf if bound > 0 else 0.0), ""
+        else:
+            loss, bound, more, wrong = _of_release(a, b, known)
+            rho += more
+        if wrong and not divergence:
+            divergence = f"{a.place.words()}: {wrong}"
+        rows.append((loss, bound))
+    missing = len(here.ledger.releases) - len(there.ledger.releases)
+    if missing > 0 and not divergence:
+        divergence = f"{missing} releases fewer than on the neighbouring input"
+    each = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    equal = not divergence and same(here.output, there.output)
+    extra = sum(cost for _, cost in flipped)
+    total, bound = (math.inf,) * 2 if divergence else (float(each[:, i].sum()) + extra for i in (0, 1))
+    return Loss(total, bound, rho + (math.inf if extra else 0.0), each, divergence, equal)
+
+
+def _of_outcome(a: Chosen, b: Chosen) -> tuple[float, float]:
+    """Loss and bound of an outcome drawn with raw chances."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(a.chances == b.chances, 0.0, np.log(a.chances) - np.log(b.chances))
+    return float(ratios[a.outcome]), float(np.abs(ratios).max())
+
+
+def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float, float, float, str]:
+    """Loss, bound and rho of one release; and what is wrong with a draw that is used again."""
+    shift, spread = b.exact - a.exact, a.law.spread
+    draws, wrong, fresh = a.draws.tolist(), "", np.ones(len(shift), bool)
+    still = not shift.any() and np.array_equal(spread, b.law.spread)
+    # What has to be added to a draw for the same release: one number for each draw, wherever it is used.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moves = ([0.0] * len(draws)) if still else (shift / a.law.factor).tolist()
+    for i, draw in enumerate(draws):
+        before = known.get(draw)
+        if before is None:
+            known[draw] = moves[i]
+        else:
+            fresh[i] = False
+            size = SAME * (1 + abs(before) + abs(float(a.out[i] / a.law.factor[i])))
+            if abs(moves[i] - before) > size:
+                wrong = "one draw is added to sums that move apart, so that their difference is exact"
+    if still:
+        return 0.0, 0.0, 0.0, wrong
+    if (a.spoilt or b.spoilt) and shift.any():
+        wrong = "a draw that is half of a two-sided one is used once more"
+    with np.errstate(invalid="ignore", divide="ignore"):
+        terms = a.law.log_density(a.out - a.exact) - b.law.log_density(b.out - b.exact)
+    # The noise moves by what the exact part moves: to the last bit nothing where that is nothing.
+    terms = np.where(np.isnan(terms) | ((shift == 0) & (spread == b.law.spread)), 0.0, terms)
+    scales = np.abs(spread - b.law.spread) > SAME * np.maximum(spread, b.law.spread)
+    bounds = np.where(scales, np.inf, a.law.most(shift))
+    normal = a.law.kind == "normal"
+    rhos = a.law.concentrated(shift) if normal else np.where(shift == 0, 0.0, np.inf)
+    rhos = np.where(scales, np.inf, rhos)
+    return float(terms[fresh].sum()), float(bounds[fresh].sum()), float(rhos[fresh].sum()), wrong
+
+
+def _moved(here: Ledger, there: Ledger) -> tuple[frozenset[tuple[str, Place]], list[int]]:
+    """Leads whose answers differ, and the coins nearest to the first such answer."""
+    answers: dict[tuple[str, Place], list[list[Any]]] = {}
+    for world, ledger in enumerate((here, there)):
+        for decision in ledger.decided:
+            answers.setdefault((decision.what, decision.place), [[], []])[world].append(decision.outcome)
+    moved = {
+        key
+        for key, (left, right) in answers.items()
+        if len(left) != len(right) or not all(same_answer(x, y) for x, y in zip(left, right, strict=True))
+    }
+    for a, b in zip(here.decided, there.decided, strict=False):
+        if (a.what, a.place) != (b.what, b.place):
+            break
+        if not same_answer(a.outcome, b.outcome):
+            return frozenset(moved), [a.compared, a.compared - 1]
+    return frozenset(moved), []
+
+
+def _same_coins(here: Ledger, there: Ledger) -> bool:
+    """Whether the same coins were tossed, and the same comparisons made of them."""
+    return (
+        here.compared == there.compared
+        and len(here.coins) == len(there.coins)
+        and all(
+            (a.kind, a.place) == (b.kind, b.place) and (a.value is b.value or same(a.value, b.value))
+            for a, b in zip(here.coins, there.coins, strict=True)
+        )
+    )
+
+
+def trace(
+    function: Callable[..., Any],
+    left: FloatArray,
+    right: FloatArray,
+    bits: Callable[[], Any],
+    files: frozenset[str],
+    scopes: Mapping[str, dict[str, Any]] | None = None,
+) -> Traced:
+    """Record on `left`, replay on `right`.
+
+    Parameters
+    ----------
+    function
+        `play(rewards, rng) -> actions`.
+    left, right : (T, K) float
+        Neighbouring rewards.
+    bits
+        Makes the bit generator, the same each time.
+    files
+        Files whose lines are named in leads.
+    scopes
+        See `run`.
+    """
+    scopes = scopes_of(function) if scopes is None else scopes
+    files = files | frozenset(scopes)
+    here = run(function, left, bits(), Ledger(files), scopes)
+    there = run(function, right, bits(), Ledger(files, here.ledger), scopes)
+    moved, near = _moved(here.ledger, there.ledger)
+    loss, flipped = _loss(here, there), ()
+    if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):
+        loss = _replaced(loss, "other coins are tossed than on the neighbouring input")
+    for coin in near if not loss.same_output else ():
+        aligned = _flipped(function, right, bits, here, coin, files, scopes)
+        if aligned is not None:
+            there, loss, flipped = aligned
+            break
+    leads = {**there.ledger.leads, **here.ledger.leads}
+    return Traced(here, there, loss, in_order(leads.values()), flipped, moved)
+
+
+def _replaced(loss: Loss, divergence: str) -> Loss:
+    return Loss(math.inf, math.inf, math.inf, loss.each, divergence, False)
+
+
+def _flipped(
+    function: Callable[..., Any],
+    right: FloatArray,
+    bits: Callable[[], Any],
+    here: Run,
+    coin: int,
+    files: frozenset[str],
+    scopes: Mapping[str, dict[str, Any]],
+) -> tuple[Run, Loss, Any] | None:
+    """The replay with one coin turned, if it follows the recorded run then: randomised response."""
+    if not 0 <= coin < len(here.ledger.compared):
+        return None
+    place, chance = here.ledger.compared[coin]
+    if not 0 < chance < 1:
+        return None
+    flipped = ((place, abs(math.log(chance) - math.log1p(-chance))),)
+    there = run(function, right, bits(), Ledger(files, here.ledger, frozenset((coin,))), scopes)
+    loss = _loss(here, there, flipped)
+    follows = loss.same_output and _same_coins(here.ledger, there.ledger)
+    return (there, loss, flipped) if follows else None
