@@ -10,6 +10,17 @@ from pathlib import Path
 from typing import Any
 
 # The judges register themselves when their modules are imported.
+import verifiable_dp.evidence.alignment
+import verifiable_dp.evidence.blackbox
+import verifiable_dp.evidence.curves
+import verifiable_dp.evidence.exact
+import verifiable_dp.evidence.exact_shuffle
+import verifiable_dp.evidence.halting
+import verifiable_dp.evidence.numerics
+import verifiable_dp.evidence.regret
+import verifiable_dp.evidence.sequential
+import verifiable_dp.evidence.tables
+import verifiable_dp.evidence.tracing.audit  # noqa: F401
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
