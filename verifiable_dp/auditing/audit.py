@@ -380,16 +380,21 @@ def _law_power(subject: Subject) -> tuple[float, float] | None:
 
 def aligned_pairs(subject: Subject) -> list[Pair]:
     """The strongest of the auditor's neighbours, and plain ones that it may not have thought of."""
-    return [*subject.pairs[:4], *_default_pairs(subject.algorithm), *_far_pairs(subject.algorithm)]
+    return [*subject.pairs[:4], *_default_pairs(subject.algorithm), *_far_pairs(subject)]
 
 
-def _far_pairs(algorithm: Algorithm) -> list[Pair]:
-    """Where any reward is allowed: first and last reward of the first block, beyond the search bounds."""
+def _far_pairs(subject: Subject) -> list[Pair]:
+    """Where any reward is allowed: changes that reach beyond the truncation.
+
+    First and last reward of the first block, beyond the search bounds; and the two strongest pairs with
+    their change nearly doubled, which shows a truncation at twice the limit.
+    """
+    algorithm = subject.algorithm
     if np.isfinite(algorithm.bounds).all():
         return []
     low, high = algorithm.search_bounds
     block = algorithm.query(algorithm.start(np.zeros(1, np.int64)))
-    pairs: list[Pair] = []
+    pairs: list[Pair] = [_stretched(pair) for pair in subject.pairs[:2]]
     for step in dict.fromkeys((0, int(block.rounds[0]) - 1)):
         arm = int(block.arm(np.array([step]))[0])
         for factor in (1.9, 5.0, 20.0):
@@ -397,6 +402,17 @@ def _far_pairs(algorithm: Algorithm) -> list[Pair]:
             table[step, arm] = factor * low
             pairs.append(TablePair(table, step, arm, factor * high, (factor * low, factor * high)))
     return pairs
+
+
+def _stretched(pair: Pair) -> Pair:
+    """The same pair with the two rewards that differ 1.9 times as far from 0."""
+    if not isinstance(pair, TablePair | StreamPair):
+        return pair
+    left, place = pair.left.copy(), (pair.round, pair.arm) if isinstance(pair, TablePair) else pair.round
+    left[place] *= 1.9
+    value = 1.9 * pair.value
+    most = float(max(np.abs(left).max(), abs(value)))
+    return replace(pair, left=left, value=value, bounds=(-most, most))
 
 
 def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
