@@ -74,7 +74,7 @@ def test_broken_code_is_refuted(name, horizon, seconds, folder):
     assert "counterexample" in done.stdout
     record = json.loads((folder / "r.json").read_text("utf-8"))
     assert record["verdict"] == "refuted"
-    assert record["epsilon_lower"] > 1
+    assert float(record["epsilon_lower"]) > 1
     assert json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert "refuted" in (folder / "r.html").read_text("utf-8")
     if name == "shared_noise":

@@ -26,6 +26,7 @@ _NAMES = (
     "delta-and-groups.md",
     "sequential-audits.md",
     "adaptive-adversaries.md",
+    "audit-your-bandit.md",
 )
 PAGES = [ROOT / "docs" / name for name in _NAMES]
 BLOCK = re.compile(

@@ -385,7 +385,10 @@ def test_sarif_names_the_finding_and_its_place(reports):
     log = json.loads(to_sarif(reports["play"].record))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
-    (result,) = run["results"]
+    rules = [found["ruleId"] for found in run["results"]]
+    assert rules == sorted(rules)  # counterexamples, one for each rung that refutes, then the lines
+    assert set(rules) <= {"privacy", "raw-data"}
+    result = run["results"][0]
     assert result["ruleId"] == "privacy"
     assert result["level"] == "error"
     location = result["locations"][0]["physicalLocation"]

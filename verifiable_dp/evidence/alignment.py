@@ -8,7 +8,9 @@ shrinks what it finds.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -270,6 +272,19 @@ def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[Any]:
     return st.one_of(tables(**shape), interactive(**shape))
 
 
+@contextmanager
+def leaving_nothing() -> Iterator[None]:
+    """Let hypothesis keep what it caches out of the user's folder."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    with tempfile.TemporaryDirectory(prefix="verifiable-dp-") as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
+
+
 def falsify(
     algorithm: Algorithm,
     epsilon: float,
@@ -320,19 +335,20 @@ def falsify(
 
     drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
     try:
-        smallest = find(
-            drawn,
-            costs_too_much,
-            settings=settings(
-                max_examples=examples,
-                database=None,
-                deadline=None,
-                verbosity=Verbosity.quiet,
-                phases=(Phase.explicit, Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
-            ),
-            random=random.Random(seed),
-        )
+        with leaving_nothing():
+            smallest = find(
+                drawn,
+                costs_too_much,
+                settings=settings(
+                    max_examples=examples,
+                    database=None,
+                    deadline=None,
+                    verbosity=Verbosity.quiet,
+                    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+                    suppress_health_check=list(HealthCheck),
+                ),
+                random=random.Random(seed),
+            )
     except NoSuchExample:
         return seen
     pair, noise_seed, sign, turned = smallest

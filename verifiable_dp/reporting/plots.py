@@ -10,6 +10,7 @@ from typing import Any
 from verifiable_dp.claims import PrivacyClaim
 
 # Colours that differ in lightness too, so that they can be told apart without hue.
+_LABEL = 40  # characters of a label
 _INK, _CLAIM, _GOOD, _BAD, _RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
 
 
@@ -61,7 +62,9 @@ def epsilon_bars(record: Mapping[str, Any]) -> str | None:
     if not record["checks"] or record["claim"] is None:
         return None
     claim = float(record["claim"]["epsilon"])
-    bars = [(record["target"]["name"], _bound(record["checks"]), record["verdict"])]
+    name = str(record["target"]["name"])
+    name = name if len(name) <= _LABEL else f"…{name[-_LABEL:]}"  # a wide label leaves no room for bars
+    bars = [(name, _bound(record["checks"]), record["verdict"])]
     for mutant in record["mutants"]:
         if mutant["breaks"] == "privacy":
             bars.append((f"mutant: {mutant['name']}", _bound(mutant["checks"]), mutant["verdict"]))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.alignment import TOLERANCE, plain
+from verifiable_dp.evidence.alignment import TOLERANCE, leaving_nothing, plain
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.tracing.foreign import Confirmed, confirm, plain_run
 from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, same
@@ -351,19 +351,20 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         tables(n_arms=subject.n_arms, horizon=subject.horizon, bounds=subject.bounds), st.integers(0, 63)
     )
     try:
-        pair, own = find(
-            drawn,
-            costs_too_much,
-            settings=settings(
-                max_examples=most,
-                database=None,
-                deadline=None,
-                verbosity=Verbosity.quiet,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
-            ),
-            random=random.Random(seed),
-        )
+        with leaving_nothing():
+            pair, own = find(
+                drawn,
+                costs_too_much,
+                settings=settings(
+                    max_examples=most,
+                    database=None,
+                    deadline=None,
+                    verbosity=Verbosity.quiet,
+                    phases=(Phase.generate, Phase.shrink),
+                    suppress_health_check=list(HealthCheck),
+                ),
+                random=random.Random(seed),
+            )
     except Exception as error:  # NoSuchExample, or Flaky when the number of runs ends amid the shrinking
         if not isinstance(error, NoSuchExample) and type(error).__module__.split(".")[0] != "hypothesis":
             raise
