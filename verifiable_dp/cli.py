@@ -6,7 +6,9 @@ Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,15 +52,25 @@ def _fail(message: str, status: int) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """A spinner with the current stage on stderr, from the third second on."""
+    """A spinner with the current stage on stderr, from the third second on.
+
+    An interrupt that some library underneath loses is raised again at the next stage.
+    """
     from rich.console import Console
 
     console = Console(stderr=True)
     status = console.status("")
-    start, shown, last = time.monotonic(), False, ""
+    start, shown, last, interrupted = time.monotonic(), False, "", False
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
 
     def show(message: str) -> None:
         nonlocal shown, last
+        if interrupted:
+            raise KeyboardInterrupt
         if time.monotonic() - start > _PATIENCE:
             if console.is_terminal:
                 if not shown:
@@ -68,9 +80,15 @@ def _progress() -> Iterator[Callable[[str], None]]:
                 console.print(f"{message} … {time.monotonic() - start:.0f} s", highlight=False)
             shown, last = True, message
 
+    ours = threading.current_thread() is threading.main_thread()  # others cannot set handlers
+    before = signal.signal(signal.SIGINT, interrupt) if ours else None
     try:
         yield show
+        if interrupted:
+            raise KeyboardInterrupt
     finally:
+        if ours:
+            signal.signal(signal.SIGINT, before)
         if shown and console.is_terminal:
             status.stop()
 
