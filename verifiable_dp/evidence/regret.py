@@ -181,6 +181,88 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# ---------------------------------------------------------------- lower bounds on a mean
+
+
+def mean_at_least(
+    name: str,
+    values: npt.ArrayLike,
+    *,
+    bound: float,
+    least: float = 0.0,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    **description: Any,
+) -> Check:
+    """Check that an expectation is at least `bound`.
+
+    Parameters
+    ----------
+    name
+        Of the check, such as ``theorem-9 on its hard instances``.
+    values
+        One measurement a run, (n,): regret in units of reward, say.
+    bound
+        What the theorem promises for the expectation.
+    least
+        The least value that any run could have; a bound that does not exceed it is vacuous.
+    alpha, confidence
+        See the module.
+    **description
+        Further entries, kept as they are: claim, instance, horizon, …
+
+    Raises
+    ------
+    InputError
+        If there is no value, or a number is not finite.
+    """
+    n, mean, sd = _moments("values", values)
+    statistics = {
+        **description,
+        "n": n,
+        "mean": mean,
+        "sd": sd,
+        "bound": float(bound),
+        "least": float(least),
+        "alpha": alpha,
+        "confidence": confidence,
+    }
+    return Check.of(name, "mean_at_least", _plain(statistics))
+
+
+@judge("mean_at_least")
+def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Student t limits of the mean against the bound, as in `mean_bound` the other way round.
+
+    They take the mean of n runs for normal. An outcome too rare to occur in n runs, which alone may carry
+    an expectation over its bound, is not seen: builders of such checks allow for it.
+    """
+    n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
+    alpha, confidence = _levels(statistics)
+    ratio = mean / bound if bound != 0 else math.inf
+    idle = bound <= float(statistics["least"])
+    if n < 2:
+        verdict = "vacuous" if idle else "inconclusive"
+        return {"verdict": verdict, "lower": None, "upper": None, "ratio": ratio, "p_value": 1.0}
+    error = float(statistics["sd"]) / math.sqrt(n)
+    p_value = _t_p_value(bound - mean, error, n - 1)
+    limit = _t_limit(mean, error, n - 1, 1 - confidence)
+    if p_value <= alpha:
+        verdict = "contradicted"
+    elif idle:
+        verdict = "vacuous"
+    else:
+        verdict = "consistent" if limit >= bound else "inconclusive"
+    return {
+        "verdict": verdict,
+        "lower": _t_limit(mean, error, n - 1, (1 - STATED) / 2),
+        "upper": _t_limit(mean, error, n - 1, (1 + STATED) / 2),
+        "lower_limit": limit,
+        "ratio": ratio,
+        "p_value": p_value,
+    }
+
+
 # ---------------------------------------------------------------- "with probability at least 1 - beta"
 
 
@@ -288,7 +370,8 @@ def scaling(
     name
         Of the check.
     points
-        Pairs of x > 1 and measurements at x, (n,): at least four different x.
+        Pairs of x and measurements at x, (n,): at least four different x, above 0, or above 1 with a
+        power of log x.
     exponent, log_power
         The claimed rate.
     margin
@@ -306,8 +389,9 @@ def scaling(
     rows = []
     for x, values in points:
         n, mean, sd = _moments("points", values)
-        if not (x > 1 and mean > 0):
-            raise InputError(f"points must have x above 1 and a mean above 0, got x={x}, mean={mean}")
+        if not (x > (1 if log_power else 0) and mean > 0):
+            least = 1 if log_power else 0
+            raise InputError(f"points must have x above {least} and a mean above 0, got x={x}, mean={mean}")
         rows.append([x, mean, sd / math.sqrt(n)])
     if len({row[0] for row in rows}) < 4:
         raise InputError(f"points must hold at least 4 different x, got {len(rows)} points")
@@ -335,7 +419,9 @@ def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
     claimed, margin = float(statistics["exponent"]), float(statistics["margin"])
     alpha, confidence = _levels(statistics)
     log_x = np.log(table[:, 0])
-    log_y = np.log(table[:, 1]) - float(statistics["log_power"]) * np.log(log_x)
+    log_y, power = np.log(table[:, 1]), float(statistics["log_power"])
+    if power:
+        log_y = log_y - power * np.log(log_x)
     fitted = sm.OLS(log_y, sm.add_constant(log_x)).fit()
     slope, df = float(fitted.params[1]), len(table) - 2
     centred = log_x - log_x.mean()
@@ -358,6 +444,140 @@ def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "upper_limit": high,
         "p_value": p_value,
     }
+
+
+# ---------------------------------------------------------------- leading constants
+
+
+def linear_in_log(
+    name: str,
+    points: Sequence[tuple[float, npt.ArrayLike]],
+    *,
+    curvature: float = 0.1,
+    slope: float | None = None,
+    most_slope: float | None = None,
+    margin: float = 0.0,
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+    **description: Any,
+) -> Check:
+    """Check that a mean grows like a + b log x, and its leading constant b.
+
+    A parabola a + b z + q z^2 is fitted too, with z from -1 to 1 over the range of log x. Its bend q/b is 0
+    for a straight line and (l1 - l0)/(2 (l1 + l0)) for log^2 x with log x from l0 to l1: .17 over 1e3 .. 1e6.
+
+    Parameters
+    ----------
+    name
+        Of the check.
+    points
+        Pairs of x > 0 and measurements at x, (n,), independent between points: at least five different x.
+    curvature
+        How far q/b may lie from 0 for growth that still counts as straight, above 0.
+    slope, most_slope
+        The claimed b, or a bound on it; one of the two, or neither.
+    margin
+        How far b may lie from `slope`, or above `most_slope`, and still count as equal: the room for
+        lower-order terms.
+    alpha, confidence
+        See the module.
+    **description
+        Further entries, kept as they are.
+
+    Raises
+    ------
+    InputError
+        If there are too few points, an x is not positive, or both slopes are given.
+    """
+    rows = []
+    for x, values in points:
+        n, mean, sd = _moments("points", values)
+        if not x > 0:
+            raise InputError(f"points must have x above 0, got x={x}")
+        rows.append([x, mean, sd / math.sqrt(n)])
+    if len({row[0] for row in rows}) < 5:
+        raise InputError(f"points must hold at least 5 different x, got {len(rows)} points")
+    if slope is not None and most_slope is not None:
+        raise InputError("slope and most_slope must not both be given")
+    if margin < 0:
+        raise InputError(f"margin must be at least 0, got {margin!r}")
+    statistics = {
+        **description,
+        "points": rows,
+        "curvature": _validate.positive("curvature", curvature),
+        "slope": slope,
+        "most_slope": most_slope,
+        "margin": margin,
+        "alpha": alpha,
+        "confidence": confidence,
+    }
+    return Check.of(name, "linear_in_log", _plain(statistics))
+
+
+@judge("linear_in_log")
+def _judge_linear_in_log(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Least squares with HC3 errors, to which the errors of the means are added; Student t limits.
+
+    The bend is tested as the contrasts q - m b and -q - m b (Fieller's way), m the margin. The level of a
+    contradiction is shared by the bend and the constant, and by their two sides.
+    """
+    table = np.array(statistics["points"], dtype=np.float64)
+    alpha, confidence = _levels(statistics)
+    log_x = np.log(table[:, 0])
+    half, middle = float(np.ptp(log_x)) / 2, float(log_x.min() + log_x.max()) / 2
+    z = (log_x - middle) / half
+    _, line, line_cov = _robust_fit(np.column_stack([np.ones_like(z), z]), table)
+    df, bent, bent_cov = _robust_fit(np.column_stack([np.ones_like(z), z, z**2]), table)
+    # Distances beyond a margin, their standard errors and degrees of freedom; claims hold where all are <= 0.
+    m = float(statistics["curvature"])
+    beyond = [_contrast(bent, bent_cov, [0.0, -m, sign], df) for sign in (1.0, -1.0)]
+    constant, error = float(line[1]) / half, math.sqrt(float(line_cov[1, 1])) / half
+    beyond += [(side, error, df + 1) for side in _sides(statistics, constant)]
+    p_value = min(1.0, len(beyond) * min(_t_p_value(*side) for side in beyond))
+    if p_value <= alpha:
+        verdict = "contradicted"
+    else:
+        inside = all(_t_limit(*side, confidence) <= 0 for side in beyond)
+        verdict = "consistent" if inside else "inconclusive"
+    return {
+        "verdict": verdict,
+        "slope": constant,
+        "standard_error": error,
+        "lower": _t_limit(constant, error, df + 1, (1 - STATED) / 2),
+        "upper": _t_limit(constant, error, df + 1, (1 + STATED) / 2),
+        "intercept": float(line[0]) - constant * middle,
+        "bend": float(bent[2] / bent[1]) if bent[1] != 0 else math.inf,
+        "p_value": p_value,
+    }
+
+
+def _robust_fit(
+    design: npt.NDArray[np.float64], table: npt.NDArray[np.float64]
+) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Degrees of freedom, coefficients, and their covariance: HC3's plus that of the means themselves."""
+    import statsmodels.api as sm
+
+    fitted = sm.OLS(table[:, 1], design).fit()
+    from_means = np.linalg.pinv(design) * table[:, 2]
+    return len(table) - design.shape[1], fitted.params, fitted.cov_HC3 + from_means @ from_means.T
+
+
+def _contrast(
+    params: npt.NDArray[np.float64], cov: npt.NDArray[np.float64], weights: Sequence[float], df: float
+) -> tuple[float, float, float]:
+    w = np.array(weights)
+    return float(w @ params), math.sqrt(max(float(w @ cov @ w), 0.0)), df
+
+
+def _sides(statistics: Mapping[str, Any], constant: float) -> list[float]:
+    """How far the leading constant lies beyond what is claimed, on each side that is claimed."""
+    margin = float(statistics["margin"])
+    if statistics["most_slope"] is not None:
+        return [constant - float(statistics["most_slope"]) - margin]
+    if statistics["slope"] is not None:
+        claimed = float(statistics["slope"])
+        return [constant - claimed - margin, claimed - constant - margin]
+    return []
 
 
 # ---------------------------------------------------------------- "at least c times better"
@@ -431,7 +651,7 @@ def _judge_comparison(statistics: Mapping[str, Any]) -> dict[str, Any]:
     else:
         verdict = "consistent" if _t_limit(distance, error, df, confidence) <= 0 else "inconclusive"
     relative, df = _welch((variances[0] / mean_a**2, variances[1] / mean_b**2), counts)
-    spread = _t_limit(0.0, relative, df, (1 + STATED) / 2)
+    spread = min(_t_limit(0.0, relative, df, (1 + STATED) / 2), 700.0)  # of logarithms: beyond, no float
     return {
         "verdict": verdict,
         "ratio": ratio,

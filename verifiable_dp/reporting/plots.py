@@ -14,28 +14,34 @@ _LABEL = 40  # characters of a label
 _INK, _CLAIM, _GOOD, _BAD, _RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
 
 
+SETTINGS: Any = {
+    "svg.fonttype": "path",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": _INK,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+}
+
+
 def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
-    """Inline SVG of a figure; ids are made unique by `name`."""
+    """Inline SVG of a figure with one pair of axes; ids are made unique by `name`."""
+    return inline(name, size, lambda figure: draw(figure.add_subplot()))
+
+
+def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+    """Inline SVG of what `draw(figure)` draws; ids are made unique by `name`."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    settings: Any = {
-        "svg.hashsalt": name,
-        "svg.fonttype": "path",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": _INK,
-        "text.color": _INK,
-        "axes.labelcolor": _INK,
-        "xtick.color": _INK,
-        "ytick.color": _INK,
-    }
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.add_subplot())
+        draw(figure)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = out.getvalue()
@@ -157,6 +163,86 @@ def curve(
 
 
 _WIDEST, _FAINTEST = 1e3, 1e-9
+
+
+_BINS = 80  # points of a plot over the horizon, at most
+
+
+def traced(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Statistics of the check by tracing; None without one."""
+    found = [check["statistics"] for check in record["checks"] if check["kind"] == "tracing"]
+    return found[0] if found else None
+
+
+def binned(points: Sequence[tuple[float, float]], most: int = _BINS) -> list[tuple[float, float]]:
+    """At most `most` points (x, y) in the order of x: of neighbouring ones the one with the largest y."""
+    ordered = sorted(points)
+    width = -(-len(ordered) // most)
+    if width <= 1:
+        return ordered
+    parts = [ordered[i : i + width] for i in range(0, len(ordered), width)]
+    return [max(part, key=lambda point: point[1]) for part in parts]
+
+
+def _against(axes: Any, claim: float, costs: Sequence[float], right: float) -> float:
+    """Draw the claim as a line and leave room above; the height at which the infinite stands."""
+    finite = [y for y in costs if y < float("inf")]
+    top = 1.3 * max([claim, *finite])
+    axes.axhline(claim, color=_CLAIM, linewidth=1.5, linestyle="--", label="claim")
+    axes.set_ylim(0, top)
+    axes.set_xlim(0, right)
+    return 0.93 * top
+
+
+def budget(record: Mapping[str, Any]) -> str | None:
+    """What the reward of each round pays, as tracing bounds it, against the claim."""
+    numbers = traced(record)
+    if numbers is None or not numbers["attribution"]:
+        return None
+    points = binned([(row[0] + 1, float(row[2])) for row in numbers["attribution"]])
+    horizon = record["target"]["parameters"].get("horizon", 0)
+    right = max([horizon if isinstance(horizon, int) else 0, *(x for x, _ in points)]) + 1
+    infinite = [x for x, y in points if y == float("inf")]
+    paid = [(x, y) for x, y in points if y < float("inf")]
+
+    def draw(axes: Any) -> None:
+        edge = _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
+        if paid:
+            xs, ys = zip(*paid, strict=True)
+            axes.vlines(xs, 0, ys, color=_GOOD, linewidth=1)
+            style = {"color": _GOOD, "markersize": 3.5, "clip_on": False, "label": "cost of the reward"}
+            axes.plot(xs, ys, "o", **style)
+        if infinite:
+            axes.vlines(infinite, 0, edge, color=_BAD, linewidth=0.8, linestyle=":")
+            axes.plot(infinite, [edge] * len(infinite), "^", color=_BAD, markersize=5, label="∞")
+        axes.set_xlabel("round of the reward")
+        axes.set_ylabel("cost at most")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+
+    return _svg("budget", (7.0, 2.7), draw)
+
+
+def spending(record: Mapping[str, Any]) -> str | None:
+    """How the cost of the costliest pair of runs adds up over its releases; None for one or two of them."""
+    numbers = traced(record)
+    points = [(x, float(y)) for x, y in numbers.get("spent", [])] if numbers else []
+    points = binned([(x, y) for x, y in points if y < float("inf")])
+    if numbers is None or len(points) < _FEW:
+        return None
+    right = max(int(numbers["releases"]), int(points[-1][0])) + 1
+
+    def draw(axes: Any) -> None:
+        _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
+        xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
+        axes.step(xs, ys, where="post", color=_GOOD, linewidth=1.5, label="cost so far")
+        axes.set_xlabel("releases so far")
+        axes.set_ylabel("cost at most")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+    return _svg("spending", (7.0, 2.4), draw)
+
+
+_FEW = 3  # releases that pay, at least, for their sum to be worth a plot
 
 
 def regret_bounds(record: Mapping[str, Any]) -> str | None:

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import conclude, tables
+from verifiable_dp.reporting import blocks, conclude, excerpts, tables
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "2.0.0"
+SCHEMA_VERSIONS = ("1.0.0", "2.0.0")  # that can be read
 _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "statsmodels", "pandas", "joblib")
 _STATEMENTS = {
     "refuted": "The claim is refuted: the counterexample below can be run again.",
@@ -64,7 +65,7 @@ def text(record: Mapping[str, Any]) -> str:
 
 def is_baseline(record: Mapping[str, Any]) -> bool:
     """Whether the target makes no privacy promise."""
-    return str(record["target"]["note"]).startswith("non-private baseline")
+    return blocks.makes_no_promise(record)
 
 
 def is_printed(record: Mapping[str, Any]) -> bool:
@@ -78,10 +79,10 @@ def digest(record: Mapping[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
-def _git(*arguments: str) -> str:
+def _git(*arguments: str, folder: Path | None = None) -> str:
     try:
         done = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), *arguments],
+            ["git", "-C", str(folder or Path(__file__).parent), *arguments],
             capture_output=True,
             text=True,
             timeout=5,
@@ -90,6 +91,42 @@ def _git(*arguments: str) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()
+
+
+def _place(path: str) -> dict[str, Any]:
+    """Repository and commit of the audited file; empty where it is unknown or in none."""
+    file = Path(__file__).parents[2] / path if path.startswith("verifiable_dp/") else Path(path)
+    unknown = {"repository": "", "commit": "", "dirty": False}
+    # Our own folders of algorithms are links; git knows the files behind them.
+    file = file.resolve()
+    if not path or not file.is_file() or not _git("ls-files", "--", file.name, folder=file.parent):
+        return unknown
+    return {
+        "repository": _without_login(_git("config", "--get", "remote.origin.url", folder=file.parent)),
+        "commit": _git("rev-parse", "HEAD", folder=file.parent),
+        "dirty": bool(_git("status", "--porcelain", "--", file.name, folder=file.parent)),
+    }
+
+
+def _without_login(address: str) -> str:
+    """A remote's address without user name and password; empty for a folder of this machine."""
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return "" if address.startswith(("/", ".", "~")) else address
+    host, slash, path = rest.partition("/")
+    return "" if scheme == "file" else f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
+def _ci() -> dict[str, Any] | None:
+    """Which continuous integration runs this, and where its log is; None elsewhere."""
+    known = os.environ.get
+    if known("GITHUB_ACTIONS") == "true":
+        parts = [known(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
+        url = f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}" if all(parts) else None
+        return {"provider": "github-actions", "run_url": url}
+    if known("GITLAB_CI") == "true":
+        return {"provider": "gitlab-ci", "run_url": known("CI_JOB_URL") or None}
+    return None
 
 
 def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> dict[str, Any]:
@@ -125,20 +162,44 @@ def _own_version() -> str:
     return str(verifiable_dp.__version__)
 
 
-def finish(draft: Mapping[str, Any], *, started: float, cpu_seconds: float) -> Report:
-    """Conclude a draft: verdicts, provenance and digest."""
+def finish(
+    draft: Mapping[str, Any],
+    *,
+    started: float,
+    cpu_seconds: float,
+    declarations: Mapping[str, Any] | None = None,
+) -> Report:
+    """Conclude a draft: verdicts, provenance, blocks and digest.
+
+    Parameters
+    ----------
+    draft
+        What the audit found; blocks in it are made anew.
+    started, cpu_seconds
+        Seconds since the epoch; seconds of processor time.
+    declarations
+        As `declarations.checked` gives them; None: those of the draft, if any.
+    """
     regret = draft.get("regret")
+    if declarations is None:
+        declarations = draft.get(blocks.DECLARED)
     record = {
+        **{key: value for key, value in draft.items() if key not in blocks.BLOCKS},
         "schema_version": SCHEMA_VERSION,
-        **draft,
+        blocks.DECLARED: declarations,
         "verdict": conclude.privacy(draft["checks"], draft["power"]),
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
         "regret": _regret(regret) if regret else None,
-        "provenance": provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
+        "provenance": {
+            **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
+            "target": _place(str(draft["target"]["source"]["path"])),
+            "ci": _ci(),
+        },
     }
     record = plain(record)
     # What is recorded is what a reader gets back: one round through JSON.
     record = json.loads(canonical(record))
+    record |= blocks.of(record)
     record["digest"] = digest(record)
     return Report(record)
 
@@ -151,10 +212,28 @@ def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "tables": apart} if apart else found
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a record."""
-    text = resources.files("verifiable_dp.reporting").joinpath("schema/record-1.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
+def schema(major: int = 2) -> dict[str, Any]:
+    """The JSON Schema of records of that major version.
+
+    Raises
+    ------
+    InputError
+        If there is no such version.
+    """
+    if major not in (1, 2):
+        raise InputError(f"schema: major must be 1 or 2, got {major!r}")
+    first = _schema_file(1)
+    if major == 1:
+        return first
+    # Version 2 adds to version 1; what it redefines goes before.
+    second = _schema_file(2)
+    shared = {key: {**first[key], **second[key]} for key in ("properties", "$defs")}
+    return {**first, **second, **shared, "required": [*first["required"], *second["required"]]}
+
+
+def _schema_file(major: int) -> dict[str, Any]:
+    text = resources.files("verifiable_dp.reporting").joinpath(f"schema/record-{major}.json")
+    loaded: dict[str, Any] = json.loads(text.read_text("utf-8"))
     return loaded
 
 
@@ -186,11 +265,16 @@ def write_text(path: Path, text: str) -> Path:
     InputError
         If it cannot be written; nothing is left behind.
     """
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """As `write_text`."""
     check_writable(path)
     handle, temporary = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
@@ -319,7 +403,7 @@ class Report:
             lines.append(f"note: {record['target']['note']}")
         for check in record["checks"]:
             lines.append(f"  {check['name']}: {_check_line(check)}")
-            lines.extend(f"  {words}" for words in leads(check))
+            lines.extend(leads(check))
         for found in record["counterexamples"]:
             pair = found.get("pair", {}).get("words", "")
             lines.append(f"  counterexample ({found['check']}): {pair}; {in_words(found)}")
@@ -360,14 +444,29 @@ def in_words(found: Mapping[str, Any]) -> str:
 
 
 def leads(check: Mapping[str, Any]) -> list[str]:
-    """Where raw data decided something, as linters write it; only tracing names lines."""
+    """What tracing names lines for, as linters write it: ``file:line: what``.
+
+    Raw data that decides, releases that cost more than the claim, and draws that cannot be repeated.
+    """
     if check["kind"] != "tracing":
         return []
-    return [
-        f"{lead['file']}:{lead['line']}: {lead['words']}: {lead['source']}"
-        for lead in check["statistics"]["leads"]
-        if lead["open"]
-    ]
+    numbers = check["statistics"]
+    found = [(lead["file"], lead["line"], lead_in_words(lead)) for lead in numbers["leads"] if lead["open"]]
+    found += [(row["file"], row["line"], share_in_words(row)) for row in excerpts.too_costly(numbers)]
+    found += [(note["file"], note["line"], note["what"]) for note in numbers["notes"]]
+    apart = [numbers["divergence"]] if excerpts.names_a_line(numbers["divergence"]) else []
+    return [*(f"{file}:{line}: {words}" for file, line, words in found), *apart]
+
+
+def lead_in_words(lead: Mapping[str, Any]) -> str:
+    """What a lead says of its line, with its source."""
+    return f"{lead['words']}: {lead['source']}"
+
+
+def share_in_words(share: Mapping[str, Any]) -> str:
+    """What the releases of a line cost."""
+    often = excerpts.times(share["releases"])
+    return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 
 def _check_line(check: Mapping[str, Any]) -> str:
@@ -375,7 +474,9 @@ def _check_line(check: Mapping[str, Any]) -> str:
     if check["kind"] == "tracing":
         if numbers["failure"]:
             return f"not traced: {numbers['failure']}"
-        cost = "other actions come out" if not numbers["same_output"] else f"cost {numbers['max_cost']:.6g}"
+        cost = f"cost {float(numbers['max_cost']):.6g}"
+        if not numbers["same_output"]:
+            cost = "the replay cannot follow" if numbers["divergence"] else "other actions come out"
         within = "within the claim" if result["holds"] else "not within the claim"
         return f"{result['verdict']}, {cost} in {numbers['examined']} pairs of runs: {within}"
     if check["kind"] in ("black_box", "numerics"):

@@ -1,0 +1,55 @@
+"""The experiments of the papers, a study each, and what they share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.auditing.study import Cell, Line, Outcome
+from verifiable_dp.evidence import regret
+from verifiable_dp.evidence.check import Check
+
+
+def fewer(runs: int, scale: float, least: int = 6) -> int:
+    """Runs at a scale below 1: they shrink with its root, so that a quick look still has a spread."""
+    return runs if scale >= 1 else max(least, round(runs * math.sqrt(scale)))
+
+
+def law(
+    name: str,
+    outcomes: Mapping[str, Outcome],
+    cells: Sequence[str],
+    xs: Sequence[float],
+    *,
+    exponent: float,
+    margin: float,
+    log_power: float = 0.0,
+    **about: Any,
+) -> Check:
+    """The exponent of mean regret over the values `xs` of one parameter, the others being fixed."""
+    points = [(x, outcomes[cell].regret) for cell, x in zip(cells, xs, strict=True)]
+    return regret.scaling(name, points, exponent=exponent, log_power=log_power, margin=margin, **about)
+
+
+def over(label: str, cells: Mapping[float, str]) -> Line:
+    """A line of one point for each value of a parameter."""
+    return Line(label, tuple(cells.values()), tuple(cells))
+
+
+def compare(
+    name: str,
+    outcomes: Mapping[str, Outcome],
+    better: Sequence[str],
+    worse: Sequence[str],
+    factor: float,
+    **about: Any,
+) -> Check:
+    """The mean regret of the cells `worse` is at least `factor` times that of the cells `better`."""
+    mine, theirs = (np.concatenate([outcomes[cell].regret for cell in side]) for side in (better, worse))
+    return regret.comparison(name, mine, theirs, factor=factor, **about)
+
+
+__all__ = ["Cell", "compare", "fewer", "law", "over"]

@@ -1,0 +1,424 @@
+"""Section 5 of Sajed & Sheffet: DP-SE against DP-UCB on four instances, and the rates of Section 4."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.dp_se import DPSE
+from verifiable_dp.algorithms.dp_ucb import DPUCB
+from verifiable_dp.algorithms.se import SE
+from verifiable_dp.algorithms.ucb1 import UCB1
+from verifiable_dp.auditing.study import (
+    Bound,
+    Cell,
+    Figure,
+    Guide,
+    Line,
+    Outcome,
+    Panel,
+    Plan,
+    Statement,
+    Study,
+)
+from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
+from verifiable_dp.auditors.studies import compare, fewer, law, over
+from verifiable_dp.claims import Source
+from verifiable_dp.environments import bernoulli, s1
+from verifiable_dp.evidence import regret
+from verifiable_dp.evidence.check import Check
+
+HORIZON, RUNS = 50_000_000, 30
+PER_ARM_RUNS = 4  # of the variant of DP-UCB that the paper does not speak of
+SETTINGS = ("C1", "C2", "C3", "C4")
+ARMS, DEFAULT_ARMS = (3, 5, 10, 20), 5
+EPSILONS = (0.1, 0.25, 0.5, 1.0)
+HALVES = ((0.1, 0.25), (0.5, 1.0))
+SHAPES = {"C1": "equal gaps of .05", "C2": "linear", "C3": "convex", "C4": "concave"}
+
+Outcomes = Mapping[str, Outcome]
+
+
+def cell(setting: str, arms: int, epsilon: float | None, algorithm: str) -> str:
+    """Name of a cell of Figures 1 to 12; no epsilon for what is not private."""
+    budget = "" if epsilon is None else f" epsilon={epsilon:g}"
+    return f"{setting} K={arms}{budget} {algorithm}"
+
+
+def _source(statement: str, note: str = "") -> Source:
+    return Source(papers.S1, statement, note)
+
+
+# ---------------------------------------------------------------- Figures 1 to 12
+
+
+def _paper_cells(horizon: int, runs: int) -> dict[str, Cell]:
+    cells = {}
+    for setting in SETTINGS:
+        for arms in ARMS:
+            place = s1(setting, arms)
+            for epsilon in EPSILONS:
+                cells[cell(setting, arms, epsilon, "dp-se")] = Cell(DPSE(arms, epsilon, horizon), place, runs)
+                rival = DPUCB(arms, epsilon, horizon)
+                cells[cell(setting, arms, epsilon, "dp-ucb")] = Cell(rival, place, runs)
+        place = s1(setting, DEFAULT_ARMS)
+        for epsilon in EPSILONS:
+            rival = DPUCB(DEFAULT_ARMS, epsilon, horizon, budget="per-arm")
+            few = min(runs, PER_ARM_RUNS)
+            cells[cell(setting, DEFAULT_ARMS, epsilon, "dp-ucb-per-arm")] = Cell(rival, place, few)
+        cells[cell(setting, DEFAULT_ARMS, None, "se")] = Cell(SE(DEFAULT_ARMS, horizon), place, runs)
+        cells[cell(setting, DEFAULT_ARMS, None, "ucb1")] = Cell(UCB1(DEFAULT_ARMS, horizon), place, runs)
+    return cells
+
+
+def _bound(setting: str, arms: int, epsilon: float, horizon: int) -> Bound:
+    gaps = s1(setting, arms).gaps
+    least = min(regret_bound(gaps, horizon, epsilon), minimax_regret_bound(arms, horizon, epsilon))
+    label = f"bound, epsilon={epsilon:g}"
+    return Bound(label, lambda t: min(least, t * float(gaps.max())), f"DP-SE, epsilon={epsilon:g}")
+
+
+def _panel(setting: str, arms: int, epsilons: Sequence[float], horizon: int, title: str) -> Panel:
+    lines = []
+    for epsilon in epsilons:
+        lines.append(Line(f"DP-SE, epsilon={epsilon:g}", (cell(setting, arms, epsilon, "dp-se"),)))
+        lines.append(Line(f"DP-UCB, epsilon={epsilon:g}", (cell(setting, arms, epsilon, "dp-ucb"),)))
+    if arms == DEFAULT_ARMS:
+        for epsilon in epsilons:
+            name = cell(setting, arms, epsilon, "dp-ucb-per-arm")
+            lines.append(Line(f"DP-UCB, epsilon={epsilon:g} per arm", (name,)))
+        lines.append(Line("SE, not private", (cell(setting, arms, None, "se"),)))
+    bounds = [_bound(setting, arms, epsilon, horizon) for epsilon in epsilons]
+    return Panel(title, tuple(lines), tuple(bounds))
+
+
+def _words(epsilons: Sequence[float]) -> str:
+    return f"epsilon = {epsilons[0]:g} and {epsilons[1]:g}"
+
+
+def _paper_figures(horizon: int, runs: int) -> list[Figure]:
+    figures, number = [], 1
+    band = f"Means of {runs} runs with quartiles; dotted: the lesser of Thms 4.3 and 4.4 at T."
+    for setting in SETTINGS:
+        panels = [_panel(setting, DEFAULT_ARMS, half, horizon, _words(half)) for half in HALVES]
+        caption = (
+            f"{setting} ({SHAPES[setting]}), K = 5, T = {horizon:.3g}. {band} Not in the paper: SE, and "
+            f"DP-UCB with the whole budget for each arm's tree ({PER_ARM_RUNS} runs)."
+        )
+        figures.append(Figure(f"figure-{number}", caption, tuple(panels), (f"five-times-{setting}",)))
+        number += 1
+    for setting in SETTINGS:
+        for half in reversed(HALVES):
+            panels = [_panel(setting, arms, half, horizon, f"K = {arms}") for arms in ARMS]
+            caption = f"{setting} ({SHAPES[setting]}), {_words(half)}, T = {horizon:.3g}. {band}"
+            figures.append(Figure(f"figure-{number}", caption, tuple(panels), (f"five-times-{setting}",)))
+            number += 1
+    return figures
+
+
+def _five_times(setting: str, outcomes: Outcomes) -> list[Check]:
+    return [
+        compare(
+            f"K={arms}, epsilon={epsilon:g}",
+            outcomes,
+            [cell(setting, arms, epsilon, "dp-se")],
+            [cell(setting, arms, epsilon, "dp-ucb")],
+            5.0,
+            rival="dp-ucb, budget split as printed",
+        )
+        for arms in ARMS
+        for epsilon in EPSILONS
+    ]
+
+
+def _per_arm(outcomes: Outcomes) -> list[Check]:
+    return [
+        compare(
+            f"{setting}, epsilon={epsilon:g}",
+            outcomes,
+            [cell(setting, DEFAULT_ARMS, epsilon, "dp-se")],
+            [cell(setting, DEFAULT_ARMS, epsilon, "dp-ucb-per-arm")],
+            1.0,
+            rival="dp-ucb, the whole budget for each tree",
+        )
+        for setting in SETTINGS
+        for epsilon in EPSILONS
+    ]
+
+
+def _theorem(horizon: int, outcomes: Outcomes) -> list[Check]:
+    checks = []
+    for setting in SETTINGS:
+        for arms in ARMS:
+            gaps = s1(setting, arms).gaps
+            for epsilon in EPSILONS:
+
+                def bound(t: int, gaps: Any = gaps, arms: int = arms, epsilon: float = epsilon) -> float:
+                    return min(regret_bound(gaps, t, epsilon), minimax_regret_bound(arms, t, epsilon))
+
+                def largest(t: int, most: float = float(gaps.max())) -> float:
+                    return most * t
+
+                checks.append(
+                    regret.mean_bound(
+                        f"{setting}, K={arms}, epsilon={epsilon:g}",
+                        outcomes[cell(setting, arms, epsilon, "dp-se")].regret,
+                        bound=bound(horizon),
+                        largest=largest(horizon),
+                        least_horizon=regret.least_horizon(bound, largest),
+                    )
+                )
+    return checks
+
+
+def _ended(arms: Sequence[int], outcomes: Outcomes) -> list[Check]:
+    """Runs of DP-SE in which more than one arm is active at T; a rate of 5 % is tolerated."""
+    checks = []
+    for setting in SETTINGS:
+        for k in arms:
+            names = [cell(setting, k, epsilon, "dp-se") for epsilon in EPSILONS]
+            active = np.concatenate([np.asarray(outcomes[name].active) for name in names])
+            checks.append(regret.probability(f"{setting}, K={k}", active.sum(axis=1) > 1, probability=0.05))
+    return checks
+
+
+def _later(name: str, outcomes: Outcomes) -> Any:
+    """Regret from about T/2 to T, by run."""
+    found = outcomes[name]
+    half = int(np.searchsorted(found.times, found.times[-1] // 2))
+    return found.regrets[:, -1] - found.regrets[:, half]
+
+
+def _smooth(outcomes: Outcomes) -> list[Check]:
+    """Runs in which DP-UCB plays no other arm in the second half; a rate of 5 % is tolerated."""
+    checks = []
+    for setting in SETTINGS:
+        names = [cell(setting, DEFAULT_ARMS, epsilon, "dp-ucb") for epsilon in EPSILONS]
+        none = np.concatenate([_later(name, outcomes) <= 0 for name in names])
+        checks.append(regret.probability(f"{setting}, K=5", none, probability=0.05))
+    return checks
+
+
+def _privacy_costs(outcomes: Outcomes) -> list[Check]:
+    """Regret at the smaller epsilon is at least that at the larger one."""
+    return [
+        compare(
+            f"{setting}, K={arms}: epsilon={low:g} against {high:g}",
+            outcomes,
+            [cell(setting, arms, high, "dp-se")],
+            [cell(setting, arms, low, "dp-se")],
+            1.0,
+        )
+        for setting in SETTINGS
+        for arms in (DEFAULT_ARMS,)
+        for low, high in itertools.pairwise(EPSILONS)
+    ]
+
+
+def _paper_statements(horizon: int) -> list[Statement]:
+    beats = [
+        Statement(
+            f"five-times-{setting}",
+            f"In setting {setting} the regret of DP-UCB is at least 5 times that of DP-SE, "
+            "for every K and epsilon of Figures 1 to 12.",
+            _source("Section 5", "T = 5e7, 30 runs; DP-UCB's gamma is not stated, .1 was chosen"),
+            functools.partial(_five_times, setting),
+        )
+        for setting in SETTINGS
+    ]
+    return [
+        *beats,
+        Statement(
+            "smooth",
+            "DP-UCB pulls suboptimal arms up to the end.",
+            _source("Section 5"),
+            _smooth,
+        ),
+        Statement(
+            "piecewise-linear",
+            "At some point DP-SE has eliminated all suboptimal arms (K = 5).",
+            _source("Section 5"),
+            lambda outcomes: _ended((DEFAULT_ARMS,), outcomes),
+        ),
+        Statement(
+            "theorems-4.3-4.4",
+            "The regret of DP-SE is at most the smaller of the bounds of Theorems 4.3 and 4.4.",
+            _source("Theorems 4.3 and 4.4", "constants from the proofs"),
+            lambda outcomes: _theorem(horizon, outcomes),
+        ),
+        Statement(
+            "privacy-costs",
+            "The regret of DP-SE does not grow with epsilon.",
+            _source("Theorem 4.3"),
+            _privacy_costs,
+        ),
+        Statement(
+            "per-arm-budget",
+            "DP-UCB does worse than DP-SE also with the whole budget for each arm's tree.",
+            _source("Section 5", "ours: the paper does not say how the budget was split"),
+            _per_arm,
+        ),
+    ]
+
+
+# ---------------------------------------------------------------- rates
+
+LAW_HORIZON = 10**12  # sums of whole epochs: it costs nothing
+LAW_RUNS = 200
+OVER_EPSILON = tuple(float(x) for x in np.geomspace(0.0005, 0.02, 9))
+OVER_K = (2, 3, 5, 9, 17, 33, 65)
+OVER_GAP = tuple(0.075 * 2.0**-j for j in range(8))
+OVER_T = tuple(int(t) for t in np.geomspace(1e8, 1e13, 11))
+PRICE = tuple(float(x) for x in np.geomspace(0.01, 10, 13))
+
+
+def _two(gap: float, arms: int = 5) -> Any:
+    means = [0.5 + gap / 2, *[0.5 - gap / 2] * (arms - 1)]
+    return bernoulli(means, f"{arms} arms, gaps of {gap:.3g}")
+
+
+def _law_cells(runs: int) -> dict[str, dict[float, tuple[str, Cell]]]:
+    """Cells of each rate by the value of its parameter."""
+
+    def epsilons(values: Sequence[float], gap: float, kind: str) -> dict[float, tuple[str, Cell]]:
+        return {
+            x: (f"{kind} {x:.4g}", Cell(DPSE(5, x, LAW_HORIZON), _two(gap), runs, points=2)) for x in values
+        }
+
+    return {
+        "epsilon": epsilons(OVER_EPSILON, 0.4, "law epsilon"),
+        "price": epsilons(PRICE, 0.1, "price epsilon"),
+        "K": {
+            k - 1: (f"law K {k}", Cell(DPSE(k, 0.01, LAW_HORIZON), _two(0.4, k), runs, points=2))
+            for k in OVER_K
+        },
+        "gap": {
+            gap: (f"law gap {gap:.4g}", Cell(DPSE(5, 10.0, LAW_HORIZON), _two(gap), runs, points=2))
+            for gap in OVER_GAP
+        },
+        "T": {t: (f"law T {t}", Cell(DPSE(5, 0.25, t), _two(0.4), runs, points=2)) for t in OVER_T},
+    }
+
+
+LAWS: dict[str, dict[str, Any]] = {
+    "epsilon": {
+        "exponent": -1.0,
+        "margin": 0.1,
+        "words": "K log T/epsilon: regret is proportional to 1/epsilon where privacy dominates.",
+        "region": "gaps .4, K = 5, epsilon at most .02, T = 1e12",
+    },
+    "K": {
+        "exponent": 1.0,
+        "margin": 0.1,
+        "words": "K log T/epsilon: regret is proportional to the number of suboptimal arms, K - 1.",
+        "region": "gaps .4, epsilon = .01, T = 1e12; log K beside log T is within the margin",
+    },
+    "gap": {
+        "exponent": -1.0,
+        "margin": 0.1,
+        "words": "Sum of log T/gap: regret is proportional to 1/gap where sampling dominates.",
+        "region": "epsilon = 10, K = 5, gaps .075/2^j so that all meet one place of an epoch, T = 1e12",
+    },
+    "T": {
+        "exponent": 0.0,
+        "margin": 0.03,
+        "log_power": 1.0,
+        "words": "Regret is proportional to log T.",
+        "region": "gaps .4, K = 5, epsilon = .25, T from 1e8 to 1e13",
+    },
+}
+_AXES = {"epsilon": "epsilon", "K": "K - 1", "gap": "gap", "T": "horizon T"}
+
+
+def _law_statement(parameter: str, cells: Mapping[float, str]) -> Statement:
+    about = LAWS[parameter]
+
+    def checks(outcomes: Outcomes) -> list[Check]:
+        return [
+            law(
+                f"exponent over {parameter}",
+                outcomes,
+                list(cells.values()),
+                list(cells),
+                exponent=about["exponent"],
+                margin=about["margin"],
+                log_power=about.get("log_power", 0.0),
+                region=about["region"],
+            )
+        ]
+
+    note = f"region: {about['region']}"
+    return Statement(f"rate-over-{parameter}", about["words"], _source("Theorem 4.3", note), checks)
+
+
+def _law_figure(cells: Mapping[str, Mapping[float, str]]) -> Figure:
+    panels = []
+    for parameter, about in LAWS.items():
+        claimed = "log T" if parameter == "T" else f"slope {about['exponent']:g}"
+        panels.append(
+            Panel(
+                f"over {parameter}",
+                (over("DP-SE", cells[parameter]),),
+                (Guide(f"claimed: {claimed}", about["exponent"], about.get("log_power", 0.0)),),
+                axis=_AXES[parameter],
+            )
+        )
+    names = tuple(f"rate-over-{parameter}" for parameter in LAWS)
+    caption = "Regret of DP-SE over one parameter, the others being fixed, with the slope that is claimed."
+    return Figure("rates", caption, tuple(panels), names)
+
+
+def _price_figure(cells: Mapping[float, str]) -> Figure:
+    ends = dict.fromkeys((min(cells), max(cells)), "price se")
+    panel = Panel("gaps of .1, K = 5", (over("DP-SE", cells), over("SE, not private", ends)), axis="epsilon")
+    caption = "The price of privacy: regret of DP-SE over epsilon beside that of SE, T = 1e12."
+    return Figure("price-of-privacy", caption, (panel,), ("free-at-large-epsilon",))
+
+
+def _free(outcomes: Outcomes) -> list[Check]:
+    """From epsilon = 1.8 to 10 regret falls by a quarter at most."""
+    return [
+        compare(
+            f"epsilon={PRICE[-1]:g} against {PRICE[-4]:.3g}",
+            outcomes,
+            [f"price epsilon {PRICE[-4]:.4g}"],
+            [f"price epsilon {PRICE[-1]:.4g}"],
+            0.75,
+        )
+    ]
+
+
+FREE = Statement(
+    "free-at-large-epsilon",
+    "Beyond some epsilon more of it does not help: regret is that of sampling alone.",
+    _source("Theorem 4.3", "ours, read off the bound's two terms"),
+    _free,
+)
+
+
+def plan(scale: float) -> Plan:
+    """Everything at T = 5e7 and 30 runs, or less."""
+    horizon, runs = max(int(HORIZON * scale), 10_000), fewer(RUNS, scale)
+    laws = _law_cells(fewer(LAW_RUNS, scale, 30))
+    names = {key: {x: name for x, (name, _) in cells.items()} for key, cells in laws.items()}
+    cells = _paper_cells(horizon, runs)
+    cells |= dict(pair for group in laws.values() for pair in group.values())
+    cells["price se"] = Cell(SE(5, LAW_HORIZON), _two(0.1), fewer(LAW_RUNS, scale, 30), points=2)
+    rates = {key: names[key] for key in LAWS}
+    statements = [*_paper_statements(horizon), *(_law_statement(key, names[key]) for key in LAWS), FREE]
+    figures = [*_paper_figures(horizon, runs), _law_figure(rates), _price_figure(names["price"])]
+    return Plan(cells, figures, statements, NOTES)
+
+
+NOTES = (
+    "How the paper set DP-UCB's gamma and split its budget is not stated: gamma = .1, and epsilon/K for "
+    "each arm's tree as Mishra & Thakurta print it. The whole budget for each tree is shown where K = 5.",
+    "The paper's T, K, epsilon, means and number of runs are used as printed; beta = 1/T.",
+    "Rates are fitted at T = 1e12, which costs DP-SE nothing: an epoch is one binomial draw for each arm.",
+)
+STUDY = Study("S1", "DP-SE against DP-UCB", papers.S1, plan)

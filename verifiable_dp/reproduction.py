@@ -1,0 +1,162 @@
+"""Reproduce a paper's experiments: simulate what is missing, test statements, write figures and a page."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from verifiable_dp import _validate, engine
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import study as studies
+from verifiable_dp.auditing.plans import Progress, silent
+from verifiable_dp.auditing.study import Cell, Outcome, Plan
+from verifiable_dp.reporting import study as reporting
+from verifiable_dp.reporting.record import write_bytes
+
+_FIELDS = ("regret", "times", "regrets", "pulls")
+_EVERY = 5.0  # seconds between lines of progress
+
+
+def reproduce(
+    name: str,
+    *,
+    out: str | Path = "reproduced",
+    scale: float = 1.0,
+    seed: int = 0,
+    workers: int = 1,
+    scheduler: str | None = None,
+    cells: str | Path | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Reproduce a study and write it into the folder ``out/NAME``.
+
+    Parameters
+    ----------
+    name
+        Of a registered study, such as ``S1``.
+    out
+        Parent folder. ``study.json`` is the truth; the page, the tables (CSV) and figures (SVG, PNG)
+        follow from it and from the cells.
+    scale
+        In (0, 1]: 1 is the full size; below, horizons and runs shrink.
+    seed
+        Whole number; decides every number, whatever `workers` and `scheduler`.
+    workers, scheduler
+        See `engine.run`.
+    cells
+        Folder of finished cells, ``out/NAME/cells`` unless given. One that is there is not simulated again.
+    progress
+        Called with a line of text whenever a cell is done.
+
+    Returns
+    -------
+    dict
+        What ``study.json`` holds.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, the name is unknown or the folder cannot be written.
+    """
+    found = studies.study(name)
+    seed = _validate.integer("seed", seed, least=0)
+    scale = _validate.positive("scale", scale)
+    if scale > 1:
+        raise InputError(f"scale must lie in (0, 1], got {scale!r}")
+    started, cpu = time.time(), time.process_time()
+    plan = found.plan(scale)
+    place = Path(out) / found.name
+    store = Path(cells) if cells is not None else place / "cells"
+    for folder in (place, store):
+        _make(folder)
+    outcomes = simulate(plan, seed, store, workers=workers, scheduler=scheduler, progress=progress)
+    progress("testing statements and drawing figures")
+    spent = time.process_time() - cpu + sum(outcome.seconds for outcome in outcomes.values())
+    whole = reporting.document(
+        found, plan, outcomes, scale=scale, seed=seed, started=started, cpu_seconds=spent
+    )
+    reporting.save(whole, plan, outcomes, place)
+    return whole
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"out: {str(folder)!r} cannot be made: {error.strerror}") from None
+
+
+def simulate(
+    plan: Plan,
+    seed: int,
+    store: Path | None = None,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Outcome]:
+    """Outcomes of all cells of a plan by name; those in `store` are read, others are added to it."""
+    keys = {name: studies.fingerprint(name, cell, seed) for name, cell in plan.cells.items()}
+    outcomes = {name: _load(store, key) for name, key in keys.items()} if store else {}
+    done: dict[str, Outcome] = {name: outcome for name, outcome in outcomes.items() if outcome is not None}
+    missing = sorted((name for name in plan.cells if name not in done), key=lambda n: -_size(plan.cells[n]))
+    whole = sum(_size(plan.cells[name]) for name in missing)
+    began, played = time.monotonic(), 0.0
+    said = began
+    if done:
+        progress(f"{len(done)} of {len(plan.cells)} cells were finished before")
+    tasks = [(name, plan.cells[name], seed) for name in missing]
+    for number, outcome in engine.run(_task, tasks, workers=workers, scheduler=scheduler):
+        name = missing[number]
+        done[name] = outcome
+        if store:
+            _save(store, keys[name], outcome)
+        played += _size(plan.cells[name])
+        now = time.monotonic()
+        if now - said > _EVERY:
+            left = (now - began) * (whole - played) / played
+            progress(f"{len(done)} of {len(plan.cells)} cells, about {left:.0f} s left")
+            said = now
+    return {name: done[name] for name in plan.cells}
+
+
+def _size(cell: Cell) -> float:
+    """Rounds to play: compiled loops take time for each, the others next to none."""
+    compiled = hasattr(cell.algorithm, "kernel")
+    return float(cell.runs * cell.algorithm.horizon) if compiled else 1e4 * cell.runs
+
+
+def _task(task: tuple[str, Cell, int]) -> Outcome:
+    return studies.play(*task)
+
+
+# ---------------------------------------------------------------- finished cells
+
+
+def _load(store: Path, key: str) -> Outcome | None:
+    """A finished cell; None where there is none, or no whole one."""
+    try:
+        content = io.BytesIO((store / f"{key}.npz").read_bytes())
+        with np.load(content, allow_pickle=False) as file:
+            values: Mapping[str, Any] = dict(file)
+        active = values.get("active")
+        return Outcome(
+            **{field: values[field] for field in _FIELDS}, active=active, seconds=float(values["seconds"])
+        )
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None
+
+
+def _save(store: Path, key: str, outcome: Outcome) -> None:
+    values = {field: getattr(outcome, field) for field in _FIELDS}
+    if outcome.active is not None:
+        values["active"] = outcome.active
+    out = io.BytesIO()
+    np.savez_compressed(out, seconds=np.array(outcome.seconds), **values)
+    write_bytes(store / f"{key}.npz", out.getvalue())
