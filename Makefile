@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
-.PHONY: test report mutants lint types layers bench clean venv links
+.PHONY: test report mutants reproduce lint types layers bench clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -16,6 +16,9 @@ report: venv
 
 mutants: venv
 	$(BIN)/verifiable-dp mutants --workers 2 --json reports/mutants.json --html reports/mutants.html
+
+reproduce: venv
+	$(BIN)/verifiable-dp reproduce --workers 2 --out reports/studies
 
 lint: venv
 	$(BIN)/ruff check .

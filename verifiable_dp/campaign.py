@@ -16,11 +16,13 @@ from verifiable_dp.auditing import mutation, registry
 from verifiable_dp.auditing.errata import chosen, examine
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.reporting.declarations import given as read_declarations
 from verifiable_dp.reporting.errata import document, save, verify_errata
 from verifiable_dp.reporting.mutation import document as kill_table
 from verifiable_dp.reporting.mutation import verify_mutants
 from verifiable_dp.reporting.page import of_claim, render_index
 from verifiable_dp.reporting.record import Report, schema, write_text
+from verifiable_dp.reporting.study import verify_study
 from verifiable_dp.reporting.verify import read
 
 # Begun first, so that the workers end together.
@@ -34,6 +36,7 @@ def run(
     only: Sequence[str] = (),
     seed: int = 0,
     workers: int = 1,
+    declarations: api.Declared = None,
     progress: Progress = silent,
 ) -> list[Report]:
     """Audit the catalogue, check its regret claims and write everything into `out`.
@@ -44,13 +47,15 @@ def run(
         ``quick``, ``standard`` or ``thorough``.
     out
         Folder; it is made if needed. One folder for each algorithm and for each listing as printed that
-        the class corrects, ``errata.json`` and its page, ``index.html`` and the JSON Schema.
+        the class corrects, ``errata.json`` and its page, ``index.html`` and the JSON Schemas.
     only
         Names to restrict to; all, and the errata, if empty.
     seed
         Whole number.
     workers
         Algorithms that are audited at the same time.
+    declarations
+        As `api.audit`; the same for every record.
     progress
         Called with a line of text whenever an algorithm is done.
 
@@ -66,6 +71,7 @@ def run(
     """
     _validate.choice("budget", budget, BUDGETS)
     names = [registry.auditor(name).name for name in only] or registry.names()
+    declared = read_declarations(declarations)
     place = Path(out)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -75,7 +81,8 @@ def run(
     targets += [(name, True) for name in names if registry.auditor(name).printed]
     order = sorted(targets, key=lambda target: target[0] not in _LONGEST)
     tasks = (
-        delayed(api.evidence)(name, printed=printed, budget=budget, seed=seed) for name, printed in order
+        delayed(api.evidence)(name, printed=printed, budget=budget, seed=seed, declarations=declared)
+        for name, printed in order
     )
     done: dict[str, Report] = {}
     progress(f"auditing {len(order)} algorithms")
@@ -209,9 +216,12 @@ def write_index(folder: Path) -> Path:
     slips = verify_errata(whole)["errata"] if whole.exists() else []
     table = folder / "mutants.json"
     killed = verify_mutants(table)["summary"] if table.exists() else None
+    studies = [verify_study(path) for path in sorted(folder.glob("studies/*/study.json"))]
     (folder / "schema").mkdir(exist_ok=True)
-    write_text(folder / "schema" / "record-1.json", json.dumps(schema(), indent=1, sort_keys=True) + "\n")
-    return write_text(folder / "index.html", render_index(records, links, slips, killed))
+    for major in (1, 2):
+        whole_schema = json.dumps(schema(major), indent=1, sort_keys=True) + "\n"
+        write_text(folder / "schema" / f"record-{major}.json", whole_schema)
+    return write_text(folder / "index.html", render_index(records, links, slips, killed, studies))
 
 
 def exit_status(reports: Sequence[Report]) -> int:

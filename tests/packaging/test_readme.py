@@ -27,6 +27,7 @@ _NAMES = (
     "sequential-audits.md",
     "adaptive-adversaries.md",
     "audit-your-bandit.md",
+    "reproduce.md",
 )
 PAGES = [ROOT / "docs" / name for name in _NAMES]
 BLOCK = re.compile(

@@ -132,19 +132,27 @@ def drawn(line: Line, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         runs = np.concatenate([cell.regrets for cell in cells])
         low, high = np.quantile(runs, [0.25, 0.75], axis=0)
         return {"label": line.label, "xs": times, "means": runs.mean(axis=0), "lows": low, "highs": high}
-    from scipy import stats
-
-    means = np.array([cell.regret.mean() for cell in cells])
-    counts = np.array([len(cell.regret) for cell in cells])
-    errors = np.array([cell.regret.std(ddof=1) for cell in cells]) / np.sqrt(counts)
-    half = stats.t.ppf(0.975, counts - 1) * errors
+    groups: dict[float, list[FloatArray]] = {}
+    for x, cell in zip(line.xs, cells, strict=True):
+        groups.setdefault(x, []).append(cell.regret)
+    limits = np.array([_limits(group) for group in groups.values()])
     return {
         "label": line.label,
-        "xs": np.array(line.xs),
-        "means": means,
-        "lows": means - half,
-        "highs": means + half,
+        "xs": np.array(list(groups)),
+        "means": limits[:, 0],
+        "lows": limits[:, 0] - limits[:, 1],
+        "highs": limits[:, 0] + limits[:, 1],
     }
+
+
+def _limits(samples: Sequence[FloatArray]) -> tuple[float, float]:
+    """Mean of the samples' means, and the half-width of its 95 % t limits."""
+    from scipy import stats
+
+    error = math.sqrt(sum(float(s.var(ddof=1)) / len(s) for s in samples)) / len(samples)
+    # The least degrees of freedom that it can have, whatever the shares of the samples in the error.
+    freedom = min(len(s) for s in samples) - 1
+    return float(np.mean([s.mean() for s in samples])), float(stats.t.ppf(0.975, freedom)) * error
 
 
 def _thinned(line: dict[str, Any], axis: str) -> dict[str, Any]:
@@ -303,3 +311,11 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
 def lines(whole: Mapping[str, Any]) -> list[str]:
     """Verdicts of the statements, a line each, for a terminal."""
     return [f"{row['name']:<28}{row['verdict']!s:<14}{row['words']}" for row in whole["statements"]]
+
+
+def surprising(whole: Mapping[str, Any]) -> bool:
+    """Whether a statement is contradicted that is not known to be, or the other way round."""
+    return any(
+        (row["verdict"] == "contradicted") != (row["expected"] == "contradicted")
+        for row in whole["statements"]
+    )
