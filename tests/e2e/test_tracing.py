@@ -1,12 +1,19 @@
 """Tracing through the command line: leads like a linter's, SARIF on their lines, classes as targets."""
 
+import copy
 import json
+import re
 import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+from tests.e2e.test_browser import measure, needs_browser
+from verifiable_dp.reporting.page import render
+from verifiable_dp.reporting.record import schema
 
 CODE = Path(__file__).parents[1] / "user_code"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -46,6 +53,16 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def leaking(tmp_path_factory):
+    """Record and page of a leak, and the folder they were made in, with the source gone."""
+    place = tmp_path_factory.mktemp("leaking")
+    shutil.copy(CODE / "styles.py", place)
+    audit(place, "styles.py:raw_tie_break")
+    (place / "styles.py").unlink()
+    return json.loads((place / "r.json").read_text("utf-8")), (place / "r.html").read_text("utf-8"), place
+
+
 def audit(folder, target):
     common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--budget", 3)
     return run(folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html")
@@ -63,7 +80,7 @@ def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     done = audit(folder, f"styles.py:{name}")
     assert done.returncode == 1, done.stdout + done.stderr
     line = marked(name)
-    assert f"styles.py:{line}: " in done.stdout
+    assert re.search(rf"^styles\.py:{line}: \S", done.stdout, re.MULTILINE)  # where editors look for it
     results = json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
     leads = [r for r in results if r["ruleId"] == "raw-data"]
     places = [r["locations"][0]["physicalLocation"] for r in leads]
@@ -90,10 +107,108 @@ def test_a_class_is_a_target(folder):
     assert right.returncode in (0, 3), right.stdout + right.stderr
     assert "cost 5 in" in wrong.stdout
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
+    costly_releases_are_named_in_all_forms(folder, wrong.stdout)
+
+
+def text_of(page):
+    return re.sub(r"<[^>]+>", " ", re.sub(r"<(style|svg).*?</\1>", "", page, flags=re.DOTALL))
+
+
+def costly_releases_are_named_in_all_forms(folder, out):
+    line = 1 + CLASS.splitlines().index(next(x for x in CLASS.splitlines() if "laplace" in x))
+    assert re.search(rf"^wrong\.py:{line}: release costs 5, once: ", out, re.MULTILINE)
+    results = json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    (found,) = [r for r in results if r["ruleId"] == "release-cost"]
+    place = {"artifactLocation": {"uri": "wrong.py"}, "region": {"startLine": line}}
+    assert found["locations"] == [{"physicalLocation": place}]
+    text = text_of((folder / "r.html").read_text("utf-8"))
+    for words in ("Rewards enter, 20 times", "Release: Laplace noise is added, cost 5, once", "Action comes"):
+        assert words in text
+
+
+def test_a_leak_has_a_page_with_its_way_and_its_budget(leaking):
+    record, page, folder = leaking
+    assert {"budget", "epsilon"} <= set(re.findall(r'<g id="([a-z]+)-figure_1"', page))
+    text = text_of(page)
+    for words in ("From reward to release to action", "Raw rewards decide which position is chosen, once"):
+        assert words in text
+    assert render(record) == page
+    assert record["checks"][0]["statistics"]["excerpts"][0]["file"] == "styles.py"
+    assert str(folder) not in json.dumps(record["checks"][0])
+
+
+def test_source_is_escaped_and_bad_rows_are_refused(leaking):
+    record = leaking[0]
+    evil = copy.deepcopy(record)
+    numbers = evil["checks"][0]["statistics"]
+    numbers["excerpts"][0]["lines"][0] = numbers["flow"][0]["words"] = "<script>alert(1)</script>"
+    numbers["excerpts"][0]["file"] = numbers["flow"][0]["file"] = '"><img src=x>'
+    page = render(evil)
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script" not in page
+    assert "<img" not in page
+    check = jsonschema.Draft202012Validator(schema()).is_valid
+    assert check(record)
+    for key, row in (("flow", {"file": "a"}), ("excerpts", {"file": "a", "first": 0, "lines": ["x"]})):
+        broken = copy.deepcopy(record)
+        broken["checks"][0]["statistics"][key].append(row)
+        assert not check(broken)
+    for key, row in (("attribution", [0, 0, "<b>"]), ("spent", ["1", 2.0])):
+        broken = copy.deepcopy(record)
+        broken["checks"][0]["statistics"][key].append(row)
+        assert not check(broken)
+
+
+@needs_browser
+def test_the_page_fits_a_telephone(leaking, tmp_path):
+    found = measure(leaking[1], 360, tmp_path)
+    assert found["scroll"] <= found["width"] <= 360
+    assert found["wide"] == []
+    assert found["loaded"] == []
+    assert len(found["plots"]) >= 2
+    assert all(height > 50 for height in found["plots"])
+
+
+GLOBAL = """
+import random
+
+import numpy as np
+
+
+def play(rewards, rng):
+    sums, arms = [0.0, 0.0], []
+    for t, row in enumerate(rewards):
+        arm = random.randrange(2) if np.random.random() < 0.1 else int(sums[1] > sums[0])
+        sums[arm] += row[arm]
+        arms.append(arm)
+    return arms
+"""
+
+
+def test_process_wide_generators_are_told_of(folder):
+    (folder / "shared.py").write_text(GLOBAL, "utf-8")
+    done = audit(folder, "shared.py:play")
+    assert done.returncode == 1, done.stdout + done.stderr
+    record = json.loads((folder / "r.json").read_text("utf-8"))
+    notes = record["checks"][0]["statistics"]["notes"]
+    assert [(note["file"], note["line"]) for note in notes] == [("shared.py", 10)] * 2
+    for source in ("np.random", "the module random"):
+        words = (
+            f"draws from {source}, not the generator it is given: such draws cannot be repeated from its seed"
+        )
+        assert f"shared.py:10: {words}" in done.stdout
+        assert words in [note["what"] for note in notes]
+    assert "not repeatable: the same generator gave other outputs" in done.stdout
+    assert "not repeatable" in record["target"]["note"]
 
 
 def test_a_right_bandit_gives_no_findings(folder):
     done = audit(folder, "styles.py:commit")
     assert done.returncode in (0, 3), done.stdout + done.stderr
+    assert not re.search(r"^\S+\.py:\d+: ", done.stdout, re.MULTILINE)
+    text = text_of((folder / "r.html").read_text("utf-8"))
+    assert "Release: Laplace noise is added, cost 1, once" in text
+    assert "The budget over the horizon" in text
+    assert "Raw rewards decide" not in text
     results = json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert not [r for r in results if r["ruleId"] == "raw-data"]

@@ -19,7 +19,7 @@ SMALL = {"select": 500, "test": 1500}
 # Leaks that take more than 5000 test runs.
 DEAR = {styles.half_noise, styles.sees_all_arms, styles.in_place_sums}
 HALVES = np.column_stack([np.full(HORIZON, 0.5), np.zeros(HORIZON)])
-# The neighbours that show what the search does not reach: of the arm without noise, and of fractions.
+# The neighbours that show what the black box does not reach: of the arm without noise, and of fractions.
 GIVEN = {
     styles.noise_on_one_arm: TablePair(np.ones((HORIZON, 3)), 2, 2, 0.0, (0.0, 1.0)),
     styles.rounds_its_noise: TablePair(HALVES, 0, 0, 1.0, (0.0, 1.0)),
@@ -79,6 +79,15 @@ def test_every_leak_is_refuted(function):
     assert verdict(draft) == "refuted"
     assert not draft["checks"][0]["result"]["holds"]
     assert draft["counterexamples"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "n_arms"), [(styles.noise_on_one_arm, 3), (styles.rounds_its_noise, 2)])
+def test_named_lines_bring_the_neighbours_that_show_them(function, n_arms, monkeypatch):
+    """Without the pairs that tracing suspects, the control, neither is refuted."""
+    assert verdict(audit(function, n_arms=n_arms)) == "refuted"
+    monkeypatch.setattr(function, "scalable", False, raising=False)
+    assert verdict(audit(function, n_arms=n_arms, traced=0)) == "inconclusive"
 
 
 def test_two_arms_of_which_one_has_no_noise_keep_the_claim(monkeypatch):

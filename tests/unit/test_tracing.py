@@ -265,6 +265,140 @@ def test_randomised_response_is_aligned_by_its_coin(keep):
     assert cost(traced(leaks)) == math.inf
 
 
+KEEP = math.e / (1 + math.e)
+
+
+def _masked(bits, coins):
+    bits = np.array(bits)
+    bits[coins] = 1 - bits[coins]
+    return bits
+
+
+RESPONSES = {
+    "where": lambda bits, rng: np.where(rng.random(30) < KEEP, bits, 1 - bits),
+    "turned": lambda bits, rng: np.where(np.less(KEEP, rng.random(30)), 1 - bits, bits),
+    "uniform": lambda bits, rng: np.where(rng.uniform(size=30) <= KEEP, bits, 1 - bits),
+    "each its own": lambda bits, rng: np.where(rng.random(30) < np.full(30, KEEP), bits, 1 - bits),
+    "booleans": lambda bits, rng: np.where(rng.random(30) < KEEP, bits > 0, bits < 1),
+    "signs": lambda bits, rng: np.where(rng.random(30) < KEEP, 2 * bits - 1, 1 - 2 * bits) > 0,
+    "floats": lambda bits, rng: np.where(rng.random(30) < KEEP, bits * 1.0, 1.0 - bits),
+    "exclusive or": lambda bits, rng: (bits > 0) ^ (rng.random(30) >= KEEP),
+    "unequal": lambda bits, rng: (rng.random(30) >= KEEP) != (bits > 0),
+    "binomial": lambda bits, rng: bits ^ rng.binomial(1, 1 - KEEP, 30),
+    "mask": lambda bits, rng: _masked(bits, rng.random(30) >= KEEP),
+    "negated mask": lambda bits, rng: _masked(bits, ~(rng.random(30) < KEEP)),
+    "rows": lambda bits, rng: np.where(
+        rng.random((15, 2)) < KEEP, *(b.reshape(15, 2) for b in (bits, 1 - bits))
+    ),
+}
+
+
+def responding(respond):
+    def play(rewards, rng):
+        told = respond((rewards[:30, 0] > 0.5).astype(int), rng)
+        return [0] * 30 + [int(told.sum() > 15)] * (len(rewards) - 30)
+
+    return play
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("respond", RESPONSES.values(), ids=list(RESPONSES))
+def test_randomised_response_on_arrays_costs_what_its_coins_do(respond, seed):
+    for value, right in ((0.0, 1.0), (1.0, 0.0)):
+        pair = TablePair(np.full((HORIZON, ARMS), value), 4, 0, right)
+        done = traced(responding(respond), pair, seed)
+        assert not done.leads
+        assert done.loss.same_output
+        assert cost(done) == pytest.approx(1.0, abs=1e-9)
+        assert abs(done.loss.total) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_every_bit_that_differs_is_paid_for():
+    def play(rewards, rng):
+        high = rewards[0, 0] > 0.5
+        bits = np.stack([rewards[0, 0] > 0.5, high, rewards[1, 0] > 0.5])
+        return np.where(rng.random(3) < KEEP, bits, ~bits).astype(int)
+
+    assert cost(traced(play, TablePair(np.zeros((HORIZON, ARMS)), 0, 0, 1.0))) == pytest.approx(2.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("respond", "paid"),
+    [
+        (lambda bits, rng: np.where(rng.random(30) < 0.9, bits, 1 - bits), math.log(9)),
+        (lambda bits, rng: bits ^ rng.binomial(1, 0.1, 30), math.log(9)),
+        (lambda bits, rng: np.where(rng.random(30) < 1.5, bits, 1 - bits), math.inf),
+    ],
+)
+def test_too_few_turns_cost_more(respond, paid):
+    """Negative control of the tests above."""
+    assert cost(traced(responding(respond), TablePair(np.zeros((HORIZON, ARMS)), 4, 0, 1.0))) == (
+        pytest.approx(paid, abs=1e-9)
+    )
+
+
+def _coin_shown(bits, rng):
+    coins = rng.random(30) < KEEP
+    return np.where(coins, bits, 1 - bits) + 2 * coins
+
+
+def _draw_asked_twice(bits, rng):
+    draws = rng.random(30)
+    return np.where(draws < KEEP, bits, 1 - bits) + 2 * (draws < 0.5)
+
+
+def _coin_negated(bits, rng):
+    coins = rng.random(30) < KEEP
+    return np.where(coins, bits, 1 - bits) + 2 * ~coins
+
+
+def _coin_for_two(bits, rng):
+    coins = rng.random(30) < KEEP
+    return np.where(coins, bits, 1 - bits) + 2 * np.where(coins, bits[::-1], 1 - bits[::-1])
+
+
+def _picked(bits, rng):
+    coins = rng.random(30) < KEEP
+    kept = len(bits[coins])
+    return np.where(coins, bits, 1 - bits) + kept
+
+
+def _shown_before(bits, rng):
+    coins = rng.random(30) < KEEP
+    first = coins.astype(int)
+    return np.where(coins, bits, 1 - bits) + 2 * first
+
+
+@pytest.mark.parametrize(
+    "respond", [_coin_shown, _draw_asked_twice, _coin_negated, _coin_for_two, _picked, _shown_before]
+)
+def test_coins_that_are_seen_hide_nothing(respond):
+    pair = TablePair(np.zeros((HORIZON, ARMS)), 4, 0, 1.0)
+    assert cost(traced(responding(respond), pair)) == math.inf
+
+
+def test_coins_that_choose_between_no_opposites_are_left_alone():
+    """A random subset of the rewards, to which noise is added: no randomised response."""
+
+    def play(rewards, rng):
+        kept = np.where(rng.random(len(rewards)) < 0.5, rewards[:, 0], 0 * rewards[:, 0])
+        return [int(kept.sum() + rng.laplace(0, 1.0) > 5)] * len(rewards)
+
+    done = traced(play, TablePair(np.zeros((HORIZON, ARMS)), 4, 0, 1.0))
+    assert len(done.here.ledger.releases) == 1
+    assert cost(done) in (0.0, pytest.approx(1.0))
+
+
+def test_uniform_draws_are_compared_with_anything():
+    def play(rewards, rng):
+        first, second = rng.random(), rng.random()
+        return [int(first < second), int(first < True), int(second > np.float32(0.5))] * (len(rewards) // 3)
+
+    done = traced(play)
+    assert not done.here.failure
+    assert [chance for _, chance in done.here.ledger.compared] == [1.0, 0.5]
+
+
 # ---------------------------------------------------------------- leads
 
 
@@ -620,6 +754,24 @@ def test_a_costlier_pair_is_searched_shrunk_and_made_again():
     assert len(np.unique(found.pair.left)) == 2
 
 
+def test_where_lines_are_named_pairs_are_suspected():
+    def one_without(rewards, rng):
+        sums = [rewards[arm:30:3, arm].sum() for arm in range(3)]
+        noisy = [sums[0] + rng.laplace(0, 1.0), sums[1] + rng.laplace(0, 1.0), sums[2]]
+        return [0, 1, 2] * 10 + [int(np.argmax(noisy))] * 30
+
+    def all_with(rewards, rng):
+        sums = np.array([rewards[arm:30:3, arm].sum() for arm in range(3)])
+        return [0, 1, 2] * 10 + [int(np.argmax(sums + rng.laplace(0, 1.0, 3)))] * 30
+
+    pairs = [TablePair(np.full((HORIZON, 3), x), 0, 0, 1.0 - x) for x in (0.0, 1.0)]
+    found = examine(subject(one_without, n_arms=3), 1.0, pairs, seed=0, examples=5)
+    places = [(pair.round, pair.arm, pair.value) for pair in found.suspects if (pair.left == 1).all()]
+    assert (2, 2, 0.0) in places
+    assert {pair.arm for pair in found.suspects} == {2}
+    assert examine(subject(all_with, n_arms=3), 1.0, pairs, seed=0, examples=5).suspects == ()
+
+
 def test_shares_and_payments_name_lines():
     def play(rewards, rng):
         first = rewards[:20, 0].sum() + rng.laplace()
@@ -743,13 +895,6 @@ def test_own_algorithms_cost_what_their_mechanisms_declare(name):
     assert any(c >= 1.4 * costs["right"] for label, c in costs.items() if label != "right")
 
 
-def vectorised_response(rewards, rng):
-    keep = math.e / (1 + math.e)
-    bits = (rewards[:30, 0] > 0.5).astype(int)
-    told = np.where(rng.random(30) < keep, bits, 1 - bits)
-    return [0] * 30 + [int(told.sum() > 15)] * 30
-
-
 def from_uniforms(rewards, rng):
     u = rng.random(2) - 0.5
     return commit_with(lambda s, _: s - np.sign(u) * np.log1p(-2 * np.abs(u)))(rewards, rng)
@@ -776,9 +921,7 @@ def checked(rewards, rng):
     return commit_with(lambda s, _: s + rng.laplace(0, 1.0, 2))(rewards, rng)
 
 
-@pytest.mark.parametrize(
-    "function", [vectorised_response, from_uniforms, above_threshold, gumbel_max, checked]
-)
+@pytest.mark.parametrize("function", [from_uniforms, above_threshold, gumbel_max, checked])
 def test_what_tracing_cannot_settle_is_left_open(function):
     done = examined(function, examples=40)
     assert done.verdict == "not_refuted"

@@ -9,8 +9,10 @@ parameters are named after: the number of arms, the horizon, a generator or a se
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,11 @@ _ARMS = ("n_arms", "arms", "k", "K", "nb_arms", "nbArms", "num_arms", "n_actions
 _HORIZON = ("horizon", "T", "n_rounds", "rounds", "n_steps")
 _GENERATOR = ("rng", "generator", "random_generator")
 _SEED = ("seed", "random_state", "random_seed")
+# What bandits compute with: tracing has its own view of it.
+_NUMERICAL = frozenset(
+    ("numpy", "scipy", "pandas", "sklearn", "numba", "joblib", "matplotlib", "torch", "jax", "verifiable_dp")
+)
+_MOST_PARTS = 1000  # objects of one bandit that are looked into
 
 
 def parameters_of(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -76,6 +83,14 @@ class BanditClass:
     def name(self) -> str:
         """Of the maker."""
         return str(getattr(self.maker, "__qualname__", self.maker))
+
+    @property
+    def modules(self) -> tuple[ModuleType, ...]:
+        """Installed modules that the code of its bandits is in, which tracing follows; none if it fails."""
+        try:
+            return modules_of(self.made(2, 64, np.random.default_rng(0)))
+        except Exception:  # the first run tells why
+            return ()
 
     def __call__(self, rewards: Any, rng: Any) -> Any:
         """Play one run: rewards (T, K), arms (T,)."""
@@ -125,6 +140,41 @@ class BanditClass:
                 return getattr(bandit, choose), getattr(bandit, learn)
         known = ", ".join("/".join(pair) for pair in PROTOCOLS)
         raise InputError(f"target: {type(bandit).__name__} must have one of the pairs of methods {known}")
+
+
+def modules_of(bandit: Any) -> tuple[ModuleType, ...]:
+    """Installed modules with the classes of `bandit` and its parts, and with the functions these import."""
+    found: dict[str, ModuleType] = {}
+    queue, seen = [bandit], {id(bandit)}
+    while queue and len(seen) < _MOST_PARTS:
+        value = queue.pop()
+        found |= _installed(kind.__module__ for kind in type(value).__mro__)
+        parts = [part for part in _parts(value) if id(part) not in seen]
+        seen |= {id(part) for part in parts}
+        queue += parts
+    for module in list(found.values()):
+        found |= _installed(f.__module__ for f in vars(module).values() if inspect.isfunction(f))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, list | tuple | set):
+        yield from value
+    yield from getattr(value, "__dict__", {}).values()
+
+
+def _installed(names: Iterable[str | None]) -> dict[str, ModuleType]:
+    """Those of these modules that are Python files of an installed library of bandits."""
+    found = {}
+    for name in names:
+        module = sys.modules.get(name or "")
+        file = str(getattr(module, "__file__", None) or "")
+        library = file.endswith(".py") and ("site-packages" in file or "dist-packages" in file)
+        if name and module and library and name.split(".")[0] not in _NUMERICAL:
+            found[name] = module
+    return found
 
 
 def _fitted(bandit: Any, rewards: Any) -> list[int]:

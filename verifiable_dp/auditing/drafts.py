@@ -26,6 +26,7 @@ def target(algorithm: Algorithm, auditor: Auditor | None) -> dict[str, Any]:
         "note": _note(algorithm),
         "paper": auditor.paper if auditor else "",
         "model": auditor.model if auditor else "central",
+        "bounds": [float(limit) for limit in algorithm.bounds],
     }
 
 

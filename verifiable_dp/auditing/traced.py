@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Callable, Sequence
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
+from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass
 from verifiable_dp.auditing.targets import Source, guarded
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.check import Check
@@ -28,7 +33,8 @@ def trace(
 ) -> tuple[Check, Found] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
-    Files are written as the target names them, so that the check does not depend on the folder.
+    Files are written as the target names them, and those beside it likewise; those of libraries begin with
+    the name of the library: the check does not depend on folders.
     """
     try:
         file = inspect.getsourcefile(inspect.unwrap(function))
@@ -36,13 +42,47 @@ def trace(
         file = None
     if file is None or not isinstance(file, str):
         return None
-    subject = Subject(function, n_arms, horizon, bounds, frozenset([file]))
     with guarded():
+        answers = choosing(function, n_arms, horizon)
+        subject = Subject(function, n_arms, horizon, bounds, frozenset([file]), answers)
         found = examine(subject, claim.epsilon, pairs, seed=seed, examples=examples)
     made = check(found, claim.epsilon)
     source = Source.of(function, name)
-    shown = json.dumps(made.statistics).replace(json.dumps(file)[1:-1], source.path or file)
-    return Check.of(made.name, made.kind, json.loads(shown)), found
+    return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
+
+
+def choosing(function: Callable[..., Any], n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:
+    """The methods that choose the arms of a class that plays as a function; none of a plain function."""
+    if not isinstance(function, BanditClass):
+        return ()
+    try:
+        kind = type(function.made(n_arms, horizon, np.random.default_rng(0)))
+    except Exception:  # the audit tells of it where it plays
+        return ()
+    pairs = [(getattr(kind, first, None), getattr(kind, second, None)) for first, second in PROTOCOLS]
+    return tuple(choose for choose, learn in pairs if inspect.isfunction(choose) and learn is not None)[:1]
+
+
+def renamed(statistics: Mapping[str, Any], file: str, name: str) -> dict[str, Any]:
+    """Statistics in which `file` is called `name`, and files in its folder accordingly; source as it is."""
+    libraries = [os.path.join(p, "") for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    folder, beside = os.path.join(os.path.dirname(file), ""), PurePath(name).parent.as_posix()
+    beside = "" if beside == "." else f"{beside.rstrip('/')}/"
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            kept = ("source", "lines")
+            return {key: item if key in kept else shown(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [shown(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        value = value.replace(file, name)
+        for library in libraries:
+            value = value.replace(library, "")
+        return value.replace(folder, beside) if folder != os.sep else value
+
+    return {key: shown(value) for key, value in statistics.items()}
 
 
 def counterexample(found: Check) -> dict[str, Any]:

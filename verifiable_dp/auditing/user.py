@@ -130,7 +130,8 @@ def audit_play(
             examples=examples,
         )
         if tracing and pairs is None and tracing[1].pair is not None:
-            candidates.insert(0, tracing[1].pair)  # what cost most leads the black box
+            # What cost most leads the black box, then where named lines may show.
+            candidates[:0] = [tracing[1].pair, *tracing[1].suspects]
     candidates = _grouped(sampler, candidates, group)
     levels = _Levels(alpha, confidence, tests=2 + curve, looks=2)
     progress("first look: plain neighbours")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
+from urllib.parse import quote
 
-from verifiable_dp.reporting.record import in_words
+from verifiable_dp.reporting.excerpts import too_costly
+from verifiable_dp.reporting.record import canonical, in_words, is_printed, lead_in_words, share_in_words
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "privacy": "The differential-privacy claim is refuted by a counterexample that can be run again.",
     "raw-data": "Raw data decides something before any noise.",
+    "release-cost": "Releases cost more than the privacy claim, as far as their noise can bound it.",
     "privacy-undecided": "The audit could neither refute the privacy claim nor state its power.",
     "regret": "The regret theorem is contradicted by measurements.",
 }
@@ -21,8 +25,8 @@ _RULES = {
 def to_sarif(record: Mapping[str, Any]) -> str:
     """One result for each refuted or contradicted check, and one if privacy stays undecided.
 
-    Then also the lines at which tracing saw raw data decide. A target that keeps its claims gives an empty
-    list of results.
+    Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
+    keeps its claims gives an empty list of results.
     """
     run = {
         "tool": {
@@ -33,10 +37,19 @@ def to_sarif(record: Mapping[str, Any]) -> str:
             }
         },
         "results": [*(_result(record, *finding) for finding in _findings(record)), *_leads(record)],
+        "automationDetails": {"id": _category(record)},
         "properties": {"digest": record["digest"], "verdict": record["verdict"]},
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _category(record: Mapping[str, Any]) -> str:
+    """What tells this run from others: code hosts take one run of a tool and category, and refuse two."""
+    target, claim = record["target"], record["claim"] or {}
+    promise = "".join(f" {key} {claim[key]}" for key in ("epsilon", "delta", "observe") if key in claim)
+    mark = hashlib.sha256(canonical(target["parameters"]).encode()).hexdigest()[:8]
+    return f"verifiable-dp/{target['name']}{' as printed' if is_printed(record) else ''}{promise} {mark}/"
 
 
 def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -59,26 +72,41 @@ def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _leads(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A warning on each line where raw data decided something, unless the claim stands."""
+    """A warning on each line that tracing names, unless the claim stands."""
     if record["verdict"] == "not_refuted":
         return []
+    traced = [check["statistics"] for check in record["checks"] if check["kind"] == "tracing"]
+    raw = [lead for numbers in traced for lead in numbers["leads"] if lead["open"]]
+    costly = [row for numbers in traced for row in too_costly(numbers)]
     return [
-        {
-            "ruleId": "raw-data",
-            "level": "warning",
-            "message": {"text": f"{lead['words']}: {lead['source']}"},
-            "locations": [_location(lead["file"], lead["line"])],
-        }
-        for check in record["checks"]
-        if check["kind"] == "tracing"
-        for lead in check["statistics"]["leads"]
-        if lead["open"]
+        *(_warning("raw-data", lead, lead_in_words(lead)) for lead in raw),
+        *(_warning("release-cost", row, share_in_words(row)) for row in costly),
     ]
 
 
-def _location(file: str, line: int) -> dict[str, Any]:
+def _warning(rule: str, row: Mapping[str, Any], text: str) -> dict[str, Any]:
+    place = _location(row["file"], row["line"])
+    return {"ruleId": rule, "level": "warning", "message": {"text": text}, "locations": [place]}
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _in_repository(file: str) -> PurePath:
+    """A path without links, as a code host shows it: the package's `algorithms` is a link in our checkout.
+
+    Installed there are no links, and the file of any other target stays as it is.
+    """
     path = PurePath(file)
-    uri = path.as_uri() if path.is_absolute() else path.as_posix()
+    if path.is_absolute() or ".." in path.parts or path.parts[:1] != ("verifiable_dp",):
+        return path
+    real = (_ROOT / path).resolve()
+    return real.relative_to(_ROOT) if real.is_relative_to(_ROOT) else path
+
+
+def _location(file: str, line: int) -> dict[str, Any]:
+    path = _in_repository(file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
     location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if line:
         location["region"] = {"startLine": line}

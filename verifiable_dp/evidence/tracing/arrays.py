@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp._validate import IntArray
+from verifiable_dp.evidence.tracing import coins
 from verifiable_dp.evidence.tracing.laws import Law
-from verifiable_dp.evidence.tracing.ledger import Ledger, Place, caller
+from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, Place, caller
 
 # What keeps raw data raw is the default; these answer a question about it.
 _POSITIONS = {
@@ -56,6 +58,7 @@ def base(value: Any) -> Any:
     """The plain array under a tracked one, settled; anything else as it is."""
     kind = type(value)
     if kind is Raw:
+        value.show()
         return value.view(np.ndarray)
     if kind is Mixed:
         return value.settle().view(np.ndarray)
@@ -103,12 +106,21 @@ class Raw(np.ndarray):
         Whether it was made as a whole, not as a view, so that its entries may wait for noise.
     place
         Where raw rewards were first written into it; None if it was made from them.
+    given
+        Whether it is the table of rewards itself, or a part that the traced code has not used yet.
+    uniform
+        Numbers of the uniform draws that it holds; None if it holds something else.
+    flips
+        The coins that it shows; None if it shows none.
     """
 
     ledger: Ledger
     tainted: bool
     own: bool
     place: Place | None = None
+    given: bool = False
+    uniform: IntArray | None = None
+    flips: Flips | None = None
 
     @classmethod
     def of(cls, values: Any, ledger: Ledger, tainted: bool = True) -> Raw:
@@ -120,7 +132,18 @@ class Raw(np.ndarray):
     def __array_finalize__(self, origin: Any) -> None:
         if type(origin) in (Raw, Mixed):
             self.ledger, self.tainted = origin.ledger, origin.tainted
+            if type(origin) is Raw and origin.given:
+                self.given = True
+            if type(origin) is Raw:
+                origin.show()
         self.own = False
+
+    def show(self) -> None:
+        """Whatever randomised response does not do with uniform draws and coins shows them."""
+        if self.uniform is not None:
+            self.ledger.show(self.uniform)
+        if self.flips is not None:
+            self.ledger.show(self.flips.draws)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -148,16 +171,26 @@ class Raw(np.ndarray):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         self.ledger.events += 1
-        raw, plain = False, []
+        raw, plain, random = False, [], False
         for x in inputs:
             if type(x) is Raw:
                 raw = raw or x.tainted
+                random = random or x.uniform is not None or x.flips is not None
+                if x.given:
+                    self.ledger.read()
                 plain.append(x.view(np.ndarray))
             elif isinstance(x, Noise | Mixed):
                 return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
             else:
                 raw = raw or tainted(x)
                 plain.append(base(x))
+        if random:
+            found = self._random(ufunc, inputs, plain, raw) if method == "__call__" and out is None else None
+            if found is not None and not kwargs:
+                return found
+            for x in inputs:
+                if type(x) is Raw:
+                    x.show()
         if kwargs:
             raw = raw or tainted(kwargs)
             kwargs = {name: base(value) for name, value in kwargs.items()}
@@ -172,6 +205,25 @@ class Raw(np.ndarray):
         # A plain array that takes raw values in place goes on as a tracked one.
         return out[0] if isinstance(out[0], Raw) else self._wrap(result, raw)
 
+    def _random(self, ufunc: Any, inputs: Any, plain: Any, raw: bool) -> Any:
+        """Coins, or the bits that they turn; None if it is neither."""
+        if raw:
+            bits = coins.turned(self.ledger, ufunc, inputs, plain)
+            return None if bits is None else self._wrap(bits, False)
+        shown = coins.tossed(ufunc, inputs, plain, raw)
+        if shown is None or not self.ledger.once(shown[1].draws, "asked" if len(inputs) > 1 else "negated"):
+            return None
+        made = self._wrap(shown[0], False)
+        made.flips = shown[1]
+        return made
+
+    def _told(self, condition: Any, heads: Any, tails: Any) -> Any:
+        """Raw bits or their opposites, as coins have it; None if it is something else."""
+        if type(condition) is not Raw or condition.flips is None or not (tainted(heads) and tainted(tails)):
+            return None
+        bits = coins.told(self.ledger, condition, base(heads), base(tails))
+        return None if bits is None else self._wrap(bits, False)
+
     def _at(self, ufunc: Any, inputs: Any, plain: Any, raw: bool) -> None:
         if tainted(inputs[1]):
             self.ledger.lead("index", plain[1])
@@ -184,6 +236,11 @@ class Raw(np.ndarray):
         ledger.events += 1
         args, kwargs = settled(tuple(args)), {name: settled(value) for name, value in kwargs.items()}
         raw = tainted(args) or tainted(kwargs)
+        if any(type(a) is Raw and a.given for a in args):
+            ledger.read()
+        bits = self._told(*args) if function is np.where and len(args) == 3 and not kwargs else None
+        if bits is not None:
+            return bits
         plain = [base(a) for a in args]
         named = {name: base(value) for name, value in kwargs.items()}
         result = function(*plain, **named)
@@ -222,28 +279,65 @@ class Raw(np.ndarray):
     def __getitem__(self, key: Any) -> Any:
         ledger = self.ledger
         ledger.events += 1
+        if self.uniform is not None or self.flips is not None:
+            self.show()
         if type(key) is not int and is_tracked_key(key):
             if tainted(key):
                 ledger.lead("index", base(key))
-            key = base(key)
+            key = self._picking(key)
         found = self.view(np.ndarray)[key]
         if isinstance(found, np.ndarray):
             made = found.view(Raw)
             made.ledger, made.tainted = ledger, self.tainted
-            return made
-        return self._wrap(found, self.tainted)
+        else:
+            made = self._wrap(found, self.tainted)
+        if self.given and isinstance(made, Raw):
+            made.given = not ledger.read()  # an adapter only hands it on
+        return made
+
+    def _picking(self, key: Any) -> Any:
+        """A key as a plain one; coins that pick raw entries for the first time may turn them afterwards."""
+        if type(key) is Raw and key.flips is not None and self.tainted and id(key) not in self.ledger.picked:
+            self.ledger.picked[id(key)] = key
+            return key.view(np.ndarray)
+        return base(key)
+
+    def _turned(self, key: Any, value: Any) -> bool:
+        """Whether coins turn the entries that they picked: `bits[coins] = 1 - bits[coins]`."""
+        if type(key) is not Raw or key.flips is None or id(key) not in self.ledger.picked:
+            return False
+        picks: Any = key.view(np.ndarray)
+        if not self.tainted or not tainted(value) or self.shape != picks.shape or picks.dtype != np.bool_:
+            return False
+        bits, values = self.view(np.ndarray), np.asarray(base(value))
+        opposite = (1 - bits) if bits.dtype != np.bool_ else ~bits
+        opposite = opposite if np.array_equal(values, opposite[picks]) else 0 - bits
+        if not np.array_equal(values, opposite[picks]):
+            return False
+        told = coins.told(self.ledger, key, opposite, bits)
+        if told is None:
+            return False
+        del self.ledger.picked[id(key)]
+        bits[...], self.tainted = told, False
+        return True
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.ledger.events += 1
+        if self.uniform is not None or self.flips is not None:
+            self.show()
         if is_tracked_key(key):
             if tainted(key):
                 self.ledger.lead("index", base(key))
+            if type(self) is Raw and self._turned(key, value):
+                return
             key = base(key)
         if isinstance(value, Noise | Mixed):
             value = value if isinstance(value, Noise) else value.as_noise()
             if hold(self, key, value):
                 return
             value = value.settle()
+        if type(value) is Raw and value.given:
+            self.ledger.read()
         if not self.tainted:
             self.tainted = tainted(value)
             if self.tainted:
@@ -263,6 +357,8 @@ class Raw(np.ndarray):
     def _asked(self, what: str, answer: Any) -> Any:
         """The answer of the plain array, and a lead if that array is raw."""
         found = answer(base(self))
+        if type(self) is Raw and self.given:
+            self.ledger.read()
         if self.tainted:
             self.ledger.lead(what, found)
         return found
@@ -359,6 +455,8 @@ class Mixed(Raw):
             "ledger",
             "tainted",
             "own",
+            "uniform",
+            "flips",
             "settle",
             "as_noise",
             "shape",
@@ -820,6 +918,8 @@ for _name, _of in _ROUNDINGS:
 def noise_ufunc(ledger: Ledger, ufunc: Any, method: str, inputs: Any, out: Any, kwargs: Any) -> Any:
     """A ufunc of which an input still waits: sums and public multiples go on waiting, all else releases."""
     ledger.events += 1
+    if any(type(x) is Raw and x.given for x in inputs):
+        ledger.read()
     waiting = [x.as_noise() if isinstance(x, Mixed) else x for x in inputs]
     if method == "__call__" and not kwargs:
         linear = _linear(ufunc, waiting)

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp._validate import FloatArray
 from verifiable_dp.evidence.alignment import TOLERANCE, leaving_nothing, plain
 from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.foreign import Confirmed, confirm, plain_run
 from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, same
-from verifiable_dp.evidence.tracing.standin import COMPILED, scopes_of
+from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.neighbours import TablePair, tables
 
@@ -24,6 +26,7 @@ _MOST_PLACES = 48  # rewards of one table that are changed in turn
 _LEADS = 12
 _WORK = 150_000  # tracked operations of the recorded runs of one examination
 _LEAST, _SHRINKS = 6, 40
+_SUSPECTS, _ARMS = 6, 4  # pairs that lead the black box, and arms that are looked at for them
 
 Key = tuple[str, Place]
 
@@ -40,6 +43,8 @@ class Subject:
         K, T and the range of the rewards.
     files
         Files whose lines are named; the modules beside them are added.
+    answers
+        Functions whose results are actions; `function` itself if empty.
     """
 
     function: Callable[..., Any]
@@ -47,11 +52,17 @@ class Subject:
     horizon: int
     bounds: tuple[float, float]
     files: frozenset[str]
+    answers: tuple[Callable[..., Any], ...] = ()
 
     @functools.cached_property
     def scopes(self) -> dict[str, dict[str, Any]]:
         """Globals of the traced code, by file."""
         return scopes_of(self.function)
+
+    @property
+    def actions(self) -> tuple[Place, ...]:
+        """Lines on which actions come out."""
+        return flow.returns_of(self.answers or functions_of(self.function)[:1])
 
     def trace(self, pair: TablePair, seed: int) -> Traced:
         """Record on the left table, replay on the right one."""
@@ -133,6 +144,12 @@ class Found:
         Largest cost in zero-concentrated differential privacy that was seen.
     events
         Tracked operations of one run.
+    actions
+        Lines on which actions come out.
+    files
+        Files of the traced code.
+    suspects
+        Pairs on which leads may show in the actions, for the black box.
     """
 
     examined: int
@@ -148,6 +165,9 @@ class Found:
     confirmed: Confirmed | None = None
     rho: float = 0.0
     events: int = 0
+    actions: tuple[Place, ...] = ()
+    files: frozenset[str] = frozenset()
+    suspects: tuple[TablePair, ...] = ()
 
 
 def cost(traced: Traced) -> float:
@@ -235,6 +255,8 @@ class _Search:
             leads=tuple(in_order(self.leads.values())[:_LEADS]),
             covered=frozenset(self.harmless - self.harmful),
             notes=tuple(self.notes.items()),
+            actions=self.subject.actions,
+            files=self.subject.files | frozenset(self.subject.scopes),
         )
 
 
@@ -270,7 +292,7 @@ def examine(
                 return search.result()
     _by_place(search)
     _searched(search, seed, examples)
-    found = search.result()
+    found = replace(search.result(), suspects=_suspects(subject, search, pairs, seed))
     worst = found.worst
     if worst is not None and not worst.loss.same_output and _bare(worst) and found.pair is not None:
         found = replace(found, confirmed=subject.confirm(found.pair, found.seed))
@@ -317,11 +339,47 @@ def _by_place(search: _Search) -> None:
     )
 
 
+def _suspects(
+    subject: Subject, search: _Search, pairs: Sequence[TablePair], seed: int
+) -> tuple[TablePair, ...]:
+    """Where lines are named: first rewards of arms that other actions follow from, or that pay nothing."""
+    if not search.leads:
+        return ()
+    low, high = subject.bounds
+    arms = range(min(subject.n_arms, _ARMS))
+    found: list[tuple[bool, TablePair]] = []
+    left = max(_LEAST, search.allowed // 3)
+    for table in _plain_tables(subject, pairs):
+        first = subject.trace(
+            TablePair(table, 0, 0, high if table[0, 0] < high else low, subject.bounds), seed
+        )
+        actions = [] if first.here.failure else np.ravel(first.here.output).tolist()
+        for arm in (a for a in arms if a in actions):
+            t = actions.index(arm)
+            pair = TablePair(table, t, arm, high if table[t, arm] < high else low, subject.bounds)
+            paid = cost(subject.trace(pair, seed)) if left > 0 else math.nan
+            left -= 1
+            if math.isinf(paid) or paid == 0:
+                found.append((paid == 0, pair))
+    return tuple(pair for _, pair in sorted(found, key=lambda row: row[0])[:_SUSPECTS])
+
+
+def _plain_tables(subject: Subject, pairs: Sequence[TablePair]) -> list[FloatArray]:
+    """The tables of the given pairs, each once; and those on which one arm pays between low and high."""
+    low, high = subject.bounds
+    tables = {pair.left.tobytes(): pair.left for pair in pairs}
+    for arm in range(min(subject.n_arms, _ARMS)):
+        table = np.full((subject.horizon, subject.n_arms), low)
+        table[:, arm] = (low + high) / 2
+        tables.setdefault(table.tobytes(), table)
+    return list(tables.values())
+
+
 def _spread(horizon: int, most: int) -> list[int]:
     """At most `most` rounds, dense at the start, over the whole horizon."""
     dense = list(range(min(8, most // 6 + 1, horizon)))
     wide = np.unique(np.geomspace(1, horizon, max(most // 2, 1)).astype(int) - 1).tolist() if horizon else []
-    even = np.linspace(0, max(horizon - 1, 0), max(most // 3, 1)).astype(int).tolist() if horizon else []
+    even = np.linspace(0, max(horizon - 1, 0), max(most // 3, 2)).astype(int).tolist() if horizon else []
     found = sorted({*dense, *wide, *even})
     if len(found) <= most:
         return found
@@ -396,6 +454,9 @@ def check(found: Found, epsilon: float, *, name: str = "tracing") -> Check:
         "notes": [{"what": what, "file": at.file, "line": at.line} for what, at in found.notes],
         "attribution": [[t, arm, plain(paid)] for t, arm, paid in found.attribution],
         "shares": [],
+        "spent": [],
+        "flow": [],
+        "excerpts": [],
         "pair": found.pair.as_dict() if found.pair is not None else None,
         "seed": found.seed,
         "repeats": confirmed.repeats if confirmed else 0,
@@ -420,8 +481,21 @@ def check(found: Found, epsilon: float, *, name: str = "tracing") -> Check:
                 }
                 for share in shares(worst)[:_LEADS]
             ],
+            "spent": [[n, plain(paid)] for n, paid in flow.spent(worst.loss.each[:, 1].tolist())],
+            **_way(found, worst),
         }
     return Check.of(name, "tracing", statistics)
+
+
+def _way(found: Found, worst: Traced) -> dict[str, Any]:
+    """The way from reward to release to action, and the lines of source that show it."""
+    leads = [(lead, (lead.what, lead.place) not in found.covered) for lead in found.leads]
+    costs = {share.place: share.cost for share in shares(worst)}
+    steps = flow.steps(worst.here.ledger, costs, leads, found.actions, found.files, worst.loss.divergence)
+    return {
+        "flow": [step.as_dict() for step in flow.in_order(steps)],
+        "excerpts": [excerpt.as_dict() for excerpt in flow.excerpts(steps)],
+    }
 
 
 def _as_dict(lead: Lead, found: Found) -> dict[str, Any]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
 from verifiable_dp.evidence.tracing.laws import Law
-from verifiable_dp.evidence.tracing.ledger import Ledger
+from verifiable_dp.evidence.tracing.ledger import Flips, Ledger
 
 _COINS = (
-    "uniform",
     "integers",
     "beta",
     "poisson",
@@ -58,28 +59,35 @@ class Uniform(float):
         made.ledger = ledger
         return made
 
-    def _below(self, limit: Any, holds: bool, turned: bool) -> Any:
+    def _below(self, limit: Any, compare: Callable[[float, Any], Any], turned: bool) -> Any:
         """Whether the draw is below `limit`, or the opposite if `turned`."""
+        if isinstance(limit, Uniform):
+            return compare(float(self), float(limit))
+        if isinstance(limit, np.ndarray) and limit.ndim:
+            return NotImplemented
+        holds = compare(float(self), base(limit))
         if isinstance(limit, Raw) and limit.ndim == 0 and tainted(limit):
+            if type(limit) is Raw and limit.given:
+                self.ledger.read()
             chance = min(max(float(base(limit)), 0.0), 1.0)
             below = self.ledger.choose(np.array([1 - chance, chance]), int(holds != turned))
             return bool(below) != turned
-        if type(limit) not in (int, float) and not isinstance(limit, np.floating | np.integer):
+        if not isinstance(limit, int | float | np.floating | np.integer):
             return NotImplemented
         chance = min(max(float(limit), 0.0), 1.0)
         return self.ledger.compare(1 - chance if turned else chance, holds)
 
     def __lt__(self, other: Any) -> Any:
-        return self._below(other, float(self) < base(other), False)
+        return self._below(other, operator.lt, False)
 
     def __le__(self, other: Any) -> Any:
-        return self._below(other, float(self) <= base(other), False)
+        return self._below(other, operator.le, False)
 
     def __gt__(self, other: Any) -> Any:
-        return self._below(other, float(self) > base(other), True)
+        return self._below(other, operator.gt, True)
 
     def __ge__(self, other: Any) -> Any:
-        return self._below(other, float(self) >= base(other), True)
+        return self._below(other, operator.ge, True)
 
     __hash__ = float.__hash__
 
@@ -179,7 +187,23 @@ class TrackedGenerator(np.random.Generator):
         self._used()
         drawn = super().random(size, *args, **kwargs)
         self.ledger.coin("random", drawn)
-        return Uniform.of(drawn, self.ledger) if size is None else self._public(drawn)
+        return Uniform.of(drawn, self.ledger) if size is None else self._uniform(drawn)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's; a coin, between 0 and 1 as from `random`."""
+        if not all(type(end) in (int, float) for end in (low, high)) or (low, high) != (0, 1):
+            return self._coin("uniform", (low, high, size), {})
+        self._used()
+        drawn = super().uniform(low, high, size)
+        self.ledger.coin("uniform", drawn)
+        return Uniform.of(drawn, self.ledger) if size is None else self._uniform(drawn)
+
+    def _uniform(self, drawn: Any) -> Any:
+        """An array of uniform draws, which may turn raw bits."""
+        made = self._public(drawn)
+        if type(made) is Raw:
+            made.uniform = self.ledger.numbered(made.shape)
+        return made
 
     def choice(  # type: ignore[override]
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **kwargs: Any
@@ -196,7 +220,10 @@ class TrackedGenerator(np.random.Generator):
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """As numpy's; one draw with a raw chance is an outcome that is paid for."""
         if size is not None or not tainted(p) or np.ndim(p) or np.ndim(n) or n != 1:
-            return self._coin("binomial", (n, p, size), {})
+            made = self._coin("binomial", (n, p, size), {})
+            if type(made) is Raw and not tainted([n, p]) and np.ndim(n) == np.ndim(p) == 0 and n == 1:
+                made.flips = Flips(self.ledger.numbered(made.shape), np.full(made.shape, float(base(p))))
+            return made
         self._used()
         chance = float(base(p))
         return self.ledger.choose(np.array([1 - chance, chance]), int(super().binomial(1, chance)))

@@ -109,6 +109,49 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class Flips:
+    """Coins that uniform draws show.
+
+    Attributes
+    ----------
+    draws : int array
+        Their numbers.
+    chances : float array
+        Of coming out true.
+    """
+
+    draws: IntArray
+    chances: FloatArray
+
+
+@dataclass(frozen=True)
+class Told:
+    """Raw bits that are public from then on, each of them turned or not by a coin.
+
+    Attributes
+    ----------
+    place
+        Where it happened.
+    flips
+        The coins, (m,).
+    truth : (m,) bool
+        How they came out.
+    out : (m,)
+        What was told.
+    """
+
+    place: Place
+    flips: Flips
+    truth: Any
+    out: Any
+
+    @property
+    def at(self) -> Place:
+        """Where it was released."""
+        return self.place
+
+
+@dataclass(frozen=True)
 class Coin:
     """A draw that met no data.
 
@@ -188,22 +231,32 @@ class Ledger:
     releases, coins, leads, decided, compared, notes
         What happened, in order; coins are draws that met no data, `compared` holds place and chance of
         comparisons of a coin with a public number.
+    reads
+        Lines of the traced code at which rewards enter, with how often.
     draws, events
         Number of draws that may meet data, and of tracked operations.
+    uniforms, asked, shown, picked
+        Number of uniform draws in arrays; those that were compared, or decided what is told; those that were
+        used for anything else; and coins that picked entries, which they may still turn.
     """
 
     files: frozenset[str]
     forced: Ledger | None = None
     flips: frozenset[int] = frozenset()
-    releases: list[Release | Chosen] = field(default_factory=list)
+    releases: list[Release | Chosen | Told] = field(default_factory=list)
     coins: list[Coin] = field(default_factory=list)
     leads: dict[tuple[str, Place], Lead] = field(default_factory=dict)
     decided: list[Decision] = field(default_factory=list)
     compared: list[tuple[Place, float]] = field(default_factory=list)
     notes: dict[str, Place] = field(default_factory=dict)
+    reads: dict[Place, int] = field(default_factory=dict)
     draws: int = 0
     events: int = 0
     halves: set[int] = field(default_factory=set)
+    uniforms: int = 0
+    asked: set[tuple[str, int]] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)
+    picked: dict[int, Any] = field(default_factory=dict)
 
     def lead(self, what: str, outcome: Any = None) -> None:
         """Note that raw data was used, and what came of it."""
@@ -215,6 +268,14 @@ class Ledger:
             known.count += 1
         if outcome is not None:
             self.decided.append(Decision(what, place, outcome, len(self.compared)))
+
+    def read(self) -> bool:
+        """Note that rewards enter, and tell whether the traced code took them, not one who calls it."""
+        place = caller(self.files)
+        if place.file not in self.files:
+            return False
+        self.reads[place] = self.reads.get(place, 0) + 1
+        return True
 
     def note(self, words: str) -> None:
         """Note something that tracing does not follow, once, with its first place."""
@@ -236,7 +297,7 @@ class Ledger:
         self.draws += int(np.prod(shape, dtype=np.int64))
         return np.arange(first, self.draws, dtype=np.int64).reshape(shape)
 
-    def _recorded(self, place: Place) -> Release | Chosen | None:
+    def _recorded(self, place: Place) -> Release | Chosen | Told | None:
         """What the recorded run gave out here; None while recording."""
         if self.forced is None:
             return None
@@ -274,6 +335,53 @@ class Ledger:
             outcome = there.outcome
         self.releases.append(Chosen(place, chances, outcome))
         return outcome
+
+    def tell(self, flips: Flips, truth: Any, out: Any, other: Any) -> tuple[Any, Any]:
+        """Give out bits, or those that were recorded here, and the coins that lead to them.
+
+        `out` comes out with the coins as they are, `other` with each of them turned.
+        """
+        self.events += 1
+        place = caller(self.files)
+        there = self._recorded(place)
+        draws, chances = flips.draws.ravel(), np.ascontiguousarray(flips.chances, dtype=np.float64).ravel()
+        if there is not None:
+            fits = isinstance(there, Told) and np.array_equal(there.flips.draws, draws)
+            if not isinstance(there, Told) or not fits or not np.array_equal(there.flips.chances, chances):
+                raise _elsewhere(place, there.at)
+            told = there.out.reshape(out.shape)
+            turned = out != told
+            if (other != told)[turned].any():
+                raise DivergedError(
+                    f"{place.words()}: what is told cannot come out on the neighbouring input"
+                )
+            out, truth = told, truth ^ turned
+        if not self.once(draws, "told"):
+            self.show(draws)
+        self.releases.append(Told(place, Flips(draws, chances), truth.ravel().copy(), out.ravel().copy()))
+        return out, truth
+
+    def numbered(self, shape: tuple[int, ...]) -> IntArray:
+        """Numbers of fresh uniform draws."""
+        first = self.uniforms
+        self.uniforms += int(np.prod(shape, dtype=np.int64))
+        return np.arange(first, self.uniforms, dtype=np.int64).reshape(shape)
+
+    def once(self, draws: IntArray, what: str) -> bool:
+        """Whether none of these draws was used for this before."""
+        keys = {(what, draw) for draw in draws.ravel().tolist()}
+        first = self.asked.isdisjoint(keys)
+        self.asked |= keys
+        return first
+
+    def show(self, draws: IntArray) -> None:
+        """Note that coins are used for something that may be seen."""
+        self.shown.update(draws.ravel().tolist())
+
+    @property
+    def seen(self) -> set[int]:
+        """Numbers of the uniform draws that may be seen."""
+        return self.shown.union(*(coins.flips.draws.ravel().tolist() for coins in self.picked.values()))
 
 
 def _elsewhere(place: Place, there: Place) -> DivergedError:

@@ -53,6 +53,8 @@ def stacked(values: Any, ledger: Ledger) -> Any:
     """A list that holds tracked numbers as one tracked array."""
     parts = [stacked(v, ledger) if isinstance(v, list | tuple) else v for v in values]
     parts = [v.as_noise() if isinstance(v, Mixed) else v for v in parts]
+    if any(type(v) is Raw and v.given for v in parts):
+        ledger.read()
     if not any(isinstance(v, Noise) for v in parts):
         return Raw.of([base(v) for v in parts], ledger, tainted(parts))
     first = next(v for v in parts if isinstance(v, Noise))
@@ -312,7 +314,10 @@ def _is_foreign(file: str) -> bool:
 
 
 def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
-    """Globals, by file, of the user's code: that of `target`, and modules in the same folder or below."""
+    """Globals, by file, of the user's code: that of `target`, and modules in the same folder or below.
+
+    A target that is made of a library's parts names their modules itself, in its attribute `modules`.
+    """
     found: dict[str, dict[str, Any]] = {}
     folders = set()
     for function in functions_of(target):
@@ -325,6 +330,8 @@ def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
         file = getattr(module, "__file__", None) or ""
         if file and file.startswith(tuple(folders)) and not _is_foreign(file):
             found.setdefault(file, vars(module))
+    for module in getattr(target, "modules", ()):
+        found.setdefault(module.__file__, vars(module))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import math
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +12,7 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
+from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, reproducible_globals
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.ledger import (
@@ -23,6 +23,7 @@ from verifiable_dp.evidence.tracing.ledger import (
     Ledger,
     Place,
     Release,
+    Told,
     in_order,
     same,
     same_answer,
@@ -64,16 +65,16 @@ def _failed(error: Exception, files: frozenset[str]) -> str:
     return f"{place}{type(error).__name__}: {words}".rstrip(": ")
 
 
+def _start_of(function: Any) -> Place:
+    """The line on which its code begins."""
+    code = next((found.__code__ for found in functions_of(function)), None)
+    return Place(code.co_filename, code.co_firstlineno) if code else Place("", 0)
+
+
 def _return_of(function: Any) -> Place:
     """The last line that returns something."""
-    for code in (found.__code__ for found in functions_of(function)):
-        lines, current = [], code.co_firstlineno
-        for step in dis.get_instructions(code):
-            current = step.starts_line or current
-            if step.opname == "RETURN_VALUE":
-                lines.append(current)
-        return Place(code.co_filename, lines[-1] if lines else code.co_firstlineno)
-    return Place("", 0)
+    places = returns_of(functions_of(function)[:1])
+    return places[-1] if places else Place("", 0)
 
 
 def run(
@@ -99,6 +100,7 @@ def run(
         Globals of the traced code, see `standin.scopes_of`; looked up if None.
     """
     raw = Raw.of(rewards, ledger)
+    raw.given = True
     generator = TrackedGenerator.of(bits, ledger)
     scopes = scopes_of(function) if scopes is None else scopes
     with reproducible_globals():
@@ -112,7 +114,8 @@ def run(
         except Exception as error:  # whatever the traced code or a library it calls does not take
             return Run(ledger, None, _failed(error, ledger.files))
         if states != global_states() and not ledger.notes:
-            ledger.note("draws from a process-wide generator, which cannot be repeated from the seed")
+            words = "draws from a process-wide generator, which cannot be repeated from the seed"
+            ledger.notes.setdefault(words, _start_of(function))
     if tainted(returned):
         place = getattr(returned, "place", None) or _return_of(function)
         ledger.leads.setdefault(("output", place), Lead("output", place, 1, len(ledger.leads)))
@@ -180,10 +183,14 @@ def _loss(here: Run, there: Run, flipped: Iterable[tuple[Place, float]] = ()) ->
     known: dict[int, float] = {}
     rows, rho = [], 0.0
     divergence = there.failure
+    seen = here.ledger.seen | there.ledger.seen
     for a, b in zip(here.ledger.releases, there.ledger.releases, strict=False):
         if isinstance(a, Chosen) or isinstance(b, Chosen):
             loss, bound = _of_outcome(a, b)  # type: ignore[arg-type]
             rho, wrong = rho + (math.inf if bound > 0 else 0.0), ""
+        elif isinstance(a, Told) or isinstance(b, Told):
+            loss, bound, wrong = _of_told(a, b, seen)  # type: ignore[arg-type]
+            rho += math.inf if bound > 0 else 0.0
         else:
             loss, bound, more, wrong = _of_release(a, b, known)
             rho += more
@@ -205,6 +212,17 @@ def _of_outcome(a: Chosen, b: Chosen) -> tuple[float, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(a.chances == b.chances, 0.0, np.log(a.chances) - np.log(b.chances))
     return float(ratios[a.outcome]), float(np.abs(ratios).max())
+
+
+def _of_told(a: Told, b: Told, seen: set[int]) -> tuple[float, float, str]:
+    """Loss and bound of bits that were told by coins, and what is wrong with coins that are seen, too."""
+    turned = a.truth != b.truth
+    chances = np.where(a.truth, a.flips.chances, 1 - a.flips.chances)[turned]
+    with np.errstate(divide="ignore"):
+        terms = np.log(chances) - np.log1p(-chances)
+    known = not seen.isdisjoint(a.flips.draws[turned].tolist())
+    wrong = "coins that tell the truth or not are used for something else, too" if known else ""
+    return float(terms.sum()), float(np.abs(terms).sum()), wrong
 
 
 def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float, float, float, str]:

@@ -1,0 +1,151 @@
+"""What tracing adds to the black box, on the thirty bandits of `tests/user_code/styles.py`.
+
+Prints the tables of `docs/audit-your-bandit.md`: `python -m benchmarks.tracing` in the repository's root. All
+columns but the CPU seconds follow from the seed; seven minutes on one core.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.user_code import styles
+from verifiable_dp.auditing.user import audit_play
+from verifiable_dp.evidence.tracing.ledger import Ledger
+from verifiable_dp.evidence.tracing.standin import scopes_of
+from verifiable_dp.evidence.tracing.trace import run
+from verifiable_dp.neighbours import TablePair
+from verifiable_dp.reporting import conclude
+
+HORIZON, SEED = 60, 0
+# Sequential, so that a refutation stops where the evidence is enough: these are the sizes of the last round.
+PLAN = {"probe": 200, "select": 4000, "test": 30_000, "finalists": 3, "tune": 40, "first": 200}
+TRACED = 60
+# Two arms show nothing of it: one noisy sum keeps a comparison of two private.
+ARMS = {styles.noise_on_one_arm: 3}
+# Neighbours for leaks that no table of the black box brings out, as their author would write them.
+HALVES = np.column_stack([np.full(HORIZON, 0.5), np.zeros(HORIZON)])
+GIVEN = {
+    styles.noise_on_one_arm: TablePair(np.ones((HORIZON, 3)), 2, 2, 0.0, (0.0, 1.0)),
+    styles.rounds_its_noise: TablePair(HALVES, 0, 0, 1.0, (0.0, 1.0)),
+}
+
+Bandit = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One audit: what tracing said, and what was decided by which rung at which price."""
+
+    tracing: str
+    verdict: str
+    rung: str
+    runs: str
+    seconds: float
+
+
+def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None = None) -> Row:
+    """Audit under the plan; CPU seconds are those of the whole audit, its power included."""
+    plan: dict[str, Any] = {**PLAN, "sequential": True, **({"traced": TRACED} if traced else {})}
+    start = time.process_time()
+    draft = audit_play(
+        function,
+        many=False,
+        name=function.__name__,
+        epsilon=styles.EPSILON,
+        n_arms=ARMS.get(function, 2),
+        horizon=HORIZON,
+        pairs=pairs,
+        pinned=plan,
+        seed=SEED,
+    )
+    seconds = time.process_time() - start
+    checks = draft["checks"]
+    said = [says(check) for check in checks if check["kind"] == "tracing"]
+    if len(said) != traced:
+        raise SystemExit(f"{function.__name__}: {len(said)} traces, expected {int(traced)}")
+    verdict = conclude.privacy(checks, draft["power"])
+    decided = next((check for check in checks if check["result"]["verdict"] == "refuted"), None)
+    if decided is None:
+        return Row("".join(said), verdict, "", f"{checks[-1]['statistics']['runs']}", seconds)
+    if decided["kind"] == "tracing":
+        return Row("".join(said), verdict, "tracing", f"{2 * decided['statistics']['repeats']}", seconds)
+    rung = f"black box, look {checks.index(decided) + 1 - traced}"
+    return Row("".join(said), verdict, rung, str(decided["statistics"]["runs"]), seconds)
+
+
+def says(check: Mapping[str, Any]) -> str:
+    """Cost, or what came out otherwise, and the lines that are named."""
+    numbers = check["statistics"]
+    if numbers["failure"]:
+        return f"not traced: {numbers['failure']}"
+    within = check["result"]["holds"]
+    cost = f"cost {float(numbers['max_cost']):.4g}" if numbers["same_output"] else "other actions"
+    named = [lead["line"] for lead in numbers["leads"] if lead["open"]]
+    if not named and not within:
+        named = [share["line"] for share in numbers["shares"][:1]]
+    lines = f", line {', '.join(map(str, dict.fromkeys(named)))}" if named else ""
+    return f"{cost}{'' if within else lines}"
+
+
+def overhead(
+    function: Bandit, horizon: int = 2000, n_arms: int = 10, repeats: int = 10
+) -> tuple[float, float]:
+    """CPU seconds of one plain and of one traced run."""
+    rewards = np.random.default_rng(SEED).random((horizon, n_arms))
+    scopes = scopes_of(function)
+
+    def plain() -> None:
+        function(rewards.copy(), np.random.Generator(np.random.Philox(SEED)))
+
+    def traced() -> None:
+        done = run(function, rewards, np.random.Philox(SEED), Ledger(frozenset(scopes)), scopes)
+        if done.failure:
+            raise SystemExit(f"{function.__name__}: {done.failure}")
+
+    return _least(plain, repeats), _least(traced, repeats)
+
+
+def _least(call: Callable[[], None], repeats: int) -> float:
+    """The least of the times of some calls: whatever else the machine does only adds to it."""
+    spent = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        spent.append(time.process_time() - start)
+    return min(spent)
+
+
+def main() -> None:
+    """Print the tables."""
+    print("| T = 2000, K = 10 | plain run, ms | traced run, ms | ratio |\n|---|---|---|---|")
+    for function in (styles.plain_ucb, styles.local_reports):
+        plain, traced = overhead(function)
+        cells = (f"{1e3 * plain:.1f}", f"{1e3 * traced:.0f}", f"{traced / plain:.0f}")
+        print("|", " | ".join([f"`{function.__name__}`", *cells]), "|", flush=True)
+    print()
+    print("| right bandit | tracing | verdict | test runs | CPU s |\n|---|---|---|---|---|")
+    for function in styles.RIGHT:
+        row = audit(function, traced=True)
+        cells = (row.tracing, row.verdict, row.runs, f"{row.seconds:.1f}")
+        print("|", " | ".join([f"`{function.__name__}`", *cells]), "|", flush=True)
+    heads = ("leak", "tracing", "verdict", "decided by", "test runs", "CPU s")
+    print("\n|", " | ".join([*heads, "black box alone", "test runs", "CPU s"]), "|")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for function in styles.LEAKS:
+        asked: list[tuple[str, list[TablePair] | None]] = [(f"`{function.__name__}`", None)]
+        if function in GIVEN:
+            asked.append((f"`{function.__name__}`, neighbours given", [GIVEN[function]]))
+        for name, pairs in asked:
+            both, alone = (audit(function, traced=traced, pairs=pairs) for traced in (True, False))
+            guided = (both.tracing, both.verdict, both.rung, both.runs, f"{both.seconds:.1f}")
+            plain = (alone.verdict, alone.runs, f"{alone.seconds:.1f}")
+            print("|", " | ".join([name, *guided, *plain]), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Bandits of river, MABWiser and SMPyBandits, audited as they are.
+
+None promises privacy: at a claim of epsilon = 1 those that learn are refuted, and the line of the library
+that decides is named. Level of each audit: 1e-7. The negative control are bandits that ignore their rewards,
+which keep every epsilon.
+"""
+
+import importlib
+
+import pytest
+
+from tests.user_code import libraries
+from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
+from verifiable_dp.auditing.user import audit_function
+from verifiable_dp.reporting import conclude
+
+# SMPyBandits divides by the number of pulls, and takes the logarithm of the round, before the first of them.
+pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in :RuntimeWarning")
+PLAN = {"probe": 24, "select": 400, "test": 1500, "finalists": 2, "tune": 8, "first": 150, "traced": 10}
+NEEDED = {"river": "river.bandit", "mabwiser": "mabwiser.mab", "smpybandits": "SMPyBandits"}
+# What the decision looks like in the library's own source.
+DECISIONS = {
+    "river_ucb": ("river/bandit/ucb.py", "upper_bound == biggest_upper_bound"),
+    "river_epsilon_greedy": ("river/bandit/epsilon_greedy.py", "max(arm_ids, key="),
+    "river_thompson": ("river/proba/beta.py", "if x:"),
+    "mabwiser_ucb": ("mabwiser/utils.py", "max(dictionary, key="),
+    "mabwiser_epsilon_greedy": ("mabwiser/utils.py", "max(dictionary, key="),
+    "mabwiser_softmax": ("mabwiser/utils.py", "dirichlet(alpha"),
+    "smpybandits_ucb": ("SMPyBandits/Policies/IndexPolicy.py", "np.max(self.index)"),
+    "smpybandits_epsilon_greedy": ("SMPyBandits/Policies/EpsilonGreedy.py", "np.max(self.rewards)"),
+    "smpybandits_softmax": ("SMPyBandits/Policies/Softmax.py", "np.isfinite(trusts)"),
+}
+IGNORING = ("river_random", "mabwiser_random", "smpybandits_uniform")
+FAST = ("river_ucb", "mabwiser_epsilon_greedy", "smpybandits_ucb", "smpybandits_uniform")
+
+
+@pytest.fixture
+def audited(monkeypatch):
+    # Power is dear and cannot refute: without it what is not refuted is inconclusive.
+    monkeypatch.setattr(BanditClass, "scalable", False, raising=False)
+
+    def audit(name):
+        try:
+            maker = getattr(libraries, name)
+            importlib.import_module(NEEDED[name.split("_")[0]])
+        except ImportError as error:
+            pytest.skip(str(error))
+        assert makes_bandits(maker)
+        return audit_function(
+            maker,
+            name=f"tests/user_code/libraries.py:{name}",
+            epsilon=1.0,
+            n_arms=2,
+            horizon=30,
+            pinned={**PLAN, "sequential": True},
+            alpha=1e-7,
+            seed=0,
+        )
+
+    return audit
+
+
+def each(names):
+    return pytest.mark.parametrize(
+        "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in names]
+    )
+
+
+@each(DECISIONS)
+def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, audited):
+    draft = audited(name)
+    assert conclude.privacy(draft["checks"], draft["power"]) == "refuted"
+    tracing = draft["checks"][0]
+    assert tracing["kind"] == "tracing"
+    assert not tracing["statistics"]["failure"]
+    assert not tracing["result"]["holds"]
+    file, code = DECISIONS[name]
+    named = [(lead["file"], lead["source"]) for lead in tracing["statistics"]["leads"] if lead["open"]]
+    assert any(where == file and code in source for where, source in named), named
+
+
+@each(IGNORING)
+def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
+    draft = audited(name)
+    assert conclude.privacy(draft["checks"], draft["power"]) == "inconclusive"
+    assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * 3
+
+
+@pytest.mark.parametrize("name", ["smpybandits_ucb", "smpybandits_epsilon_greedy"])
+def test_draws_that_no_seed_repeats_are_told_of(name, audited):
+    draft = audited(name)
+    assert "not repeatable" in draft["target"]["note"]
+    notes = draft["checks"][0]["statistics"]["notes"]
+    assert any(
+        note["file"].startswith("SMPyBandits/") and "not the generator it is given" in note["what"]
+        for note in notes
+    )

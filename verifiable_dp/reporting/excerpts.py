@@ -1,0 +1,67 @@
+"""Source of a traced target as a page shows it: line by line, with what happens there beneath."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# Signs beside the words, so that colour is not the only carrier.
+SIGNS = {"reward": "→", "release": "+", "raw": "!", "action": "←"}
+_ABOVE = 1 + 1e-9  # of the claim: rounding
+
+
+def too_costly(statistics: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Lines of releases with their cost, if they cost more than the claim together; else none.
+
+    Where the replay could not follow, no cost of single releases says anything.
+    """
+    total = float(statistics["max_cost"])
+    if statistics["divergence"] or not total > float(statistics["epsilon"]) * _ABOVE:
+        return []
+    sources = {(step["file"], step["line"]): step["source"] for step in statistics.get("flow", [])}
+    rows = [row for row in statistics["shares"] if float(row["cost"]) > 0]
+    return [{**row, "source": sources.get((row["file"], row["line"]), "")} for row in rows]
+
+
+def names_a_line(words: str) -> bool:
+    """Whether `words` begin like a linter's: ``file:line: what``."""
+    return re.match(r"[^:\s][^:]*:\d+: ", words) is not None
+
+
+def times(count: int) -> str:
+    """How often, in words; empty where it is not counted."""
+    return "" if count < 1 else "once" if count == 1 else f"{count} times"
+
+
+def mark(step: Mapping[str, Any], number: Any = str) -> dict[str, str]:
+    """Sign and words of what happens on a line.
+
+    Parameters
+    ----------
+    step
+        One of the `flow` of a check by tracing.
+    number
+        Writes a cost.
+    """
+    words = f"release: {step['words']}" if step["role"] == "release" else str(step["words"])
+    if "cost" in step:
+        words += f", cost {number(step['cost'])}"
+    often = times(int(step["count"]))
+    words = f"{words[:1].upper()}{words[1:]}{f', {often}' if often else ''}"
+    return {"role": str(step["role"]), "sign": SIGNS[step["role"]], "words": words}
+
+
+def files(statistics: Mapping[str, Any], number: Any = str) -> list[dict[str, Any]]:
+    """Excerpts by file: rows of lines with their marks, and a row without a line where some are left out."""
+    marks: dict[tuple[str, int], list[dict[str, str]]] = {}
+    for step in statistics.get("flow", []):
+        marks.setdefault((step["file"], step["line"]), []).append(mark(step, number))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for part in statistics.get("excerpts", []):
+        rows = found.setdefault(part["file"], [])
+        if rows:
+            rows.append({"line": None, "text": "", "marks": []})
+        for line, text in enumerate(part["lines"], part["first"]):
+            rows.append({"line": line, "text": text, "marks": marks.get((part["file"], line), [])})
+    return [{"file": file, "rows": rows} for file, rows in found.items()]
