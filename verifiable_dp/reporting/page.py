@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.reporting import plots, tables
+from verifiable_dp.reporting import excerpts, plots, tables
 from verifiable_dp.reporting.record import is_baseline, is_printed, p_value_in_words
 
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ def _pairs(value: Mapping[str, Any]) -> str:
 
 def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
     return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
+
+
+def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many rows have which verdict, such as ``3 consistent, 1 vacuous``."""
+    verdicts = [row["verdict"] for row in rows]
+    return ", ".join(f"{verdicts.count(verdict)} {_words(verdict)}" for verdict in dict.fromkeys(verdicts))
 
 
 def of_claim(checks: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -85,9 +91,30 @@ def measured(check: Mapping[str, Any]) -> str:
             f"[{_number(result['lower_limit'])}, "
             f"{_number(result['upper_limit'])}], claimed {_number(numbers['exponent'])}"
         )
+    if check["kind"] == "mean_at_least":
+        return (
+            f"mean {_number(numbers['mean'])} of {numbers['n']} runs, 95 % interval "
+            f"[{_number(result['lower'])}, {_number(result['upper'])}], "
+            f"claimed at least {_number(numbers['bound'])}"
+        )
+    if check["kind"] == "linear_in_log":
+        return (
+            f"slope {_number(result['slope'])} in log x, 95 % interval [{_number(result['lower'])}, "
+            f"{_number(result['upper'])}]{claimed_slope(numbers)}; "
+            f"bend {_number(result['bend'])}, at most {_number(numbers['curvature'])} if straight"
+        )
     if check["kind"] == "probability":
         return f"{numbers['failures']} of {numbers['n']}, claimed at most {_number(numbers['probability'])}"
     return ", ".join(f"{key} {_number(value)}" for key, value in result.items() if isinstance(value, float))
+
+
+def claimed_slope(numbers: Mapping[str, Any]) -> str:
+    """What is claimed of a leading constant, in words; empty if nothing is."""
+    if numbers["most_slope"] is not None:
+        return f", claimed at most {_number(numbers['most_slope'])} + {_number(numbers['margin'])}"
+    if numbers["slope"] is not None:
+        return f", claimed {_number(numbers['slope'])} ± {_number(numbers['margin'])}"
+    return ""
 
 
 def _environment() -> Environment:
@@ -107,17 +134,19 @@ def _environment() -> Environment:
         "pairs": _pairs,
         "bound": _bound,
         "of_claim": of_claim,
+        "counts": _counts,
         "rows": tables.joined,
         "reading": tables.reading,
         "measured": measured,
+        "claimed_slope": claimed_slope,
     }
     return found
 
 
-def _style() -> Any:
+def _style(name: str = "style.css") -> Any:
     from markupsafe import Markup
 
-    text = resources.files("verifiable_dp.reporting").joinpath("templates/style.css").read_text("utf-8")
+    text = resources.files("verifiable_dp.reporting").joinpath(f"templates/{name}").read_text("utf-8")
     return Markup(text)  # ours, not the record's
 
 
@@ -140,9 +169,22 @@ def render(record: Mapping[str, Any]) -> str:
         "curve": plots.hockey_stick(record),
         "regret": plots.regret_bounds(record),
         "growth": plots.growth(record),
+        "constants": plots.constants(record),
+        "budget": plots.budget(record),
+        "spending": plots.spending(record),
     }
+    traced = plots.traced(record)
     return environment.get_template("page.html.jinja").render(
-        r=record, style=_style(), plots=drawn, baseline=is_baseline(record), example=_example(environment)
+        r=record,
+        style=_style()
+        + (_style("tracing.css") if traced else "")
+        + (_style("hazards.css") if "hazards" in record else ""),
+        plots=drawn,
+        baseline=is_baseline(record),
+        example=_example(environment),
+        files=excerpts.files(traced, _number) if traced else [],
+        costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
+        infinity=float("inf"),
     )
 
 
@@ -172,11 +214,26 @@ def render_errata(whole: Mapping[str, Any]) -> str:
     )
 
 
+def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
+    """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
+    return (
+        _environment()
+        .get_template("study.html.jinja")
+        .render(
+            w=whole,
+            shown=shown,
+            style=_style(),
+            by_name={row["name"]: row for row in whole["statements"]},
+        )
+    )
+
+
 def render_index(
     records: Sequence[Mapping[str, Any]],
     links: Sequence[str],
     errata: Sequence[Mapping[str, Any]] = (),
     mutants: Mapping[str, Any] | None = None,
+    studies: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The index page.
 
@@ -190,6 +247,8 @@ def render_index(
         Rows of the errata's data file.
     mutants
         Summary of the kill table; None without one.
+    studies
+        Data files of studies.
     """
     rows = []
     for record, link in zip(records, links, strict=True):
@@ -207,6 +266,7 @@ def render_index(
                 "baseline": is_baseline(record),
                 "printed": is_printed(record),
                 "caught": sum(m["verdict"] in ("refuted", "contradicted") for m in record["mutants"]),
+                "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
                 "bounds": bounds,
                 "comparisons": comparisons,
             }
@@ -214,5 +274,5 @@ def render_index(
     return (
         _environment()
         .get_template("index.html.jinja")
-        .render(rows=rows, style=_style(), errata=errata, mutants=mutants)
+        .render(rows=rows, style=_style(), errata=errata, mutants=mutants, studies=studies)
     )

@@ -289,28 +289,73 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
 
 
 def growth(record: Mapping[str, Any]) -> str | None:
-    """Regret divided by its claimed power of log T, over T: flat if the theorem's rate holds."""
+    """What was measured divided by its claimed rate, relative to the first point: flat if the rate holds.
+
+    A panel for each quantity that the rates are over: the horizon T, where a check does not say another.
+    """
     import math
 
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "scaling"] if regret else []
     if not checks:
         return None
+    panels: dict[str, list[Mapping[str, Any]]] = {}
+    for check in checks:
+        panels.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
+
+    def draw(figure: Any) -> None:
+        for number, (over, shown) in enumerate(panels.items()):
+            axes = figure.add_subplot(len(panels), 1, number + 1)
+            for check, marker in zip(shown, "osD^v<>p", strict=False):
+                numbers = check["statistics"]
+                power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
+                xs = [p[0] for p in numbers["points"]]
+                # Not a power of log x where there is none: log 1 is 0.
+                logs = [math.log(x) ** power if power else 1.0 for x in xs]
+                ys = [
+                    p[1] / (x**exponent * log) for x, log, p in zip(xs, logs, numbers["points"], strict=True)
+                ]
+                label = (
+                    f"{numbers.get('instance', check['name'])}: {check['result']['slope'] - exponent:+.3f}"
+                )
+                axes.plot(xs, [y / ys[0] for y in ys], marker, markersize=4, label=label)
+            axes.axhline(1.0, color=_CLAIM, linewidth=1, label="claimed")
+            axes.set_xscale("log")
+            axes.set_ylim(0, 2)
+            axes.set_xlabel(over)
+            axes.set_ylabel("measured / rate")
+            axes.legend(frameon=False, fontsize=8, title="exponent left over", title_fontsize=8)
+
+    return inline("growth", (7.0, 2.6 * len(panels)), draw)
+
+
+def constants(record: Mapping[str, Any]) -> str | None:
+    """Means over a logarithmic axis with their straight fits, and with the claimed leading constant."""
+    import math
+
+    regret = record["regret"]
+    checks = [c for c in regret["checks"] if c["kind"] == "linear_in_log"] if regret else []
+    if not checks:
+        return None
 
     def draw(axes: Any) -> None:
-        for check, marker in zip(checks, "osD^v", strict=False):
-            numbers = check["statistics"]
-            power = float(numbers["log_power"])
-            xs = [p[0] for p in numbers["points"]]
-            ys = [p[1] / math.log(p[0]) ** power for p in numbers["points"]]
-            scale = ys[0]
-            label = f"{numbers.get('instance', check['name'])}: slope {check['result']['slope']:+.3f}"
-            axes.plot(xs, [y / scale for y in ys], marker, markersize=4, label=label)
-        axes.axhline(1.0, color=_CLAIM, linewidth=1, label="claimed: slope 0")
+        for check, marker, color in zip(checks, "osD^", (_GOOD, _BAD, _RIVAL, _INK), strict=False):
+            numbers, result = check["statistics"], check["result"]
+            xs, ys = zip(*[(p[0], p[1]) for p in numbers["points"]], strict=True)
+            ends = (min(xs), max(xs))
+            fit = [result["intercept"] + result["slope"] * math.log(x) for x in ends]
+            name = numbers.get("instance", check["name"])
+            axes.plot(xs, ys, marker, color=color, markersize=4)
+            axes.plot(ends, fit, color=color, linewidth=1, label=f"{name}: slope {result['slope']:.3g}")
+            given = [numbers["most_slope"], numbers["slope"]]
+            claimed = next((float(value) for value in given if value is not None), None)
+            if claimed is not None:
+                most = [fit[0], fit[0] + claimed * (math.log(ends[1]) - math.log(ends[0]))]
+                label = f"{'at most' if given[0] is not None else 'claimed'}: slope {claimed:.3g}"
+                axes.plot(ends, most, color=_CLAIM, linewidth=1, linestyle="--", label=label)
         axes.set_xscale("log")
-        axes.set_ylim(0, 2)
-        axes.set_xlabel("horizon T")
-        axes.set_ylabel("regret / log(T) power, relative")
+        axes.set_xlabel(checks[0]["statistics"].get("over", "horizon T"))
+        axes.set_ylabel("mean")
         axes.legend(frameon=False, fontsize=8)
 
-    return _svg("growth", (7.0, 2.6), draw)
+    return _svg("constants", (7.0, 2.6), draw)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import blocks, conclude, excerpts, tables
+from verifiable_dp.reporting import blocks, conclude, excerpts, regrets, tables
 
 SCHEMA_VERSION = "2.0.0"
 SCHEMA_VERSIONS = ("1.0.0", "2.0.0")  # that can be read
@@ -138,6 +138,9 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> di
         except metadata.PackageNotFoundError:
             versions[name] = ""
     stamp = "%Y-%m-%dT%H:%M:%SZ"
+    # An installed package may lie in the folder of somebody else's repository.
+    ours = bool(_git("ls-files", "--", Path(__file__).name))
+    changes = ("status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)reports")
     return {
         "tool": "verifiable-dp",
         "version": _own_version(),
@@ -149,8 +152,8 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> di
         "started": time.strftime(stamp, time.gmtime(started)),
         "finished": time.strftime(stamp, time.gmtime()),
         "cpu_seconds": round(cpu_seconds, 3),
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)reports")),
+        "commit": _git("rev-parse", "HEAD") if ours else "",
+        "dirty": ours and bool(_git(*changes)),
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
         "idealized_numerics": idealized,
     }
@@ -206,8 +209,8 @@ def finish(
 
 def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
     """With its verdict, and tables beside the checks: they promise nothing."""
-    checks = [check for check in draft["checks"] if check["kind"] != "table"]
-    apart = [check for check in draft["checks"] if check["kind"] == "table"]
+    checks = [check for check in draft["checks"] if check["kind"] not in tables.KINDS]
+    apart = [check for check in draft["checks"] if check["kind"] in tables.KINDS]
     found = {**draft, "checks": checks, "verdict": conclude.regret(checks)}
     return {**found, "tables": apart} if apart else found
 
@@ -225,10 +228,20 @@ def schema(major: int = 2) -> dict[str, Any]:
     first = _schema_file(1)
     if major == 1:
         return first
-    # Version 2 adds to version 1; what it redefines goes before.
     second = _schema_file(2)
-    shared = {key: {**first[key], **second[key]} for key in ("properties", "$defs")}
-    return {**first, **second, **shared, "required": [*first["required"], *second["required"]]}
+    common = first["$defs"].keys() & second["$defs"].keys()
+    extended = {name: _extended(first["$defs"][name], second["$defs"][name]) for name in common}
+    return {**_extended(first, second), "$defs": {**first["$defs"], **second["$defs"], **extended}}
+
+
+def _extended(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object with what version 2 adds to it; what it says anew goes before."""
+    return {
+        **first,
+        **second,
+        "properties": {**first["properties"], **second["properties"]},
+        "required": [*first["required"], *second.get("required", [])],
+    }
 
 
 def _schema_file(major: int) -> dict[str, Any]:
@@ -419,7 +432,7 @@ class Report:
                 f"{power['probability']:g} ({power['by'].replace('_', ' ')}: {power['statement']})"
             )
         for check in record["regret"]["checks"] if record["regret"] else []:
-            lines.append(f"  {check['name']}: {check['result']['verdict']}")
+            lines.append(f"  {regrets.line(check)}")
         for table in record["regret"].get("tables", []) if record["regret"] else []:
             lines.append(f"  {table['name']}: {tables.in_short(table)}")
         if record["counterexamples"]:

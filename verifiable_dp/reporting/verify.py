@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -23,15 +24,16 @@ import verifiable_dp.evidence.tables
 import verifiable_dp.evidence.tracing.audit  # noqa: F401
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import conclude
-from verifiable_dp.reporting.record import SCHEMA_VERSION, digest, plain, schema
+from verifiable_dp.reporting import blocks, conclude, declarations
+from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, plain, schema
 
 _LARGEST = 64 << 20
 _DEEPEST = 64
 # Versions of numerical libraries differ in the last digits of a quantile; counts and verdicts are exact.
 _TOLERANCE = 1e-6
 # What a re-run may change: when and where it ran.
-_FREE = ("provenance", "digest")
+_FREE = ("provenance", "digest", "schema_version")
+_SHOWN = 100  # errors of the schema that are looked at
 
 
 @dataclass(frozen=True)
@@ -69,28 +71,60 @@ def read(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If there is no such file, it is too large or too deep, or no JSON object.
+        If there is no such file, it is too large or too deep, or no JSON object; if a key stands twice in
+        an object, or a number is not finite.
     """
     place = Path(path)
     try:
-        if place.stat().st_size > _LARGEST:
+        # Not by its size: a device or a pipe has none.
+        with place.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
             raise InputError(f"record: {str(place)!r} is larger than {_LARGEST >> 20} MiB")
-        text = place.read_text(encoding="utf-8")
-        loaded = json.loads(text, parse_constant=_refuse)
+        loaded = json.loads(
+            content.decode("utf-8"),
+            parse_constant=_refuse,
+            parse_float=_finite,
+            object_pairs_hook=_without_repeats,
+        )
     except OSError as error:
         raise InputError(f"record: {str(place)!r} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except InputError:
+        raise
+    # A ValueError is also what a number of too many digits is refused with.
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"record: {str(place)!r} is corrupted: {reason}") from None
     if not isinstance(loaded, dict):
         raise InputError(f"record: {str(place)!r} is no JSON object")
     if _depth(loaded) > _DEEPEST:
         raise InputError(f"record: {str(place)!r} is nested too deeply")
+    try:
+        canonical(loaded).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"record: {str(place)!r} is corrupted: it holds half a surrogate pair") from None
     return loaded
 
 
 def _refuse(word: str) -> None:
     raise InputError(f"record: corrupted: {word} is no JSON number")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise InputError(f"record: corrupted: {word[:30]} is no finite number")
+    return number
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ: of two equal ones, readers take one or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InputError(f"record: corrupted: key {twice[:60]!r} stands twice in one object")
+    return found
 
 
 def _depth(value: Any) -> int:
@@ -116,14 +150,21 @@ def validate(record: Mapping[str, Any]) -> None:
     import jsonschema
 
     version = record.get("schema_version")
-    if version != SCHEMA_VERSION:
-        raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {version!r}")
-    validator = jsonschema.Draft202012Validator(schema())
-    errors = sorted(validator.iter_errors(record), key=lambda error: list(map(str, error.absolute_path)))
+    if version not in SCHEMA_VERSIONS:
+        raise InputError(
+            f"record: schema_version must be {' or '.join(SCHEMA_VERSIONS)}, got {_short(version)}"
+        )
+    validator = jsonschema.Draft202012Validator(schema(_major(record)))
+    found = itertools.islice(validator.iter_errors(record), _SHOWN)
+    errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
     if errors:
         first = errors[0]
         place = ".".join(str(part) for part in first.absolute_path) or "top level"
         raise InputError(f"record: {place}: {' '.join(first.message.split())[:200]}")
+
+
+def _major(record: Mapping[str, Any]) -> int:
+    return int(str(record["schema_version"]).partition(".")[0])
 
 
 def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -150,6 +191,36 @@ def _rejudge(record: Mapping[str, Any]) -> int:
         _same(f"{place}.result", check["result"], result)
         count += 1
     return count
+
+
+def _check_blocks(record: Mapping[str, Any]) -> None:
+    """Refuse blocks that do not follow from the rest."""
+    declared = record[blocks.DECLARED]
+    if declared is not None:
+        _same(blocks.DECLARED, declared, declarations.checked(declared))
+    try:
+        again = blocks.of(record)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"record: its blocks cannot be made again: {error!r}"[:200]) from None
+    recorded = {name: record[name] for name in blocks.BLOCKS}
+    _same("", _groups_as_numbers(recorded), _groups_as_numbers(again))
+
+
+def _groups_as_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
+    """With the group-privacy table as numbers: for zCDP it is found by a search, whose last digits vary."""
+    guarantee = found["guarantee"]
+    if guarantee is None:
+        return dict(found)
+    rows = [{key: float(value) for key, value in row.items()} for row in guarantee["group_privacy"]]
+    return {**found, "guarantee": {**guarantee, "group_privacy": rows}}
+
+
+def _comparable(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What two runs of one audit share, in any version."""
+    core = {key: record[key] for key in blocks.CORE if key in record and key not in _FREE}
+    return {**core, "target": {k: v for k, v in core["target"].items() if k != "bounds"}}
 
 
 def _same(place: str, recorded: Any, again: Any) -> None:
@@ -193,7 +264,7 @@ def _short(value: Any) -> str:
 def verify(
     path: str | Path, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 ) -> Verified:
-    """Check a record: schema, digest, every result from its own numbers, every verdict from the results.
+    """Check a record: schema, digest, results from their numbers, verdicts from results, blocks from both.
 
     Parameters
     ----------
@@ -221,10 +292,11 @@ def verify(
         _same("regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]))
     for i, mutant in enumerate(record["mutants"]):
         _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant))
+    if _major(record) > 1:
+        _check_blocks(record)
     if rerun is not None:
         again = rerun(record)
-        left, right = ({k: v for k, v in r.items() if k not in _FREE} for r in (record, again))
-        difference = first_difference(left, right)
+        difference = first_difference(_comparable(record), _comparable(again))
         if difference:
             raise InputError(f"record: a re-run gives something else: {difference}")
     return Verified(record, count, rerun is not None)

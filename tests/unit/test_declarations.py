@@ -1,0 +1,120 @@
+"""Declarations: a strict file, one form, and worlds that are neighbouring or not."""
+
+import re
+import tomllib
+
+import pytest
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.reporting.declarations import STARTER, checked, given, neighbouring, read, starter
+
+EVENT = {"unit": "event: one reward of one round"}
+CLIENT = {"unit": "shuffle one client: the rewards of one round, whatever action it plays"}
+GROUP = {"unit": "group: 2 rewards", "relation": {"kind": "group", "size": 2}}
+USER = {"unit": "user: all rewards of one user, at most 2", "relation": {"kind": "user", "size": 2}}
+
+
+def test_the_starter_declares_nothing():
+    assert checked(tomllib.loads(STARTER)) == {}
+
+
+def test_every_example_of_the_starter_is_accepted():
+    whole = checked(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE)))
+    keys = set(re.findall(r"^#\[*(\w+)\]*$", STARTER, flags=re.MULTILINE)) | {"unprotected_outputs"}
+    assert set(whole) == keys
+    assert len(whole) == 10
+    assert [actor["trusted"] for actor in whole["actors"]] == [True, False]
+    assert checked(whole) == whole
+
+
+def test_the_starter_is_written_once(tmp_path):
+    path = starter(tmp_path / "declarations.toml")
+    assert read(path) == {}
+    path.write_text('unprotected_outputs = ["mine"]\n')
+    with pytest.raises(InputError, match="exists already; it is not overwritten"):
+        starter(path)
+    with pytest.raises(InputError, match="exists already"):
+        starter(tmp_path)
+    assert read(path) == {"unprotected_outputs": ["mine"]}
+    with pytest.raises(InputError, match="cannot be written"):
+        starter(tmp_path / "none" / "a.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("deployement = 1", "deployement is unknown; accepted: unprotected_outputs, deployment, actors"),
+        ("[deployment]\nmodle = 1", r"deployment\.modle is unknown; accepted: description, model"),
+        ('[deployment]\nmodel = "centre"', r"deployment\.model must be one of central, local, shuffle"),
+        ("deployment = 3", "deployment must be a table"),
+        ("[[actors]]\ntrusted = true", r"actors\[0\] must have role"),
+        ('[[actors]]\nrole = "a"\ntrusted = "yes"', r"actors\[0\]\.trusted must be true or false"),
+        ('[[actors]]\nrole = ""\ntrusted = true', r"actors\[0\]\.role must not be empty"),
+        ('unprotected_outputs = "logs"', "unprotected_outputs must be a list"),
+        ("unprotected_outputs = [1979-05-27]", r"unprotected_outputs\[0\] must be a text"),
+        ("[contribution]\nmax_rounds_per_user = 0", "max_rounds_per_user must be an integer"),
+        ("[contribution]\nmax_rounds_per_user = true", "max_rounds_per_user must be an integer"),
+        ("[administrative]\ntier = 4", r"tier must be an integer in \[1, 3\]"),
+        ("[data_security]\nreference = 'x'", "data_security must have statement"),
+        ("[[threat_hypotheses]]\nworld_0 = [0.0]", r"threat_hypotheses\[0\] must have world_1"),
+        ("[[threat_hypotheses]]\nworld_0 = [nan]\nworld_1 = [0]", r"world_0 must be words, a list"),
+        ("[[threat_hypotheses]]\nworld_0 = [[0], [0, 1]]\nworld_1 = [0]", "of one length"),
+        ("[[threat_hypotheses]]\nworld_0 = [true]\nworld_1 = [0]", "'True' among them"),
+        (f"unprotected_outputs = ['{'x' * 2001}']", "at most 2000 characters"),
+        ("unprotected_outputs = [" + '"x",' * 201 + "]", "at most 200 items"),
+        ("a = ", "is no TOML"),
+        ("a = 1\na = 2", "is no TOML"),
+        ("a = " + "[" * 3000, "is no TOML"),
+        ("#" * (257 << 10), "larger than 256 KiB"),
+    ],
+)
+def test_what_is_unknown_or_out_of_range_is_refused_in_one_line(text, match, tmp_path):
+    path = tmp_path / "declarations.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=match) as error:
+        read(path)
+    assert str(error.value).startswith("declarations: ")
+    assert "\n" not in str(error.value)
+
+
+def test_no_file_and_no_text(tmp_path):
+    (tmp_path / "a.toml").write_bytes(b"\xff")
+    for path in (tmp_path / "none.toml", tmp_path, tmp_path / "a.toml"):
+        with pytest.raises(InputError, match="declarations"):
+            read(path)
+    with pytest.raises(InputError, match="larger than 256 KiB"):
+        read("/dev/zero")
+
+
+def test_values_paths_and_nothing(tmp_path):
+    values = {"administrative": {"notes": " a "}}
+    (tmp_path / "a.toml").write_text('[administrative]\nnotes = " a "\n')
+    assert given(None) is None
+    assert given(values) == given(str(tmp_path / "a.toml")) == {"administrative": {"notes": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("claim", "left", "right", "neighbours", "words"),
+    [
+        (EVENT, [0, 1, 1], [0, 0, 1], True, "round 2 differs; the claim covers 1 reward"),
+        (EVENT, [0, 1, 1], [1, 0, 1], False, "rounds 1, 2 differ; the claim covers 1 reward"),
+        (EVENT, [[0, 1]], [[1, 0]], False, "round 1 differs; the claim covers 1 reward"),
+        (CLIENT, [[0, 1]], [[1, 0]], True, "the claim covers 1 round"),
+        (CLIENT, [[0, 1], [0, 1]], [[1, 0], [1, 1]], False, "the claim covers 1 round"),
+        (GROUP, [0, 1, 1], [1, 0, 1], True, "the claim covers 2 rewards"),
+        (GROUP, [0, 1, 1], [1, 0, 0], False, "the claim covers 2 rewards"),
+        (USER, [[0, 1], [0, 1]], [[1, 0], [1, 0]], None, "if they are one user's"),
+        (USER, [0, 1, 1], [1, 0, 0], False, "the claim covers 2 rounds"),
+        (EVENT, [0, 1], [0, 1], False, "the same"),
+        (EVENT, [0, 1], [0, 1, 1], False, "equal length"),
+        (EVENT, [0, 1], [0, 1.5], False, "outside [0, 1]"),
+        (EVENT, "clicked", [0, 1], None, "in words"),
+        (EVENT, [0] * 9, [1] * 9, False, "rounds 1, 2, 3, 4, 5 and 4 more differ"),
+    ],
+)
+def test_worlds_are_neighbouring_or_not(claim, left, right, neighbours, words):
+    found, reason = neighbouring(left, right, claim, (0.0, 1.0))
+    assert found is neighbours
+    assert words in reason
+    turned = neighbouring(right, left, claim, (0.0, 1.0))[0]
+    assert turned is neighbours

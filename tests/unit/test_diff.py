@@ -1,0 +1,231 @@
+"""Differences of two records: what is worse, what cannot be compared, and what is only provenance."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from verifiable_dp.reporting.diff import compare
+from verifiable_dp.reporting.record import finish
+
+REPORTS = Path(__file__).parents[2] / "reports"
+
+
+def load(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def record():
+    return load("dp-se")
+
+
+def changed(record, **values):
+    """The record with values at paths such as ``claim__epsilon``."""
+    found = copy.deepcopy(record)
+    for path, value in values.items():
+        *parents, last = (int(part) if part.isdigit() else part for part in path.split("__"))
+        place = found
+        for part in parents:
+            place = place[part]
+        place[last] = value
+    return found
+
+
+def by_what(difference):
+    return {change.what: (change.old, change.new, change.direction) for change in difference.changes}
+
+
+def test_a_record_beside_itself(record):
+    found = compare(record, record)
+    assert found.outcome == "same"
+    assert found.same_evidence
+    assert found.changes == found.provenance == found.not_comparable == ()
+    assert "nothing differs" in found.lines()[-1]
+
+
+def test_only_provenance_differs(record):
+    later = changed(
+        record,
+        provenance__packages__numpy="9.9",
+        provenance__commit="0" * 40,
+        provenance__started="2027-01-01T00:00:00Z",
+        digest="sha256:" + "0" * 64,
+    )
+    found = compare(record, later)
+    assert found.outcome == "same"
+    assert found.same_evidence
+    assert found.changes == ()
+    assert {change.what for change in found.provenance} == {"packages.numpy", "commit", "started"}
+    assert "  only provenance differs" in found.lines()
+
+
+VERDICTS = ("refuted", "inconclusive", "not_refuted")
+
+
+@pytest.mark.parametrize("old", VERDICTS)
+@pytest.mark.parametrize("new", VERDICTS)
+def test_verdicts_are_ordered(record, old, new):
+    found = compare(changed(record, verdict=old), changed(record, verdict=new))
+    difference = VERDICTS.index(new) - VERDICTS.index(old)
+    assert found.outcome == ("worse" if difference < 0 else "better" if difference else "same")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("consistent", "contradicted", "worse"),
+        ("consistent", "vacuous", "worse"),
+        ("consistent", "inconclusive", "worse"),
+        ("vacuous", "inconclusive", "same"),
+        ("vacuous", "contradicted", "worse"),
+        ("contradicted", "consistent", "better"),
+    ],
+)
+def test_regret_verdicts_are_ordered(record, old, new, outcome):
+    before, after = (changed(record, regret__verdict=verdict) for verdict in (old, new))
+    assert compare(before, after).outcome == outcome
+
+
+def test_a_refuted_record_after_a_right_one():
+    found = compare(load("dp-linear"), load("dp-linear-printed"))
+    assert found.outcome == "worse"
+    rows = by_what(found)
+    assert rows["verdict"] == ("not_refuted", "refuted", "worse")
+    assert rows["regret.verdict"] == ("consistent", "not_checked", "worse")
+    assert rows["checks.alignment"] == ("not_refuted", "refuted", "worse")
+    assert rows["checks.interactive alignment"] == ("not_refuted", None, "worse")
+    assert rows["epsilon_lower"][2] == "neutral"
+    assert "target.parameters.variant" in rows
+    assert compare(load("dp-linear-printed"), load("dp-linear")).outcome == "better"
+    lines = found.lines()
+    assert lines[1].startswith("  worse: verdict: not refuted -> refuted")
+    assert json.loads(json.dumps(found.as_dict()))["outcome"] == "worse"
+
+
+def test_a_weaker_promise_is_worse(record):
+    weaker = changed(record, claim__epsilon=2.0)
+    assert by_what(compare(record, weaker))["claim.epsilon"] == (1.0, 2.0, "worse")
+    assert compare(weaker, record).outcome == "better"
+    gone = changed(record, claim=None)
+    assert compare(record, gone).outcome == "worse"
+    assert compare(gone, record).outcome == "not_comparable"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"claim__delta": 1e-6}, "measures differ"),
+        ({"claim__rho": 0.5, "claim__delta": 1e-6}, "measures differ"),
+        ({"claim__unit": "user"}, "different unit"),
+        ({"claim__adjacency": "add or remove one"}, "different adjacency"),
+        ({"claim__relation": {"kind": "group", "size": 2}}, "different relation"),
+    ],
+)
+def test_guarantees_of_other_kinds_are_not_compared(record, values, words):
+    other = changed(record, epsilon_lower=0.5, power__smallest_epsilon=1.5, **values)
+    for old, new in ((record, other), (other, record)):
+        found = compare(old, new)
+        assert found.outcome == "not_comparable"
+        assert any(words in reason and "NIST SP 800-226" in reason for reason in found.not_comparable)
+        assert not {what for what in by_what(found) if what.startswith(("epsilon_lower", "power"))}
+        assert any("not comparable" in line for line in found.lines())
+    assert compare(record, changed(other, verdict="refuted")).outcome == "worse"  # that is no number
+
+
+def test_deltas_that_differ_are_not_compared(record):
+    old, new = (changed(record, claim__delta=delta) for delta in (1e-6, 1e-5))
+    found = compare(old, new)
+    assert found.outcome == "not_comparable"
+    assert "different delta" in found.not_comparable[0]
+    assert by_what(found)["claim.delta"] == (1e-6, 1e-5, "neutral")
+    assert compare(old, old).outcome == "same"
+
+
+def test_numbers_alone_decide_nothing(record):
+    found = compare(record, changed(record, epsilon_lower=0.25, power__smallest_epsilon=1.5, seed=7))
+    assert found.outcome == "same"
+    rows = by_what(found)
+    assert rows["epsilon_lower"][1:] == (0.25, "neutral")
+    assert rows["power.smallest_epsilon"][1:] == (1.5, "neutral")
+    assert rows["seed"] == (0, 7, "neutral")
+    assert not found.same_evidence
+
+
+def test_numbers_that_round_to_the_same_are_told_apart(record):
+    found = compare(record, changed(record, epsilon_lower=1.0000000000000002))
+    (line,) = (change.line() for change in found.changes)
+    assert line == "epsilon_lower: 1.0000000000000004 -> 1.0000000000000002"
+
+
+def test_checks_that_come_and_go(record):
+    fewer = changed(record, checks=record["checks"][:-1])
+    name = f"checks.{record['checks'][-1]['name']}"
+    assert by_what(compare(record, fewer))[name] == ("not_refuted", None, "worse")
+    assert by_what(compare(fewer, record))[name] == (None, "not_refuted", "neutral")
+    assert compare(fewer, record).outcome == "same"
+    refuted = changed(record, **{f"checks__{len(record['checks']) - 1}__result__verdict": "refuted"})
+    assert by_what(compare(fewer, refuted))[name] == (None, "refuted", "worse")
+    assert by_what(compare(record, refuted))[name] == ("not_refuted", "refuted", "worse")
+
+
+def test_checks_of_one_name_are_told_apart(record):
+    twice = changed(record, checks=[*record["checks"], record["checks"][0]])
+    assert f"checks.{record['checks'][0]['name']} #2" in by_what(compare(record, twice))
+
+
+def test_mutants(record):
+    missed = changed(record, mutants__0__verdict="not_refuted")
+    name = f"mutants.{record['mutants'][0]['name']}"
+    assert by_what(compare(record, missed))[name] == ("refuted", "not_refuted", "worse")
+    assert compare(missed, record).outcome == "better"
+    none = changed(record, mutants=[])
+    assert by_what(compare(record, none))["mutants"] == (len(record["mutants"]), 0, "neutral")
+
+
+def test_what_is_not_covered_seed_and_plan(record):
+    other = changed(record, not_covered=["sunspots"], plan__interactive__probe=1)
+    found = compare(record, other)
+    assert found.outcome == "same"
+    told = [(change.old, change.new) for change in found.changes if change.what == "not_covered"]
+    assert told == [(None, "sunspots"), *((line, None) for line in record["not_covered"])]
+    assert by_what(found)["plan.interactive.probe"] == (250, 1, "neutral")
+
+
+def test_a_difference_that_decides_nothing_is_named(record):
+    found = compare(record, changed(record, pairs__0__words="another pair"))
+    assert found.outcome == "same"
+    assert not found.same_evidence
+    assert [change.what.split(" is ")[0] for change in found.changes] == ["pairs.0.words"]
+
+
+def test_the_version_of_the_record_alone_is_no_difference(record):
+    newest = finish(record, started=0.0, cpu_seconds=0.0).record
+    found = compare(record, newest)
+    assert (found.outcome, found.same_evidence) == ("same", True)
+    assert [change.what for change in found.changes] == ["schema_version"]
+
+
+def test_declarations_and_the_hazards_that_follow(record):
+    old = finish(record, started=0.0, cpu_seconds=0.0).record
+    new = finish(record, started=0.0, cpu_seconds=0.0, declarations={"unprotected_outputs": []}).record
+    found = compare(old, new)
+    assert found.outcome == "same"
+    assert not found.same_evidence
+    rows = by_what(found)
+    assert rows["declarations.unprotected_outputs"] == (None, [], "neutral")
+    assert rows["hazards.NIST-H08"] == ("not_assessed", "declared", "neutral")
+
+
+def test_another_algorithm(record):
+    found = compare(record, load("dp-se-doubling"))
+    rows = by_what(found)
+    assert rows["target.name"] == ("dp-se", "dp-se-doubling", "neutral")
+    assert found.outcome == "same"  # checks that are gone say nothing here
+    assert compare(record, load("shuffled-linear")).outcome == "not_comparable"
+
+
+def test_hostile_words_stay_on_their_line(record):
+    found = compare(record, changed(record, target__note="a\nb\r\n\x1b[2Jworse: verdict" + "x" * 9999))
+    assert all(line.isprintable() and len(line) < 500 for line in found.lines())

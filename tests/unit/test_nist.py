@@ -1,0 +1,294 @@
+"""The hazards of NIST SP 800-226: each rule both ways, as a pure function of record and declarations."""
+
+import copy
+import json
+
+import pytest
+
+import verifiable_dp as vdp
+from tests.user_code import bandits
+from verifiable_dp.reporting import blocks, nist
+
+SECTIONS = (
+    "2.2 2.3 2.4 2.4 2.5 2.5 2.5 2.6 3 3.3.1 3.3.2 3.3.3 3.4.1 3.4.1 3.5 3.6 3.6 3.7 4.1 4.2 4.3 4.4 4.4 4.5"
+)
+TRUSTED = {"role": "curator", "trusted": True}
+READER = {"role": "reader", "trusted": False}
+
+
+@pytest.fixture(scope="module")
+def cores():
+    found = {
+        "algorithm": vdp.audit("dp-se", n_arms=2, horizon=400, budget=0.2, mutants=False),
+        "mechanism": vdp.audit(bandits.laplace, epsilon=1.0, budget=0.2),
+        "regret": vdp.check_regret("nas"),
+    }
+    return {
+        kind: {key: value for key, value in json.loads(report.to_json()).items() if key not in blocks.BLOCKS}
+        for kind, report in found.items()
+    }
+
+
+class Assessor:
+    """Rows of a core after changes to it: ``claim__epsilon=2.0`` sets ``record["claim"]["epsilon"]``."""
+
+    def __init__(self, cores):
+        self.cores = cores
+
+    def __call__(self, number, kind="algorithm", declared=None, **changes):
+        core = copy.deepcopy(self.cores[kind])
+        for path, value in changes.items():
+            *parents, last = path.split("__")
+            place = core
+            for parent in parents:
+                place = place[int(parent) if isinstance(place, list) else parent]
+            place[last] = value
+        core["declarations"] = declared
+        found = blocks.of(core)
+        row = found["hazards"][number - 1]
+        assert row["id"] == f"NIST-H{number:02}"
+        for place in [*row["evidence"], *row["declared"]]:
+            blocks.resolve({**core, **found}, place)
+        return row
+
+
+@pytest.fixture(scope="module")
+def assess(cores):
+    return Assessor(cores)
+
+
+def without(core_checks, *kinds):
+    return [check for check in core_checks if check["kind"] not in kinds]
+
+
+def test_there_are_twenty_four_with_the_sections_of_the_draft():
+    assert " ".join(hazard.section.split()[0] for hazard in nist.HAZARDS) == SECTIONS
+    assert [hazard.id for hazard in nist.HAZARDS] == [f"NIST-H{i:02}" for i in range(1, 25)]
+    assert len({hazard.title for hazard in nist.HAZARDS}) == 24
+    assert nist.DOCUMENT == "NIST SP 800-226 (initial public draft, December 2023)"
+
+
+def test_the_algorithm_of_these_tests_is_not_refuted(cores):
+    assert cores["algorithm"]["verdict"] == cores["mechanism"]["verdict"] == "not_refuted"
+
+
+def test_without_declarations_nothing_is_declared(cores):
+    for core in cores.values():
+        for row in blocks.of(core)["hazards"]:
+            assert row["status"] in nist.STATUSES
+            assert row["status"] != "declared"
+            assert not row["declared"]
+            assert row["note"]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "status"),
+    [
+        (0.5, "evidenced"),
+        (1.0, "evidenced"),
+        (1.01, "partially_addressed"),
+        (10.0, "partially_addressed"),
+    ],
+)
+def test_h01_large_epsilon(assess, epsilon, status):
+    row = assess(1, claim__epsilon=epsilon)
+    assert row["status"] == status
+    assert ("10 or more" in row["note"]) == (epsilon >= 10)
+    for verdict in ("refuted", "inconclusive"):
+        assert assess(1, claim__epsilon=epsilon, verdict=verdict)["status"] == "partially_addressed"
+
+
+def test_flags_of_epsilon_and_delta(cores):
+    def levels(rounds=None, **claim):
+        core = copy.deepcopy(cores["algorithm"])
+        core["claim"] |= claim
+        core["declarations"] = {"contribution": {"max_rounds_per_user": rounds}} if rounds else None
+        return [(row["level"], row["about"]) for row in blocks.of(core)["guarantee"]["guidance"]]
+
+    assert levels(epsilon=1.0) == []
+    assert levels(epsilon=1.5) == [("warn", "epsilon")]
+    assert levels(epsilon=9.99) == [("warn", "epsilon")]
+    assert levels(epsilon=10.0) == [("flag", "epsilon")]
+    assert levels(epsilon=1.0, rounds=10) == [("flag", "epsilon")]
+    assert levels(epsilon=1.0, rounds=1) == []
+    # n = 400 rounds: 1 / n^2 = 6.25e-6.
+    assert levels(epsilon=1.0, delta=6e-6) == []
+    assert levels(epsilon=1.0, delta=7e-6) == [("warn", "delta")]
+    assert levels(epsilon=1.0, delta=2e-5) == [("flag", "delta"), ("warn", "delta")]
+
+
+def test_h02_delta(assess):
+    assert assess(2)["status"] == "evidenced"
+    assert assess(2, verdict="refuted")["status"] == "partially_addressed"
+    assert assess(2, claim__delta=6e-6)["status"] == "evidenced"
+    assert "1/n^2" in assess(2, claim__delta=7e-6)["note"]
+    assert assess(2, claim__delta=7e-6)["status"] == "partially_addressed"
+    assert "above 1e-05" in assess(2, claim__delta=2e-5)["note"]
+    # The size of a mechanism's data is not known.
+    assert assess(2, "mechanism", claim__delta=1e-9)["status"] == "partially_addressed"
+    assert assess(2, claim__rho=0.01, claim__delta=1e-5)["status"] == "evidenced"
+
+
+def worlds(left, right):
+    return {"threat_hypotheses": [{"world_0": left, "world_1": right}]}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "status"),
+    [
+        ("clicked", "did not click", "declared"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], "declared"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]], "partially_addressed"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0]], "partially_addressed"),
+        ([[0.0, 1.0]], [[0.0, 2.0]], "partially_addressed"),
+        ([[0.0, 1.0]], [[0.0, 1.0]], "partially_addressed"),
+    ],
+)
+def test_h03_unit_and_harm(assess, left, right, status):
+    assert assess(3)["status"] == "not_assessed"
+    row = assess(3, declared=worlds(left, right))
+    assert row["status"] == status
+    assert row["declared"] == ["/declarations/threat_hypotheses/0"]
+
+
+def test_h04_event_level(assess):
+    assert assess(4)["status"] == "partially_addressed"
+    row = assess(4, declared={"contribution": {"max_rounds_per_user": 7}})
+    assert row["status"] == "declared"
+    assert "epsilon 7" in row["note"]
+    user = {"kind": "user", "size": 5}
+    assert assess(4, claim__relation=user)["status"] == "evidenced"
+    assert assess(4, claim__relation=user, verdict="refuted")["status"] == "partially_addressed"
+    group = {"kind": "group", "size": 5}
+    for rounds, status in ((5, "declared"), (6, "partially_addressed")):
+        declared = {"contribution": {"max_rounds_per_user": rounds}}
+        assert assess(4, claim__relation=group, declared=declared)["status"] == status
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_h05_and_h06_comparisons(assess, number):
+    assert assess(number)["status"] == "evidenced"
+    assert assess(number, "regret")["status"] == "not_applicable"
+
+
+def test_h07_conversions(assess):
+    assert assess(7)["status"] == "not_applicable"
+    assert assess(7, claim__rho=0.01, claim__delta=5e-6)["status"] == "evidenced"
+    assert assess(7, claim__rho=0.01, claim__delta=1e-3)["status"] == "partially_addressed"
+    grouped = {"claim__relation": {"kind": "group", "size": 2}, "plan__event_epsilon": 0.5}
+    assert assess(7, **grouped)["status"] == "evidenced"
+
+
+@pytest.mark.parametrize(
+    ("number", "declared"),
+    [
+        (8, {"unprotected_outputs": ["logs"]}),
+        (8, {"unprotected_outputs": []}),
+        (11, {"accounting": {"post_processing": "rounded to tens"}}),
+        (22, {"data_security": {"statement": "encrypted"}}),
+        (23, {"access_control": {"statement": "two operators"}}),
+        (24, {"data_minimisation": {"statement": "one day"}}),
+    ],
+)
+def test_hazards_that_only_a_declaration_answers(assess, number, declared):
+    for kind in ("algorithm", "mechanism", "regret"):
+        assert assess(number, kind)["status"] == "not_assessed"
+        row = assess(number, kind, declared=declared)
+        assert row["status"] == "declared"
+        assert row["declared"]
+        assert not row["evidence"]
+
+
+def test_h09_custom_code(assess):
+    assert "OpenDP" in assess(9)["note"]
+    assert "code of the user's own" in assess(9, "mechanism")["note"]
+    assert "refuted" in assess(9, "mechanism", verdict="refuted")["note"]
+
+
+def test_h10_systemic_bias(assess):
+    assert assess(10)["status"] == "not_applicable"
+    assert assess(10, "mechanism")["status"] == "not_assessed"
+
+
+def test_h12_statistical_bias_is_not_claimed_from_regret(assess):
+    assert assess(12)["status"] == "not_assessed"
+    row = assess(12, "regret")
+    assert row["status"] == "not_assessed"
+    assert row["evidence"] == ["/utility_claims"]
+
+
+def test_h13_contribution(assess, cores):
+    row = assess(13)
+    assert row["status"] == "evidenced"
+    assert "[0, 1]" in row["note"]
+    assert assess(13, verdict="refuted")["status"] == "partially_addressed"
+    sampled = without(cores["algorithm"]["checks"], "alignment", "exact")
+    row = assess(13, checks=sampled)
+    assert row["status"] == "partially_addressed"
+    assert "sampled" in row["note"]
+    assert assess(13, target__bounds=None)["status"] == "not_assessed"
+    assert assess(13, "mechanism")["status"] == "partially_addressed"
+
+
+def test_h14_bins(assess):
+    row = assess(14)
+    assert row["status"] == "evidenced"
+    assert row["evidence"] == ["/subject/parameters/n_arms"]
+    assert assess(14, target__parameters={"horizon": 8})["status"] == "not_applicable"
+    assert assess(14, "mechanism")["status"] == "not_assessed"
+
+
+def test_h15_learned_models(assess):
+    assert assess(15)["status"] == "not_applicable"
+    linear = {"target__parameters": {"actions": [[1.0, 0.0], [0.0, 1.0]], "horizon": 60}}
+    assert assess(15, **linear)["status"] == "evidenced"
+    assert assess(15, **linear, verdict="inconclusive")["status"] == "partially_addressed"
+    assert assess(15, "mechanism")["status"] == "not_assessed"
+
+
+@pytest.mark.parametrize("number", [16, 17])
+def test_h16_and_h17_synthetic_data(assess, number):
+    assert assess(number)["status"] == "not_applicable"
+    assert assess(number, "mechanism")["status"] == "not_assessed"
+
+
+def test_h18_unstructured_data(assess):
+    for kind in ("algorithm", "mechanism", "regret"):
+        assert assess(18, kind)["status"] == "not_applicable"
+
+
+def test_h19_interactive(assess, cores):
+    played = [c for c in cores["algorithm"]["checks"] if not c["name"].startswith("interactive")]
+    assert len(played) < len(cores["algorithm"]["checks"])
+    assert assess(19)["status"] == "evidenced"
+    assert assess(19, verdict="inconclusive")["status"] == "partially_addressed"
+    assert assess(19, checks=played)["status"] == "partially_addressed"
+    assert assess(19, "mechanism")["status"] == "not_applicable"
+
+
+def test_h20_trust(assess):
+    assert assess(20)["status"] == "not_assessed"
+    assert assess(20, declared={"actors": []})["status"] == "not_assessed"
+    assert assess(20, declared={"actors": [TRUSTED, READER]})["status"] == "declared"
+    assert "no actor is declared trusted" in assess(20, declared={"actors": [READER]})["note"]
+    assert assess(20, declared={"actors": [READER]}, claim__trust_model="local")["status"] == "declared"
+    other = {"actors": [TRUSTED], "deployment": {"model": "local"}}
+    assert assess(20, declared=other)["status"] == "partially_addressed"
+
+
+def test_h21_implementation(assess, cores):
+    assert assess(21)["status"] == "partially_addressed"
+    assert assess(21, "mechanism")["status"] == "not_assessed"
+    tested = {**cores["mechanism"]["checks"][0], "kind": "numerics"}
+    row = assess(21, "mechanism", checks=[*cores["mechanism"]["checks"], tested])
+    assert row["status"] == "partially_addressed"
+    assert "timing was not" in row["note"]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6, 7, 13, 19])
+def test_without_a_claim_its_rows_are_not_applicable(assess, number):
+    row = assess(number, "regret")
+    assert (row["status"], row["note"]) == (
+        "not_applicable",
+        "the record holds no privacy claim of the target's own",
+    )

@@ -1,0 +1,651 @@
+"""Renderings of real records, and of hostile ones: Markdown, JUnit, in-toto, OpenDP, SARIF, PDF."""
+
+import base64
+import contextlib
+import copy
+import hashlib
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.evidence import tables
+from verifiable_dp.reporting import renderings
+from verifiable_dp.reporting.intoto import to_intoto
+from verifiable_dp.reporting.junit import to_junit
+from verifiable_dp.reporting.markdown import escape, to_markdown
+from verifiable_dp.reporting.opendp_registry import to_opendp
+from verifiable_dp.reporting.outcomes import outcomes
+from verifiable_dp.reporting.pdf import to_pdf
+from verifiable_dp.reporting.record import digest, finish, text
+from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.reporting.verify import verify
+
+REPORTS = Path(__file__).parents[2] / "reports"
+NAMES = sorted(path.parent.name for path in REPORTS.glob("*/record.json"))
+HOSTILE = (
+    "</td><script>alert(1)</script><img src=http://127.0.0.1:9/x>]]>\n\n# head\n\n| a | b |\n- x\n\r```\n"
+    "**b** _i_ ~~s~~ `c` [l](https://evil.example) ![i](x) &lt; & \"q\" 'q' \\| $x$ --- "
+    "\u202e\x00\x1b[31m\x7f"
+)
+
+
+def load(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+@pytest.fixture(params=NAMES)
+def record(request):
+    return load(request.param)
+
+
+DECLARED = {
+    "unprotected_outputs": ["server logs", HOSTILE[:1900]],
+    "deployment": {
+        "description": "orders articles",
+        "model": "central",
+        "release_type": "continual release",
+        "data_source": "dynamic",
+    },
+    "actors": [{"role": "curator", "trusted": True, "assumption": "runs the code unmodified"}],
+    "accounting": {"composition": "basic composition", "post_processing": "argmax"},
+}
+
+
+@pytest.fixture
+def newest(monkeypatch):
+    """A record of the newest version, with declarations, made by CI."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for key, value in {"SERVER_URL": "https://ci.example", "REPOSITORY": "a/b", "RUN_ID": "7"}.items():
+        monkeypatch.setenv(f"GITHUB_{key}", value)
+    found = finish(load("dp-se"), started=0.0, cpu_seconds=1.0, declarations=DECLARED).record
+    assert found["schema_version"] != load("dp-se")["schema_version"]
+    return found
+
+
+def replaced(record, words):
+    """The same record with `words` wherever whoever writes a target decides the text."""
+    found = copy.deepcopy(record)
+    found["target"] |= {"name": words, "paper": words, "note": words}
+    found["target"]["source"] |= {"name": words, "path": words}
+    found["target"]["parameters"] = {words: words}
+    found["claim"] |= {"trust_model": words, "unit": words, "adjacency": words}
+    found["claim"]["source"] = {"paper": words, "statement": words, "note": words}
+    for check in found["checks"]:
+        check["name"] = words
+    for example in found["counterexamples"]:
+        example["check"] = words
+        example["pair"]["words"] = words
+        if "event" in example:
+            example["event"] = words
+    for mutant in found["mutants"]:
+        mutant |= {"name": words, "fault": words, "decided_by": words}
+    for check in found["regret"]["checks"] if found["regret"] else []:
+        check["name"] = words
+    for claim in found["regret"]["claims"] if found["regret"] else []:
+        claim |= {"name": words, "statement": words, "domain": words}
+    found["not_covered"] = [words]
+    found["provenance"] |= {"command": words, "platform": words}
+    found["digest"] = digest(found)
+    return found
+
+
+@pytest.fixture(params=["dp-linear-printed", "dp-se"])
+def hostile(request):
+    return replaced(load(request.param), HOSTILE)
+
+
+def test_the_committed_records_show_every_verdict():
+    records = [load(name) for name in NAMES]
+    assert len(records) > 20
+    assert {r["verdict"] for r in records} == {"refuted", "not_refuted"}
+    statuses = {outcome.status for r in records for outcome in outcomes(r)}
+    assert statuses == {"passed", "failed", "undecided"}
+
+
+def test_the_hostile_record_is_one_that_verify_accepts(hostile, tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(text(hostile), "utf-8")
+    assert verify(path).record["target"]["name"] == HOSTILE
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+def test_outcomes_count_every_check_and_mutant(record):
+    found = outcomes(record)
+    regret = record["regret"]["checks"] if record["regret"] else []
+    by_group = {group: [o for o in found if o.group == group] for group in ("privacy", "regret", "mutant")}
+    power = 0 if record["verdict"] == "refuted" and not record["power"] else 1
+    assert len(by_group["privacy"]) == len(record["checks"]) + power
+    assert len(by_group["regret"]) == len(regret)
+    assert len(by_group["mutant"]) == len(record["mutants"])
+    assert any(o.status == "failed" for o in by_group["privacy"]) == (record["verdict"] == "refuted")
+    assert all(o.message and "\n" not in o.message for o in found)
+
+
+def test_a_mutant_that_is_not_caught_and_a_missing_power_are_undecided():
+    record = load("dp-se")
+    record["mutants"][0]["verdict"] = "not_refuted"
+    record |= {"power": None, "verdict": "inconclusive"}
+    undecided = [o.title for o in outcomes(record) if o.status == "undecided"]
+    assert f"mutant: {record['mutants'][0]['name']}" in undecided
+    assert "privacy: power" in undecided
+    assert not [o for o in outcomes(record) if o.status == "failed"]
+
+
+# ---------------------------------------------------------------- Markdown
+
+
+def parsed(document):
+    return MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(document)
+
+
+def cells(document):
+    """Rows of all tables: the text of each cell."""
+    rows, tokens = [], parsed(document)
+    for i, token in enumerate(tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        if token.type in ("td_open", "th_open"):
+            rows[-1].append("".join(child.content for child in tokens[i + 1].children))
+    return rows
+
+
+def structure(document):
+    """Blocks and marks without their texts."""
+    marks = []
+    for token in parsed(document):
+        inline = [child.type for child in token.children or () if child.type != "text"]
+        marks.append((token.type, token.tag, *inline))
+    return marks
+
+
+def test_markdown_tables_have_as_many_cells_as_heads(record):
+    width = None
+    for line in to_markdown(record).splitlines():
+        if not line.startswith("|"):
+            width = None
+            continue
+        count = len(re.findall(r"(?<!\\)\|", line.replace("\\\\", "")))
+        width = width or count
+        assert count == width, line
+
+
+def test_markdown_tells_all_that_the_record_does(record):
+    document = to_markdown(record)
+    rows = cells(document)
+    first = [row[0] for row in rows]
+    for check in [*record["checks"], *(record["regret"]["checks"] if record["regret"] else [])]:
+        assert check["name"] in first
+    for mutant in record["mutants"]:
+        assert [mutant["name"], mutant["fault"]] in [row[:2] for row in rows]
+    for line in record["not_covered"]:
+        assert f"- {escape(line)}" in document
+    assert record["digest"] in document
+    assert f"**Privacy: {record['verdict'].replace('_', ' ')}.**" in document
+    assert document.count("## Counterexamples") == bool(record["counterexamples"])
+    assert not re.search(r"\b(is private|compliant)\b", document)
+
+
+def test_hostile_texts_do_not_change_the_structure_of_markdown(hostile):
+    benign = replaced(hostile, "x")
+    document = to_markdown(hostile)
+    assert structure(document) == structure(to_markdown(benign))
+    assert "<" not in document.replace("<br>", "")
+    assert not re.search("[\x00\x1b\u202e]", document)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "# a",
+            "- a",
+            "+ a",
+            "1. a",
+            "1) a",
+            "=== ",
+            "---",
+            "> a",
+            "| a | b |",
+            "a | b",
+            "*a*",
+            "__a__",
+            "`a`",
+        ),
+        *(
+            "<b>a</b>",
+            "&amp;",
+            "[a](b)",
+            "![a](b)",
+            "[a]: b",
+            "~~a~~",
+            "\\",
+            "a\\|b",
+            "<http://a.b>",
+            "````",
+            "$a$",
+        ),
+    ],
+)
+def test_an_escaped_text_shows_as_it_is(words):
+    for document, kind in (
+        (escape(words), "paragraph_open"),
+        (f"| {escape(words)} |\n| --- |\n", "table_open"),
+    ):
+        tokens = parsed(document)
+        assert tokens[0].type == kind
+        (inline,) = [token for token in tokens if token.type == "inline"]
+        assert "".join(child.content for child in inline.children) == words.strip()
+        assert {child.type for child in inline.children} <= {"text"}
+
+
+def test_mentions_links_and_emoji_are_broken():
+    assert escape("@me") == "@&#8203;me"
+    assert escape("#12") == "\\#&#8203;12"
+    assert "://" not in escape("https://a.b")
+    assert "www." not in escape("www.a.b")
+    assert ":smile:" not in escape(":smile:")
+    assert escape("14:19:18Z") == "14:19:18Z"
+
+
+def regret_tables():
+    """One of each kind, and one of a kind that is not known here."""
+    rng = np.random.default_rng(0)
+    runs = {"a": 100 + rng.random(9), "b": 50 + rng.random(9)}
+    price = tables.row(**runs, instance=HOSTILE, private="dp", free="se", epsilon=1.0, horizon=1000)
+    floor = tables.floor_row(runs["a"], bound=5.0, algorithm="dp", instance=HOSTILE, epsilon=0.5, horizon=9)
+    found = [
+        load("dp-robust-elimination")["regret"]["tables"][0],
+        tables.prices("price", [price], claim="c", caption="Made up.").as_dict(),
+        tables.floors("floors", [floor], claim="c", caption="Made up.").as_dict(),
+    ]
+    return [*found, found[-1] | {"kind": "unknown"}]
+
+
+@pytest.mark.parametrize("found", regret_tables(), ids=lambda found: found["kind"])
+def test_markdown_of_tables_of_regret(found):
+    record = load("dp-se")
+    record["regret"]["tables"] = [found]
+    document = to_markdown(record)
+    assert f"### {escape(found['name'])}" in document
+    rows = cells(document.partition("### ")[2].partition("## Not covered")[0])
+    assert len(rows) == 1 + len(found["statistics"]["rows"])
+    assert {len(row) for row in rows} == {len(rows[0])}
+    (mean,) = {"mean_a", "mean"} & set(found["statistics"]["rows"][0])
+    assert f"{found['statistics']['rows'][0][mean]:.4g}" in rows[1]
+    kinds = [[token.type for token in parsed(text)] for text in (document, to_markdown(load("dp-se")))]
+    assert kinds[0].count("table_open") == kinds[1].count("table_open") + 1
+    assert "html_block" not in kinds[0]
+
+
+def test_markdown_lists_the_hazards_of_the_newest_version(newest):
+    rows = [row for row in cells(to_markdown(newest)) if row[0].startswith("NIST-H")]
+    assert [row[0] for row in rows] == [hazard["id"] for hazard in newest["hazards"]]
+    assert len(rows) == 24
+    assert "declared" in {row[3] for row in rows}
+    assert "NIST" not in to_markdown(load("dp-se"))
+
+
+# ---------------------------------------------------------------- JUnit
+
+
+def suite(document):
+    root = ET.fromstring(document)
+    assert root.tag == "testsuites"
+    (found,) = root
+    assert found.tag == "testsuite"
+    return found
+
+
+def test_junit_holds_a_case_for_each_outcome(record):
+    found = suite(to_junit(record))
+    cases = found.findall("testcase")
+    expected = outcomes(record)
+    status = {"failed": "failure", "undecided": "skipped", "passed": "system-out"}
+    assert [(case.get("name"), case[0].tag) for case in cases] == [
+        (outcome.name, status[outcome.status]) for outcome in expected
+    ]
+    assert int(found.get("tests")) == len(cases)
+    assert int(found.get("failures")) == len(found.findall("testcase/failure"))
+    assert int(found.get("skipped")) == len(found.findall("testcase/skipped"))
+    assert (int(found.get("failures")) > 0) == (record["verdict"] == "refuted")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", found.get("timestamp"))
+    properties = {p.get("name"): p.get("value") for p in found.findall("properties/property")}
+    assert properties["digest"] == record["digest"]
+
+
+def test_junit_shows_the_counterexample_in_the_failure():
+    failures = suite(to_junit(load("dp-linear-printed"))).findall("testcase/failure")
+    assert [failure.get("type") for failure in failures] == ["refuted", "refuted"]
+    for failure in failures:
+        assert "counterexample: round 1, arm 0: reward -1 against 1" in failure.text
+        assert "--rerun" in failure.text
+
+
+def test_junit_of_a_hostile_record_is_xml_with_the_same_cases(hostile):
+    document, benign = to_junit(hostile), to_junit(replaced(hostile, "x"))
+    assert [e.tag for e in ET.fromstring(document).iter()] == [e.tag for e in ET.fromstring(benign).iter()]
+    assert suite(document).get("name").startswith("</td><script>")
+    assert not re.search("[\x00\x1b]", document)
+
+
+# ---------------------------------------------------------------- in-toto
+
+
+def test_intoto_statement(record, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text(text(record), "utf-8")
+    statement = json.loads(renderings.render(path, "in-toto", url="https://ci.example/7"))
+    assert set(statement) == {"_type", "subject", "predicateType", "predicate"}
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicateType"] == "https://in-toto.io/attestation/test-result/v0.1"
+    source = record["target"]["source"]
+    assert statement["subject"] == [{"name": source["path"], "digest": {"sha256": source["sha256"]}}]
+    predicate = statement["predicate"]
+    assert predicate["url"] == "https://ci.example/7"
+    titles = predicate["passedTests"] + predicate["warnedTests"] + predicate["failedTests"]
+    assert sorted(titles) == sorted(outcome.title for outcome in outcomes(record))
+    expected = "FAILED" if predicate["failedTests"] else "WARNED" if predicate["warnedTests"] else "PASSED"
+    assert predicate["result"] == expected
+    assert (expected == "FAILED") == (record["verdict"] == "refuted")
+    written, plan, tool = predicate["configuration"]
+    assert written["digest"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert written["name"] == "r.json"
+    content = base64.b64decode(plan["content"])
+    assert plan["digest"]["sha256"] == hashlib.sha256(content).hexdigest()
+    assert len(plan["content"]) < 1024  # as the framework recommends
+    assert json.loads(content)["seed"] == record["seed"]
+    assert tool["uri"].startswith("pkg:pypi/verifiable-dp@")
+
+
+def test_intoto_knows_the_run_of_ci(newest):
+    url = "https://ci.example/a/b/actions/runs/7"
+    assert json.loads(to_intoto(newest))["predicate"]["url"] == url
+    assert json.loads(to_intoto(newest, url="https://x"))["predicate"]["url"] == "https://x"
+    assert "url" not in json.loads(to_intoto(load("dp-se")))["predicate"]
+
+
+def test_intoto_results_are_all_met_in_the_catalogue():
+    results = {json.loads(to_intoto(load(name)))["predicate"]["result"] for name in NAMES}
+    assert results == {"PASSED", "WARNED", "FAILED"}
+
+
+def test_intoto_needs_a_subject():
+    record = load("dp-se")
+    record["target"]["source"] |= {"path": "", "sha256": ""}
+    with pytest.raises(InputError, match="subject"):
+        to_intoto(record)
+
+
+# ---------------------------------------------------------------- OpenDP's registry
+
+# Fields of deployments-schema.yaml at the commit that `to_opendp` names; lists are of allowed values.
+_TYPES = ["Summary statistics", "Machine learning model", "Dataset", "Synthetic data", "Interactive API"]
+REGISTRY = {
+    "url_slug": str,
+    "deployment": {
+        "basic": {
+            "name": str,
+            "data_curators": [{"data_curator_name": str, "data_curator_type": str}],
+            **dict.fromkeys(("description", "intended_use", "data_product_region", "publication_date"), str),
+            "data_product_type": {*_TYPES, "SQL queries"},
+            "data_product_sector": {
+                "Technology",
+                "Healthcare",
+                "Education",
+                "Government",
+                "Energy",
+                "Finance",
+            },
+        },
+        "dp_variant": {
+            "variant_name": {"Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"},
+            "data_domain": str,
+            "unprotected_quantities": str,
+        },
+        "privacy_loss": {
+            "privacy_unit": str,
+            "privacy_unit_details": str,
+            "number_of_privacy_units": int,
+            "privacy_parameters": dict.fromkeys(("epsilon", "delta", "rho"), float),
+            "privacy_parameters_details": str,
+        },
+        "deployment_model": {
+            "model_name": {"Local", "Central", "Shuffle", "Federated", "Varies"},
+            **dict.fromkeys(("model_name_details", "trust_assumptions", "actors"), str),
+            "release_type": {"One release", "Many releases"},
+            "release_type_details": str,
+            "data_source_type": {"Static", "Dynamic"},
+            "data_source_type_details": str,
+            "access_type": {"Interactive", "Non-interactive"},
+            "access_type_details": str,
+        },
+        "implementation": dict.fromkeys(
+            (
+                "preprocessing_and_hyperparameter_tuning",
+                *("mechanisms", "composition", "post_processing", "justification", "utility"),
+                "additional_information",
+            ),
+            str,
+        ),
+        "administrative": {"status": {"Draft"}, "registry_authors": [str], "tier": int},
+    },
+}
+REQUIRED = {
+    "basic": ("name", "data_curators", "description", "intended_use", "data_product_type"),
+    "administrative": ("status", "registry_authors", "tier"),
+}
+
+
+def read_yaml(document):
+    """The small part of YAML that the draft uses: block style, JSON's scalars; and the null with a TODO."""
+    lines = [line for line in document.splitlines() if not line.startswith("#")]
+
+    def scalar(words):
+        if words.startswith("null"):
+            assert re.fullmatch(r"null  # TODO: .+", words)
+            return None
+        return json.loads(words)
+
+    def block(depth):
+        found = None
+        while lines and (len(lines[0]) - len(lines[0].lstrip())) == 2 * depth:
+            line = lines.pop(0)
+            key, words = re.fullmatch(r" *(-|\w+:)(?: (.+))?", line).groups()
+            value = scalar(words) if words else block(depth + 1)
+            if key == "-":
+                found = [*(found or []), value]
+            else:
+                found = found or {}
+                assert key[:-1] not in found
+                found[key[:-1]] = value
+        return found
+
+    whole = block(0)
+    assert not lines
+    return whole
+
+
+def check_entry(value, allowed, place=""):
+    """Nothing that the registry does not know; null stands for what is to do."""
+    if value is None:
+        return
+    if isinstance(allowed, dict):
+        assert set(value) <= set(allowed), place
+        for key, item in value.items():
+            check_entry(item, allowed[key], f"{place}.{key}")
+    elif isinstance(allowed, list):
+        assert value, place
+        for item in value:
+            check_entry(item, allowed[0], place)
+    elif isinstance(allowed, set):
+        assert value in allowed, place
+    else:
+        assert isinstance(value, allowed), place
+
+
+def test_opendp_draft_has_the_registrys_layout(record):
+    if record["target"]["note"].startswith("non-private baseline"):
+        with pytest.raises(InputError, match="privacy claim"):
+            to_opendp(record)
+        return
+    entry = read_yaml(to_opendp(record))
+    check_entry(entry, REGISTRY)
+    deployment = entry["deployment"]
+    for part, keys in REQUIRED.items():
+        assert set(keys) <= set(deployment[part])
+    assert deployment["administrative"]["status"] == "Draft"
+    assert all(value is None for key, value in deployment["basic"].items() if key != "data_curators")
+    claim = record["claim"]
+    assert deployment["privacy_loss"]["privacy_parameters"]["epsilon"] == claim["epsilon"]
+    assert deployment["privacy_loss"]["privacy_parameters"].get("delta", 0.0) == claim["delta"]
+    model = {"central": "Central", "local": "Local", "shuffle": "Shuffle"}[claim["trust_model"]]
+    assert deployment["deployment_model"]["model_name"] == model
+    assert ("REFUTES" in to_opendp(record)) == (record["verdict"] == "refuted")
+
+
+def test_opendp_draft_names_the_variant():
+    record = load("shuffled-linear")
+    document = to_opendp(record)
+    assert 'variant_name: "Approximate DP"' in document
+    assert "delta: 1.0e-06" in document  # 1e-06 is a string in YAML 1.1
+    record["claim"]["rho"] = 0.5
+    assert 'variant_name: "Zero-concentrated DP"' in to_opendp(record)
+    assert 'variant_name: "Pure DP"' in to_opendp(load("dp-se"))
+
+
+def test_opendp_draft_of_a_hostile_record_keeps_its_lines(hostile):
+    entry = read_yaml(to_opendp(hostile))
+    check_entry(entry, REGISTRY)
+    assert entry["deployment"]["privacy_loss"]["privacy_unit"] == HOSTILE
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", to_opendp(hostile))
+
+
+def test_opendp_draft_takes_what_is_declared(newest):
+    entry = read_yaml(to_opendp(newest))
+    check_entry(entry, REGISTRY)
+    deployment = entry["deployment"]
+    assert deployment["basic"]["intended_use"] == "orders articles"
+    assert deployment["dp_variant"]["unprotected_quantities"].startswith("server logs; </td>")
+    assert deployment["deployment_model"]["release_type"] == "Many releases"
+    assert deployment["deployment_model"]["data_source_type"] == "Dynamic"
+    assert deployment["deployment_model"]["actors"] == "curator (trusted): runs the code unmodified"
+    assert deployment["implementation"]["composition"] == "basic composition"
+    undeclared = read_yaml(to_opendp(load("dp-se")))["deployment"]
+    assert undeclared["dp_variant"]["unprotected_quantities"] is None
+    assert undeclared["deployment_model"]["actors"] is None
+
+
+def test_opendp_needs_a_claim():
+    with pytest.raises(InputError, match="privacy claim"):
+        to_opendp(load("dp-se") | {"claim": None})
+
+
+# ---------------------------------------------------------------- SARIF
+
+
+def test_sarif_points_at_the_file_as_the_repository_has_it():
+    """The package's `algorithms` is a link; code hosts show findings at the file itself."""
+    root = Path(__file__).parents[2]
+    refuted = [record for record in map(load, NAMES) if record["verdict"] == "refuted"]
+    assert len(refuted) > 5
+    for record in refuted:
+        results = json.loads(to_sarif(record))["runs"][0]["results"]
+        assert results
+        for result in results:
+            place = result["locations"][0]["physicalLocation"]
+            file = place["artifactLocation"]["uri"]
+            assert re.fullmatch(r"algorithms/\w+\.py", file)
+            content = (root / file).read_bytes()
+            if hashlib.sha256(content).hexdigest() == record["target"]["source"]["sha256"]:
+                line = content.decode().splitlines()[place["region"]["startLine"] - 1]
+                assert re.match(r"@dataclass|class ", line)
+
+
+def test_sarif_keeps_the_file_of_another_target():
+    record = load("dp-linear-printed")
+    for path, uri in {"shop/play.py": "shop/play.py", "/srv/play.py": "file:///srv/play.py"}.items():
+        record["target"]["source"]["path"] = path
+        result = json.loads(to_sarif(record))["runs"][0]["results"][0]
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
+# ---------------------------------------------------------------- PDF
+
+
+def test_pdf_is_the_same_each_time_and_has_its_pages(tmp_path):
+    pytest.importorskip("weasyprint")
+    path = tmp_path / "record.json"
+    path.write_text(text(load("dp-linear-printed")), "utf-8")
+    made = renderings.render(path, "pdf")
+    assert made.startswith(b"%PDF-")
+    assert made.rstrip().endswith(b"%%EOF")
+    assert 2 <= pages(made) <= 4
+    assert made == renderings.render(path, "pdf")
+
+
+def pages(made):
+    """Number of pages: page objects lie in compressed streams."""
+    count = 0
+    for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", made, re.DOTALL):
+        with contextlib.suppress(zlib.error):
+            count += len(re.findall(rb"/Type /Page\b(?!s)", zlib.decompress(stream)))
+    return count + len(re.findall(rb"/Type /Page\b(?!s)", made))
+
+
+def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
+    """Escaped, it asks for nothing; were it not, nothing would be fetched either, and the log says so."""
+    pytest.importorskip("weasyprint")
+    record = replaced(load("dp-linear-printed"), HOSTILE.replace("\x1b", "").replace("\x7f", ""))
+    assert to_pdf(record).startswith(b"%PDF-")
+    assert "Failed to load" not in caplog.text
+    image = "<html><head></head><body><img src='http://127.0.0.1:9/x'></body></html>"
+    monkeypatch.setattr("verifiable_dp.reporting.pdf.render", lambda record: image)
+    assert to_pdf(record).startswith(b"%PDF-")
+    assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
+
+
+def test_pdf_without_weasyprint_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    with pytest.raises(InputError, match=r"verifiable-dp\[pdf\]") as caught:
+        to_pdf(load("dp-linear-printed"))
+    assert "\n" not in str(caught.value)
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def test_every_format_refuses_an_edited_record(tmp_path):
+    record = load("dp-linear-printed")
+    record["seed"] += 1
+    path = tmp_path / "record.json"
+    path.write_text(text(record), "utf-8")
+    for to in renderings.FORMATS:
+        with pytest.raises(InputError, match="edited or corrupted"):
+            renderings.render(path, to)
+
+
+def test_unknown_formats_and_a_lost_url_are_refused():
+    path = REPORTS / "dp-se" / "record.json"
+    with pytest.raises(InputError, match="in-toto, opendp, junit"):
+        renderings.render(path, "docx")
+    with pytest.raises(InputError, match="url"):
+        renderings.render(path, "junit", url="https://ci.example")
+
+
+def test_text_formats_are_utf8_and_end_with_a_line(tmp_path):
+    path = REPORTS / "dp-linear-printed" / "record.json"
+    for to in ("html", "markdown", "sarif", "in-toto", "opendp", "junit"):
+        content = renderings.render(path, to).decode()
+        assert content == renderings.render(path, to).decode()
+        assert content.endswith(("\n", "</html>"))
+        assert not re.search(r"(?i)\bcompliant\b", content)

@@ -1,0 +1,188 @@
+"""Detached signatures: keys of openssl, altered records, wrong keys; openssl can check them, too."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.reporting import signing
+from verifiable_dp.reporting.record import canonical, digest
+
+pytest.importorskip("cryptography")
+openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl")
+RECORD = Path(__file__).parents[2] / "reports" / "dp-linear-printed" / "record.json"
+
+
+def make(folder, name, algorithm="ed25519", *options):
+    """A key pair as the documentation says to make one."""
+    private, public = folder / f"{name}.pem", folder / f"{name}.pub.pem"
+    for command in (
+        ["openssl", "genpkey", "-algorithm", algorithm, *options, "-out", str(private)],
+        ["openssl", "pkey", "-in", str(private), "-pubout", "-out", str(public), "-passin", "pass:x"],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return private, public
+
+
+@pytest.fixture
+def record():
+    return json.loads(RECORD.read_text("utf-8"))
+
+
+@pytest.fixture
+def keys(tmp_path):
+    return make(tmp_path, "own")
+
+
+@pytest.fixture
+def signature(record, keys, tmp_path):
+    path = tmp_path / "record.json.sig"
+    path.write_text(signing.sign(record, keys[0]), "utf-8")
+    return path
+
+
+def refused(record, key, signature, words):
+    with pytest.raises(InputError, match=words) as caught:
+        signing.check(record, key, signature)
+    assert "\n" not in str(caught.value)
+
+
+@openssl
+def test_a_signature_holds(record, keys, signature):
+    found = json.loads(signature.read_text("utf-8"))
+    assert set(found) == {"algorithm", "signs", "digest", "public_key", "signature"}
+    assert found["digest"] == record["digest"]
+    assert len(base64.b64decode(found["signature"])) == 64
+    assert signing.check(record, keys[1], signature) == found["public_key"]
+
+
+@openssl
+def test_openssl_checks_it_without_us(record, keys, signature, tmp_path):
+    content, raw = tmp_path / "canonical.json", tmp_path / "raw.sig"
+    content.write_bytes(canonical(record).encode())
+    raw.write_bytes(base64.b64decode(json.loads(signature.read_text("utf-8"))["signature"]))
+
+    def check():
+        command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", str(keys[1]), "-rawin"]
+        files = ["-in", str(content), "-sigfile", str(raw)]
+        return subprocess.run([*command, *files], capture_output=True, text=True).returncode
+
+    assert check() == 0
+    content.write_bytes(canonical(record | {"seed": record["seed"] + 1}).encode())
+    assert check() != 0
+
+
+@openssl
+@pytest.mark.skipif(shutil.which("python3") is None, reason="no python3 in the path")
+def test_the_documented_way_without_this_package(record, keys, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "renderings.md").read_text("utf-8")
+    (script,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    shutil.copy(RECORD, tmp_path / "record.json")
+    (tmp_path / "record.json.sig").write_text(signing.sign(record, keys[0]), "utf-8")
+    shutil.copy(keys[1], tmp_path / "public.pem")
+    command = ["sh", "-e", "-c", script]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    edited = RECORD.read_text("utf-8").replace('"seed": 0', '"seed": 1')
+    (tmp_path / "record.json").write_text(edited, "utf-8")
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode != 0
+
+
+@openssl
+def test_layout_does_not_matter_and_every_value_does(record, keys, signature):
+    turned = json.loads(json.dumps(dict(reversed(record.items())), indent=7))
+    signing.check(turned, keys[1], signature)
+    for key in sorted(set(record) - {"digest"}):
+        altered = record | {key: "other"}
+        refused(altered, keys[1], signature, "edited or corrupted")
+        refused(altered | {"digest": digest(altered)}, keys[1], signature, "of another record")
+    refused(record | {"digest": "sha256:" + "0" * 64}, keys[1], signature, "edited or corrupted")
+    refused({k: v for k, v in record.items() if k != "digest"}, keys[1], signature, "edited or corrupted")
+
+
+@openssl
+def test_another_key_is_refused(record, keys, signature, tmp_path):
+    _, other = make(tmp_path, "other")
+    refused(record, other, signature, "another key than sha256:")
+
+
+@openssl
+def test_an_altered_signature_is_refused(record, keys, signature):
+    found = json.loads(signature.read_text("utf-8"))
+    raw = base64.b64decode(found["signature"])
+    for bit in range(0, 512, 37):
+        flipped = bytearray(raw)
+        flipped[bit // 8] ^= 1 << bit % 8
+        found["signature"] = base64.b64encode(flipped).decode()
+        signature.write_text(json.dumps(found), "utf-8")
+        refused(record, keys[1], signature, "does not fit the record")
+    for value, words in {"": "does not fit", "%%": "Base64", "AAAA": "does not fit"}.items():
+        signature.write_text(json.dumps(found | {"signature": value}), "utf-8")
+        refused(record, keys[1], signature, words)
+
+
+@openssl
+def test_what_the_signature_file_says_of_itself_is_not_believed(record, keys, signature, tmp_path):
+    """A signature of another key stays one, whatever fingerprint and digest stand beside it."""
+    private, public = make(tmp_path, "mallory")
+    forged = json.loads(signing.sign(record, private))
+    forged["public_key"] = json.loads(signature.read_text("utf-8"))["public_key"]
+    signature.write_text(json.dumps(forged), "utf-8")
+    refused(record, keys[1], signature, "does not fit the record")
+    signing.check(record, public, signature)
+
+
+@openssl
+def test_files_that_are_no_signatures(record, keys, signature):
+    refused(record, keys[1], signature.with_name("none.sig"), "signature: .* cannot be read: No such file")
+    for content in ("", "[]", "{}", '{"signature": 1}', "\x00", "[" * 50_000):
+        signature.write_text(content, "utf-8")
+        refused(record, keys[1], signature, "no signature file")
+    signature.write_text('{"signature": "", "algorithm": "none"}', "utf-8")
+    refused(record, keys[1], signature, "algorithm must be Ed25519, got 'none'")
+    signature.write_bytes(b" " * 10**5)
+    refused(record, keys[1], signature, "larger than 64 KiB")
+
+
+@openssl
+def test_keys_that_cannot_be_used(record, keys, signature, tmp_path):
+    private, public = keys
+    refused(record, private, signature, "is a private key; verify takes the public one")
+    refused(record, tmp_path / "none.pem", signature, "key: .* cannot be read")
+    garbage = tmp_path / "garbage.pem"
+    garbage.write_text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "utf-8")
+    refused(record, garbage, signature, "no public key in PEM form")
+    p256, p256_public = make(tmp_path, "p256", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+    refused(record, p256_public, signature, "must be an Ed25519 key")
+    locked, _ = make(tmp_path, "locked", "ed25519", "-aes-256-cbc", "-pass", "pass:x")
+    for key, words in {
+        p256: "must be an Ed25519 key",
+        locked: "encrypted",
+        garbage: "no private key",
+        public: "no private key",
+        tmp_path: "cannot be read",
+    }.items():
+        with pytest.raises(InputError, match=words):
+            signing.sign(record, key)
+
+
+@openssl
+def test_an_edited_record_is_not_signed(record, keys):
+    with pytest.raises(InputError, match="edited or corrupted"):
+        signing.sign(record | {"seed": 7}, keys[0])
+
+
+def test_without_cryptography_the_extra_is_named(record, tmp_path, monkeypatch):
+    for name in ("cryptography.hazmat.primitives", "cryptography.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for call in (
+        lambda: signing.sign(record, tmp_path / "k.pem"),
+        lambda: signing.check(record, tmp_path / "k.pem", tmp_path / "s"),
+    ):
+        with pytest.raises(InputError, match=r"verifiable-dp\[sign\]"):
+            call()

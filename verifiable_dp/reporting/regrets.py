@@ -1,0 +1,151 @@
+"""Checks of regret in words and as a figure: what is claimed, what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verifiable_dp.reporting import plots
+
+_MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
+_WIDE = 2  # panels side by side
+
+
+def in_words(check: Mapping[str, Any]) -> str:
+    """What was measured against what is claimed, in one line; empty for kinds that have no words here."""
+    numbers, result = check["statistics"], check["result"]
+    if check["kind"] == "mean_bound":
+        horizon = f" at T = {numbers['horizon']}" if "horizon" in numbers else ""
+        least = numbers["least_horizon"]
+        from_ = f"; it says something from T = {least} on" if least else ""
+        return (
+            f"mean regret {numbers['mean']:.4g}{_between(result)}{horizon}, "
+            f"claimed at most {numbers['bound']:.4g}"
+            + (
+                f", the largest possible is {numbers['largest']:.4g}{from_}"
+                if result["verdict"] == "vacuous"
+                else ""
+            )
+        )
+    if check["kind"] == "probability":
+        return (
+            f"{numbers['failures']} of {numbers['n']} runs exceed the bound{_between(result)}, "
+            f"claimed with probability at most {numbers['probability']:.4g}"
+        )
+    if check["kind"] == "scaling":
+        over = str(numbers.get("over", "T"))
+        left = f" beside log {over}" if numbers["log_power"] else ""
+        first, last = numbers["points"][0][0], numbers["points"][-1][0]
+        return (
+            f"exponent {result['slope']:.3f}{left}{_between(result)} over {over} = {first:.6g} .. {last:.6g}"
+            f", claimed {numbers['exponent']:g} ± {numbers['margin']:g}{_saturated(numbers)}"
+        )
+    if check["kind"] == "comparison":
+        return (
+            f"{numbers.get('rival', 'the rival')} has {result['ratio']:.4g} times the regret"
+            f"{_between(result)}, claimed at least {numbers['factor']:g} times"
+        )
+    return ""
+
+
+def _between(result: Mapping[str, Any]) -> str:
+    if result.get("lower") is None or result.get("upper") is None:
+        return ""
+    return f" (95 %: {float(result['lower']):.4g} to {float(result['upper']):.4g})"
+
+
+def _saturated(numbers: Mapping[str, Any]) -> str:
+    """A hint where nothing has been learnt yet at some points: there rates are not those of long horizons."""
+    most = max(numbers.get("shares", []), default=0.0)
+    if most < 0.75:  # on the worst instance about one half is usual
+        return ""
+    return f"; up to {most:.0%} of uniform play's regret: it does not learn, or the horizon is too short"
+
+
+def line(check: Mapping[str, Any]) -> str:
+    """Verdict and numbers of a check of regret."""
+    words = in_words(check)
+    return f"{check['name']}: {check['result']['verdict']}" + (f", {words}" if words else "")
+
+
+def svg(record: Mapping[str, Any]) -> str | None:
+    """The figure of a record's claims about regret as inline SVG; None where there is nothing to draw."""
+    checks = record["regret"]["checks"] if record["regret"] else []
+    panels = [[check] for check in checks if check["kind"] == "scaling"]
+    means = [check for check in checks if check["kind"] == "mean_bound" and check["statistics"]["mean"] > 0]
+    panels = [*([means] if means else []), *panels]
+    if not panels:
+        return None
+    across = min(len(panels), _WIDE)
+    down = -(-len(panels) // across)
+
+    def draw(figure: Any) -> None:
+        grid = figure.subplots(down, across, squeeze=False)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_visible(False)
+        for axes, shown in zip(grid.flat, panels, strict=False):
+            if shown[0]["kind"] == "scaling":
+                _rate(axes, shown[0])
+            else:
+                _bounds(axes, shown)
+
+    return plots.inline("regret-claims", (3.9 * across, 3.0 * down), draw)
+
+
+def alone(inline: str) -> str:
+    """Inline SVG as a file of its own, on white."""
+    head, rest = inline.split(">", 1)
+    head = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return f'{head}><rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'
+
+
+def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
+    for row, check in enumerate(checks):
+        numbers, result, first = check["statistics"], check["result"], row == 0
+        if result["lower"] is not None and result["lower"] > 0:
+            axes.plot([result["lower"], result["upper"]], [row, row], color=_MEASURED, linewidth=1.5)
+        axes.plot(numbers["mean"], row, "o", color=_MEASURED, label="measured" if first else None)
+        if numbers["bound"] > 0:
+            axes.plot(
+                numbers["bound"], row, "|", color=_CLAIM, markersize=14, label="bound" if first else None
+            )
+        if numbers["largest"] > 0:
+            axes.plot(
+                numbers["largest"], row, "x", color=_LARGEST, label="largest possible" if first else None
+            )
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(checks)), [check["statistics"].get("instance", "") for check in checks])
+    axes.set_ylim(len(checks) - 0.4, -0.6)
+    axes.set_title("bound", fontsize=9)
+    axes.set_xlabel("pseudo-regret at the horizon")
+    axes.legend(frameon=False, fontsize=7)
+
+
+def _rate(axes: Any, check: Mapping[str, Any]) -> None:
+    """Means over x on logarithmic axes, with the claimed rate through their middle."""
+    numbers, result = check["statistics"], check["result"]
+    xs = [float(point[0]) for point in numbers["points"]]
+    means = [float(point[1]) for point in numbers["points"]]
+    errors = [
+        min(2 * float(point[2]), 0.9 * mean) for point, mean in zip(numbers["points"], means, strict=True)
+    ]
+    exponent, power = float(numbers["exponent"]), float(numbers["log_power"])
+    claimed = [exponent * math.log(x) + (power * math.log(math.log(x)) if power else 0.0) for x in xs]
+    shift = sum(math.log(mean) - line for mean, line in zip(means, claimed, strict=True)) / len(xs)
+    over = str(numbers.get("over", "T"))
+    rate = f"log {over}" if power else f"{over}^{exponent:g}"
+    axes.errorbar(xs, means, yerr=errors, fmt="o", color=_MEASURED, markersize=4, capsize=2, label="measured")
+    axes.plot(
+        xs,
+        [math.exp(line + shift) for line in claimed],
+        color=_CLAIM,
+        linewidth=1.2,
+        label=f"claimed: {rate}",
+    )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_title(f"{check['name']}: exponent {result['slope']:.3f}, {result['verdict']}", fontsize=9)
+    axes.set_xlabel({"T": "horizon T", "K": "arms K"}.get(over, over))
+    axes.set_ylabel("mean pseudo-regret")
+    axes.legend(frameon=False, fontsize=7)

@@ -1,0 +1,46 @@
+"use strict";
+(() => {
+  const form = document.getElementById("filters");
+  const count = document.getElementById("count");
+  const rows = [...document.querySelectorAll("tr[data-verdict]")];
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const facets = [...form.querySelectorAll("select")];
+  const words = form.elements.q;
+  const apply = () => {
+    const sought = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    rows.forEach((row, i) => {
+      const fits = facets.every((f) => !f.value || row.dataset[f.name] === f.value)
+        && sought.every((word) => texts[i].includes(word));
+      row.hidden = !fits;
+      shown += fits;
+    });
+    for (const list of document.querySelectorAll("[data-list]")) {
+      list.hidden = !list.querySelector("tr[data-verdict]:not([hidden])");
+    }
+    count.textContent = `${shown} of ${rows.length} shown`;
+  };
+  const remember = () => {
+    const kept = new URLSearchParams();
+    for (const f of [...facets, words]) if (f.value) kept.set(f.name, f.value);
+    const hash = kept.toString();
+    try {
+      history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    } catch { /* a page without an address of its own cannot keep state in it */ }
+  };
+  const restore = () => {
+    const kept = new URLSearchParams(location.hash.slice(1));
+    for (const f of facets) {
+      const value = kept.get(f.name) || "";
+      f.value = [...f.options].some((option) => option.value === value) ? value : "";
+    }
+    words.value = kept.get("q") || "";
+    apply();
+  };
+  form.addEventListener("input", () => { apply(); remember(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(() => { apply(); remember(); }));
+  addEventListener("hashchange", restore);
+  form.hidden = false;
+  restore();
+})();
