@@ -1,12 +1,13 @@
 # Needs Python >= 3.11 (with venv) and make, nothing else. PYTHON=/path/to/python picks the interpreter.
 BUDGET ?= quick
+PICTURED ?= reports/dp-linear-printed/record.html
 PYTEST_ARGS ?= -n auto --maxprocesses 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
-.PHONY: test report mutants reproduce lint types layers bench clean venv links
+.PHONY: test report mutants reproduce lint types layers bench docs picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -31,9 +32,19 @@ layers: venv
 	$(BIN)/lint-imports
 
 bench: venv
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.simulation
+	$(BIN)/python -m benchmarks.run
 
 venv: links $(STAMP)
+
+docs: venv
+	$(BIN)/python docs/build_api.py
+
+# The picture in README.md, of a committed page; needs Chromium. CHROMIUM=/path/to/chromium picks the program.
+CHROMIUM ?= chromium
+picture:
+	$(CHROMIUM) --headless --no-sandbox --hide-scrollbars --window-size=1000,1150 \
+	  --screenshot=docs/images/report.png "file://$(CURDIR)/$(PICTURED)"
 
 # On Windows, git may write a link as a text file.
 links:

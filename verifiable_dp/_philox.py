@@ -9,6 +9,8 @@ Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
@@ -39,6 +41,22 @@ def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
         return builder.trunc(shifted, ir.IntType(64))
 
     return signature, generate
+
+
+def _zeros(name: str) -> Any:
+    """An instruction that counts the zero bits at one end of a word above 0."""
+
+    @intrinsic
+    def count(typing_context, word):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return getattr(builder, name)(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+        return types.int64(types.uint64), generate
+
+    return count
+
+
+leading_zeros, trailing_zeros = _zeros("ctlz"), _zeros("cttz")
 
 
 @njit(inline="always")
@@ -85,6 +103,19 @@ def to_laplace(bits):  # type: ignore[no-untyped-def]
     if bits & np.uint64(1):
         return magnitude
     return -magnitude
+
+
+@njit
+def below(chance):  # type: ignore[no-untyped-def]
+    """The word up to which uniforms are below `chance`: to_unit(bits) < chance if bits < below(chance)."""
+    low, high = np.uint64(0), np.uint64(1) << np.uint64(53)
+    while low < high:
+        middle = (low + high) >> np.uint64(1)
+        if to_unit(middle << np.uint64(11)) < chance:
+            low = middle + np.uint64(1)
+        else:
+            high = middle
+    return low << np.uint64(11)
 
 
 @njit(nogil=True, cache=True)

@@ -69,7 +69,7 @@ def reproduce(
     scale = _validate.positive("scale", scale)
     if scale > 1:
         raise InputError(f"scale must lie in (0, 1], got {scale!r}")
-    started, cpu = time.time(), time.process_time()
+    started = time.time()
     plan = found.plan(scale)
     place = Path(out) / found.name
     store = Path(cells) if cells is not None else place / "cells"
@@ -77,7 +77,7 @@ def reproduce(
         _make(folder)
     outcomes = simulate(plan, seed, store, workers=workers, scheduler=scheduler, progress=progress)
     progress("testing statements and drawing figures")
-    spent = time.process_time() - cpu + sum(outcome.seconds for outcome in outcomes.values())
+    spent = sum(outcome.seconds for outcome in outcomes.values())
     whole = reporting.document(
         found, plan, outcomes, scale=scale, seed=seed, started=started, cpu_seconds=spent
     )

@@ -109,7 +109,8 @@ class Line:
     cells
         Names of cells. Without `xs` their runs are taken together as one curve over time.
     xs
-        One value a cell: the line is then mean regret at the horizon over that value.
+        One value a cell: the line is then mean regret at the horizon over that value, with equal weights
+        of the cells that share one.
     """
 
     label: str
