@@ -24,6 +24,9 @@ from verifiable_dp.simulation import simulate
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
 NEAR_TIES = bernoulli([0.51, 0.5, 0.5, 0.5, 0.5], "near ties")
+# The failure probability of half a threshold falls like sqrt(beta), that of a whole one faster than beta.
+CROWD = bernoulli([0.5 + 1e-9, *[0.5] * 99], "a hundred near ties")
+CROWD_BETA, CROWD_RUNS = 0.005, 1000
 
 # ---------------------------------------------------------------- neighbours
 
@@ -120,11 +123,19 @@ def survival_and_pulls(
 
 
 def survives(
-    algorithm: Any, name: str, environment: TwoPoint, *, beta: float, budget: str, seed: int, source: str
+    algorithm: Any,
+    name: str,
+    environment: TwoPoint,
+    *,
+    beta: float,
+    budget: str,
+    seed: int,
+    source: str,
+    runs: int | None = None,
 ) -> Check:
     """The best arm is not eliminated, w.p. >= 1 - beta; an elimination algorithm's most delicate promise."""
     played = with_parameters(algorithm, n_arms=environment.n_arms)
-    done = simulate(played, environment, runs=TRIALS[budget], seed=seed, points=2)
+    done = simulate(played, environment, runs=runs or TRIALS[budget], seed=seed, points=2)
     best = int(np.argmax(environment.means))
     if done.active is not None:
         lost = ~done.active[:, best]
@@ -208,6 +219,14 @@ class Hasty(DPSE):
     def removed(self, state: Any, released: FloatArray) -> BoolArray:
         """Gaps count eightfold."""
         return super().removed(state, 8 * released)
+
+
+class HalfThreshold(DPSE):
+    """Removes arms at half the threshold."""
+
+    def removed(self, state: Any, released: FloatArray) -> BoolArray:
+        """Gaps count twice."""
+        return super().removed(state, 2 * released)
 
 
 class Timid(DPSE):

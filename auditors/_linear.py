@@ -11,8 +11,9 @@ from verifiable_dp._validate import BoolArray, FloatArray
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.algorithms._design import core_limit
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
+from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditors._shared import RUNS, TRIALS, original, with_parameters
+from verifiable_dp.auditors._shared import RUNS, TABLE_RUNS, TRIALS, original, prices, with_parameters
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
@@ -164,6 +165,25 @@ def regret(
         seed=seed,
         source=event.replace("-", " ").capitalize(),
     )
+
+
+PRICES = (0.1, 0.5, 1.0, 5.0)
+
+
+def price(algorithm: Any, claim: str, *, budget: str, seed: int, workers: int) -> Check:
+    """Regret over that of phased elimination without privacy, for two theta."""
+    rule = original(algorithm)
+    free = LinearElimination(rule.actions, rule.horizon)
+    played = [
+        (with_parameters(algorithm, epsilon=epsilon), free, on_circle(rule.actions, number))
+        for number in range(2)
+        for epsilon in PRICES
+    ]
+    caption = (
+        f"d = 2, K = {rule.n_arms} actions and theta uniform on the sphere, rewards -1 or 1, beta = 1/T: "
+        f"{rule.name} beside phased elimination, {TABLE_RUNS[budget]} runs of each."
+    )
+    return prices(claim, played, caption=caption, budget=budget, seed=seed, workers=workers)
 
 
 # ---------------------------------------------------------------- mutants of removal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.auditing.auditor import AlteredNoise, Mutant, Wrapped
 from verifiable_dp.environments import Environment, TwoPoint, s1
 from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.evidence import tables
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair, TablePair
 from verifiable_dp.simulation import simulate
@@ -20,6 +21,7 @@ SETTINGS = ("C1", "C2", "C3", "C4")
 RUNS = {"mutant": 30, "quick": 30, "standard": 100, "thorough": 300}  # of a mean
 TRIALS = {"mutant": 200, "quick": 300, "standard": 1000, "thorough": 3000}  # of a probability
 TABLE_RUNS = {"quick": 12, "standard": 50, "thorough": 150}  # of a mean in a table
+_OTHER_SEED = 0x5EED  # runs of two algorithms are independent
 
 
 def with_parameters(algorithm: Any, **changes: Any) -> Any:
@@ -73,6 +75,43 @@ def mean_regret(
         horizon=horizon,
     )
     return check, done.regret
+
+
+def prices(
+    claim: str,
+    played: Sequence[tuple[Any, Any, Environment]],
+    *,
+    caption: str,
+    budget: str,
+    seed: int,
+    workers: int,
+) -> Check:
+    """The price of privacy: a table of (private algorithm, algorithm without privacy, environment).
+
+    Runs of the two are independent; what is played in several rows is played once.
+    """
+    done: dict[tuple[Any, Any], FloatArray] = {}
+
+    def regret(player: Any, where: Environment, own_seed: int) -> FloatArray:
+        key = (player, where)
+        if key not in done:
+            found = simulate(player, where, runs=TABLE_RUNS[budget], seed=own_seed, workers=workers, points=2)
+            done[key] = found.regret
+        return done[key]
+
+    rows = [
+        tables.row(
+            regret(private, where, seed),
+            regret(free, where, seed + _OTHER_SEED),
+            instance=where.name,
+            private=private.name,
+            free=free.name,
+            epsilon=float(original(private).epsilon),
+            horizon=int(private.horizon),
+        )
+        for private, free, where in played
+    ]
+    return tables.prices(f"{claim}: price of privacy", rows, claim=claim, caption=caption)
 
 
 class Interpreted:

@@ -20,13 +20,14 @@ from verifiable_dp.auditors._shared import (
     HALF_NOISE,
     NO_NOISE,
     TRIALS,
+    Interpreted,
     mean_regret,
     noise_times,
     original,
     with_parameters,
 )
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import Pareto
+from verifiable_dp.environments import Discrete, Pareto
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.mechanisms.tree import SLOT_BITS
@@ -43,6 +44,8 @@ INSTANCE: dict[str, Any] = {
     "constants": 100.0,
 }
 SHORT = 1000
+ACTIVE = 40_000_000
+SURE = Discrete(((1.0, 1.0), (-1.0, -1.0)), ((0.5, 0.5), (0.5, 0.5)), "arms that pay 1 and -1")  # E X^2 = 1
 BETA = 0.1  # failure probability of one arm's estimate in the check of Lemma 3
 ARMS = Pareto((0.6, 0.3), 3.0, "two Pareto arms of shape 3")  # E X^2 = .48
 
@@ -93,7 +96,7 @@ def moments(v: float, budget: str, seed: int, constants: Sequence[float] = (4.0,
 
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
-    """Lemma 3 at the end of a short run, Theorem 2 at the same horizon, where it is vacuous, and Lemma 10."""
+    """Lemma 3 at the end of a short run, Theorem 2 there, where it is vacuous, and where not; Lemma 10."""
     short = with_parameters(algorithm, horizon=SHORT, n_arms=2)
     rule = original(short)
     runs = np.arange(TRIALS[budget])
@@ -120,8 +123,29 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         workers=workers,
         runs=10,
     )
+    if budget != "mutant":
+        checks = [lemma, check, active(algorithm, budget, seed, workers)]
+    else:
+        checks = [lemma, check]
     ratios = [found for v in sorted({0.5, rule.v}) for found in moments(v, budget, seed)]
-    return [lemma, check, *ratios]
+    return [*checks, *ratios]
+
+
+def active(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
+    """Theorem 2 on the widest gap that u = 1 allows, at a horizon where its bound is active."""
+    played = with_parameters(algorithm, horizon=ACTIVE, n_arms=2, v=1.0, u=1.0)
+    rule = original(played)
+    check, _ = mean_regret(
+        played,
+        SURE,
+        lambda gaps, t: regret_bound(gaps, t, rule),
+        claim="theorem-2",
+        budget=budget,
+        seed=seed,
+        workers=workers,
+        runs=3,
+    )
+    return check
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -153,7 +177,7 @@ def _moved(algorithm: Any, when: int, item: int, times: float) -> TablePair:
     return TablePair(table, when, 0, limit, (-most, most))
 
 
-class Untruncated(DPRobustUCB):
+class Untruncated(Interpreted, DPRobustUCB):
     """Inserts rewards as they are."""
 
     def query(self, state: TreeState) -> Query:
@@ -161,7 +185,7 @@ class Untruncated(DPRobustUCB):
         return replace(super().query(state), ask=None)
 
 
-class Redrawn(family.Redrawn, DPRobustUCB):
+class Redrawn(Interpreted, family.Redrawn, DPRobustUCB):
     """See the family."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +15,23 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import EliminationState
 from verifiable_dp.algorithms.dp_se import DPSE, epoch_length, threshold
 from verifiable_dp.algorithms.dp_ucb import DPUCB
+from verifiable_dp.algorithms.se import SE
 from verifiable_dp.auditing.auditor import Auditor, Mutant
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import RUNS, mean_regret, original, settings, with_parameters
+from verifiable_dp.auditors._shared import (
+    RUNS,
+    TABLE_RUNS,
+    mean_regret,
+    original,
+    prices,
+    settings,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import TwoPoint, bernoulli, s1
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.mechanisms import Laplace
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.simulation import simulate
 
@@ -105,8 +117,103 @@ def rate_checks(
     return checks
 
 
+def crowded(algorithm: Any, budget: str, seed: int) -> Check:
+    """Survival among a hundred arms that are all but tied, where half the threshold would not do.
+
+    At epsilon = 10 sampling decides and not the noise.
+    """
+    played = with_parameters(
+        algorithm, n_arms=family.CROWD.n_arms, epsilon=10.0, horizon=10**15, beta=family.CROWD_BETA
+    )
+    return family.survives(
+        played,
+        "lemma-4.2",
+        family.CROWD,
+        beta=family.CROWD_BETA,
+        budget=budget,
+        seed=seed,
+        source="Lemma 4.2",
+        runs=family.CROWD_RUNS,
+    )
+
+
+PRICES = (0.01, 0.05, 0.1, 0.25, 1.0)
+
+
+def price(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
+    """Regret over that of SE on C1 to C4."""
+    k, horizon = algorithm.n_arms, 10**7
+    played = [
+        (with_parameters(algorithm, epsilon=epsilon, horizon=horizon, beta=None), SE(k, horizon), where)
+        for where in settings(k, budget)
+        for epsilon in PRICES
+    ]
+    return prices(
+        "theorem-4.3",
+        played,
+        caption=f"C1 to C4 with K = {k} arms, beta = 1/T: DP-SE beside SE, {TABLE_RUNS[budget]} runs each.",
+        budget=budget,
+        seed=seed,
+        workers=workers,
+    )
+
+
+def late(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
+    """Theorem 4.3 on C1 at a horizon where its bound is active: at 5e7 it exceeds T times the gap."""
+    check, _ = mean_regret(
+        with_parameters(algorithm, horizon=LAW, beta=None),
+        replace(s1("C1", algorithm.n_arms), name="C1, T = 1e12"),
+        lambda gaps, t: regret_bound(gaps, t, original(algorithm).epsilon),
+        claim="theorem-4.3",
+        budget=budget,
+        seed=seed,
+        workers=workers,
+    )
+    return check
+
+
+FEW = 1e-3  # epsilon at which the noise decides about the gap .8
+LAW = 10**12  # horizon of the exponents over other quantities
+
+
+def exponents(algorithm: Any, budget: str, seed: int) -> list[Check]:
+    """Exponents of Theorem 4.3 over K - 1 and 1/epsilon where the noise decides, and over 1/Delta.
+
+    The two terms are active in turn: 288 log T/epsilon an arm for gaps of .8 at epsilon = .001 and below,
+    3072 log T/Delta for epsilon = 10. Gaps are halved, so that they lie alike between two thresholds.
+    """
+    common: dict[str, Any] = {"horizon": LAW, "beta": None}
+
+    def point(x: float, means: Sequence[float], epsilon: float) -> tuple[float, FloatArray]:
+        played = with_parameters(algorithm, n_arms=len(means), epsilon=epsilon, **common)
+        return x, simulate(played, bernoulli(means), runs=RUNS[budget], seed=seed, points=2).regret
+
+    arms = [point(k - 1, [0.9, *[0.1] * (k - 1)], FEW) for k in (9, 17, 33, 65, 129, 257)]
+    budgets = [point(1 / e, [0.9, *[0.1] * 4], e) for e in FEW * 0.5 ** np.arange(6)]
+    gaps = [point(1 / g, [0.9, *[0.9 - g] * 4], 10.0) for g in 0.09 * 0.5 ** np.arange(6)]
+    laws = (
+        ("K", "number of suboptimal arms", "gap .8, epsilon = .001", arms),
+        ("epsilon", "1/epsilon", "five arms, gap .8", budgets),
+        ("Delta", "1/Delta", "five arms, epsilon = 10", gaps),
+    )
+    return [
+        evidence.scaling(
+            f"theorem-4.3 exponent over {name}",
+            points,
+            exponent=1.0,
+            log_power=0.0,
+            margin=0.1,  # log(K log(2/Delta) T) beside log T
+            claim="theorem-4.3",
+            instance=instance,
+            over=over,
+            horizon=LAW,
+        )
+        for name, over, instance, points in laws
+    ]
+
+
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
-    """Lemma 4.2, Theorem 4.3 on C1 to C4 with its rate, DP-UCB beside it, and Theorem 4.4.
+    """Lemma 4.2, Theorem 4.3 on C1 to C4 with its rates, DP-UCB beside it, and Theorem 4.4.
 
     With budget ``mutant``: C2 alone, and no comparison.
     """
@@ -151,6 +258,10 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
                 )
             )
     checks.append(minimax_regret(algorithm, budget, seed, workers))
+    checks += [crowded(algorithm, budget, seed), *exponents(algorithm, budget, seed)]
+    if budget != "mutant":
+        checks.append(late(algorithm, budget, seed, workers))
+        checks.append(price(algorithm, budget, seed, workers))
     return checks + rate_checks(algorithm, log_power=1.0, claim="theorem-4.3", budget=budget, seed=seed)
 
 
@@ -169,6 +280,23 @@ def schedule(algorithm: Any) -> list[family.Epoch]:
 def pairs(algorithm: Any) -> list[TablePair]:
     """Tables near the thresholds of the first two epochs."""
     return family.near_threshold(algorithm.n_arms, algorithm.horizon, algorithm.epsilon, schedule(algorithm))
+
+
+class SplitBudget(DPSE):
+    """Gives each arm epsilon/K, in the noise and in the epochs' lengths."""
+
+    @functools.cached_property
+    def _split(self) -> DPSE:
+        return DPSE(self.n_arms, self.epsilon / self.n_arms, self.horizon, self.beta)
+
+    @functools.cached_property
+    def _schedule(self) -> tuple[IntArray, FloatArray]:
+        return self._split._schedule
+
+    @property
+    def mechanism(self) -> Laplace:
+        """Lap(K/epsilon) on sums."""
+        return self._split.mechanism
 
 
 class LongEpochs(DPSE):
@@ -198,6 +326,18 @@ _MUTANTS: Sequence[Mutant] = (
         "inverted",
         "the best arms are removed",
         lambda algorithm: family.Inverted(**algorithm.parameters),
+        "regret",
+    ),
+    Mutant(
+        "epsilon/K per arm",
+        "the budget is split between arms, though a reward enters the sum of one arm only",
+        lambda algorithm: SplitBudget(**algorithm.parameters),
+        "regret",
+    ),
+    Mutant(
+        "half threshold",
+        "arms are removed at h_e + c_e, half the threshold",
+        lambda algorithm: family.HalfThreshold(**algorithm.parameters),
         "regret",
     ),
     Mutant(

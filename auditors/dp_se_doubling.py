@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from verifiable_dp._validate import FloatArray
@@ -12,8 +13,9 @@ from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.auditing.auditor import Auditor, Mutant
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors import dp_se
-from verifiable_dp.auditors._shared import mean_regret, original, settings
+from verifiable_dp.auditors._shared import mean_regret, original, settings, with_parameters
 from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.environments import s1
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
 
@@ -55,6 +57,8 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         )[0]
         for environment in settings(algorithm.n_arms, budget)
     ]
+    if budget != "mutant":
+        checks.append(late(algorithm, budget, seed, workers))
     return checks + dp_se.rate_checks(
         algorithm,
         dp_se.RANGES[1:],
@@ -63,6 +67,21 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         budget=budget,
         seed=seed,
     )
+
+
+def late(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
+    """The bound on C1 at a horizon where it is active."""
+    rule = original(algorithm)
+    check, _ = mean_regret(
+        with_parameters(algorithm, horizon=dp_se.LAW),
+        replace(s1("C1", algorithm.n_arms), name="C1, T = 1e12"),
+        lambda gaps, t: regret_bound(gaps, t, rule.epsilon, rule.first_guess),
+        claim="theorem-4.3 with restarts",
+        budget=budget,
+        seed=seed,
+        workers=workers,
+    )
+    return check
 
 
 def schedule(algorithm: Any) -> list[family.Epoch]:

@@ -25,9 +25,12 @@ EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
 
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     """Theorem 2 with its numbers for several theta, and Lemma 5 at beta = .1 and T = 1e5."""
-    return family.regret(
+    checks = family.regret(
         algorithm, LDPLinear, "theorem-2", "lemma-5", budget=budget, seed=seed, workers=workers
     )
+    if budget == "mutant":
+        return checks
+    return [*checks, family.price(algorithm, "theorem-2", budget=budget, seed=seed, workers=workers)]
 
 
 class MeanScale(LDPLinear):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,23 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.se import SE, SEState, radius
 from verifiable_dp.auditing.auditor import Auditor, Mutant
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import Interpreted, first_round, mean_regret, settings, with_parameters
+from verifiable_dp.auditors._shared import (
+    TRIALS,
+    Interpreted,
+    first_round,
+    mean_regret,
+    settings,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import bernoulli
+from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
+from verifiable_dp.simulation import simulate
 
 BETA = 0.1  # of the checks that speak of probability
+SMALL_GAP = 0.1
 LARGE_GAPS = bernoulli([0.9, 0.3, 0.1], "large gaps")
 
 
@@ -45,6 +56,45 @@ def regret_bound(gaps: FloatArray, horizon: float) -> float:
     return float(np.sum(bad * pulls_bound(bad, len(gaps), 1 / horizon))) + 1
 
 
+STEP = 1.1  # ratio of the ends of two blocks of sweeps
+
+
+def safe_sweeps(gap: float, n_arms: int, beta: float, eta: float) -> int:
+    """Sweeps up to which an arm with this gap stays, with probability 1 - eta.
+
+    In sweep r it leaves only if the sum S of r differences exceeds r (2 radius(r)), that is its mean r Delta
+    by x(r) = r (2 radius(r) - Delta). Differences of rewards in [0, 1] are 1/2-sub-Gaussian, so that S - r
+    Delta exceeds x by sweep n with probability exp(-x^2/n) at most (Doob); the union is over blocks of
+    sweeps that end at n = 1.1^j, each with its least x.
+    """
+    left, total, start = eta, 0, 1
+    while True:
+        end = max(start, math.floor(start * STEP))
+        sweeps = np.arange(start, end + 1, dtype=np.float64)
+        least = float(np.min(sweeps * (2 * radius(n_arms, sweeps, beta) - gap)))
+        left -= math.exp(-(least**2) / end) if least > 0 else 1.0
+        if left < 0:
+            return total
+        total, start = end, end + 1
+
+
+def least_sweeps(algorithm: Any, budget: str, seed: int) -> Check:
+    """The worse of two arms stays as long as `safe_sweeps`; half the threshold removes it sooner."""
+    sweeps = safe_sweeps(SMALL_GAP, 2, BETA, BETA)
+    played = with_parameters(algorithm, n_arms=2, horizon=4 * sweeps, beta=BETA)
+    where = bernoulli([0.5 + SMALL_GAP / 2, 0.5 - SMALL_GAP / 2], "a small gap")
+    done = simulate(played, where, runs=TRIALS[budget], seed=seed, points=2)
+    return evidence.probability(
+        f"least-sweeps on {where.name}",
+        done.pulls[:, 1] < sweeps,
+        probability=BETA,
+        claim="least-sweeps",
+        instance=where.name,
+        horizon=4 * sweeps,
+        sweeps=sweeps,
+    )
+
+
 def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     """Pulls and survival at beta = .1, mean regret at beta = 1/T; with budget ``mutant`` at T = 2e4 on C2."""
     if budget == "mutant":
@@ -59,6 +109,7 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         seed=seed,
         source="successive elimination, derived",
     )
+    checks.append(least_sweeps(algorithm, budget, seed))
     for environment in settings(algorithm.n_arms, budget):
         check, _ = mean_regret(
             algorithm,
@@ -97,6 +148,12 @@ class Hasty(_Changed):
     """An eighth of the radius."""
 
     times = 0.125
+
+
+class HalfThreshold(_Changed):
+    """Half of two radii."""
+
+    times = 0.5
 
 
 class Greedy(_Changed):
@@ -142,6 +199,7 @@ _MUTANTS = tuple(
     Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
     for name, fault, kind in (
         ("hasty", "arms leave at an eighth of the radius", Hasty),
+        ("half threshold", "arms leave at one radius, half the threshold", HalfThreshold),
         ("greedy", "arms leave as soon as they are behind", Greedy),
         ("timid", "arms leave at six times the radius only", Timid),
         ("inverted", "the best arms are removed", Inverted),
@@ -161,6 +219,21 @@ CLAIMS = (
         ),
         "probability",
         pulls_bound,
+    ),
+    RegretClaim(
+        "least-sweeps",
+        "With probability 1 - eta arm a stays until sweep r0 or longer: the threshold of two radii is met.",
+        "r0: sum over blocks (n', n] up to r0, n = 1.1 n', of exp(-x^2/n) <= eta, x the least "
+        "r (2 radius(r) - Delta_a) in the block",
+        Source(
+            papers.EVEN_DAR,
+            "successive elimination",
+            "derived for the radius used here: Doob's inequality for sums of differences, union over blocks; "
+            "checked at eta = beta = .1",
+        ),
+        "probability",
+        safe_sweeps,
+        "rewards in [0, 1]",
     ),
     RegretClaim(
         "regret",

@@ -12,18 +12,23 @@ from verifiable_dp import _statefile, _validate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import registry, targets
+from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.audit import audit_algorithm
 from verifiable_dp.auditing.groups import asked_again
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
+from verifiable_dp.auditing.players import Player
 from verifiable_dp.auditing.process import Exec
 from verifiable_dp.auditing.regret import regret_only
 from verifiable_dp.auditing.user import audit_function
+from verifiable_dp.environments import bernoulli
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE
 from verifiable_dp.noise import Noise
+from verifiable_dp.reporting.declarations import given as read_declarations
 from verifiable_dp.reporting.record import Report, finish
 from verifiable_dp.session import Session
 
 Target = Algorithm | Callable[..., Any] | Exec | str
+Declared = str | PathLike[str] | Mapping[str, Any] | None
 
 
 def resolve(target: Target) -> tuple[Any, str]:
@@ -98,6 +103,7 @@ def audit(
     group: int | None = None,
     rho: float | None = None,
     curve: bool = False,
+    declarations: Declared = None,
     progress: Progress = silent,
 ) -> Report:
     """Test a privacy promise and write down the evidence.
@@ -145,6 +151,9 @@ def audit(
         For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
     curve
         Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho`.
+    declarations
+        Path of a TOML file (`verifiable-dp init` writes one to start from), or its values: what is stated
+        of the deployment goes into the record as a declaration.
     progress
         Called with a line of text at each stage.
 
@@ -166,6 +175,7 @@ def audit(
     if delta is not None:
         delta = _validate.delta(delta)
     demands = _demands(group, rho, curve, epsilon=epsilon, delta=delta, sequential=sequential)
+    declared = read_declarations(declarations)
     sizes_of(budget)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
@@ -208,7 +218,8 @@ def audit(
         )
     else:
         raise InputError(f"target: {name} is neither an algorithm nor callable")
-    return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+    cpu = time.process_time() - cpu
+    return finish(draft, started=started, cpu_seconds=cpu, declarations=declared)
 
 
 def _demands(
@@ -249,19 +260,63 @@ def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
 
 
 def check_regret(
-    target: Algorithm | str,
+    target: Target,
     *,
+    bound: float | str | Callable[..., float] | None = None,
+    scaling: Mapping[str, Any] | None = None,
+    environments: Any = None,
+    n_arms: int | None = None,
+    horizon: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    runs: int | None = None,
+    beta: float | None = None,
+    gap: float | None = None,
+    values: Mapping[str, Sequence[float]] | None = None,
+    better_than: Target | None = None,
+    factor: float = 1.0,
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Report:
-    """Test the regret theorems of a catalogue algorithm.
+    """Test theorems about regret: those of a catalogue algorithm, or your own claims about any algorithm.
+
+    Without `bound`, `scaling` and `better_than` the claims are those of the catalogue algorithm's papers.
 
     Parameters
     ----------
     target
-        An algorithm from `make`, or a catalogue name (then with the parameters of its experiments).
+        An algorithm from `make`, or a catalogue name (without claims of your own: with the parameters of its
+        experiments). With claims of your own also a subclass of `Algorithm` or an object of it, a class of
+        bandits (`select`/`update` and the like), `make(n_arms, horizon, **parameters)` that returns one of
+        these, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or ``file.py:name`` /
+        ``package.module:name`` of one.
+    bound
+        What the mean of the pseudo-regret at the horizon is claimed not to exceed: a number, or
+        `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
+        and the algorithm's parameters; or ``file.py:function``.
+    scaling
+        Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
+        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T; ``(0.5, 0.05)`` is an exponent
+        with its margin (.15 if not given). An exponent of T or K between 0 and 1 is a claim on the worst
+        instance, whose gap is looked for at each T, unless `gap` is given.
+    environments
+        An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
+        for wide gaps, a near tie and equal gaps.
+    n_arms, horizon
+        K and T, needed for your own code; rates over T are measured from T/32 to T.
+    parameters
+        Of the algorithm, by name.
+    runs
+        Of every point; 64, 256 or 1024 by `budget` if None.
+    beta
+        The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
+    gap
+        Of the instance of rates, in units of the range of rewards; .25 if None.
+    values
+        Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
+    better_than, factor
+        Another target: the mean regret of `target` times `factor` is claimed to be at most its mean regret.
     budget
         ``quick``, ``standard`` or ``thorough``.
     seed, workers
@@ -277,19 +332,135 @@ def check_regret(
     Raises
     ------
     InputError
-        If an argument is unusable, or the algorithm has no auditor.
+        If an argument is unusable: one line that names it and what is accepted; without claims of your own,
+        if the algorithm has no auditor.
     """
     _validate.choice("budget", budget, BUDGETS)
-    seed = _validate.integer("seed", seed, least=0)
+    seed, workers = _validate.integer("seed", seed, least=0), _workers(workers)
     started, cpu = time.time(), time.process_time()
-    if isinstance(target, str):
-        auditor = registry.auditor(target)
-        algorithm = auditor.algorithm(**(auditor.experiment or auditor.instance))
+    extra: dict[str, Any] = {
+        "environments": environments,
+        "n_arms": n_arms,
+        "horizon": horizon,
+        "parameters": parameters,
+        "runs": runs,
+        "beta": beta,
+        "gap": gap,
+        "values": values,
+    }
+    if bound is None and scaling is None and better_than is None:
+        algorithm = _with_theorems(target)
+        for name, value in extra.items():
+            if value is not None:
+                raise InputError(f"{name} goes with bound, scaling or better_than: claims of your own")
+        progress("regret checks")
+        draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
     else:
-        algorithm = target
-    progress("regret checks")
-    draft = regret_only(algorithm, budget=budget, seed=seed, workers=_workers(workers))
+        draft = claims_of_regret.check_claims(
+            *_claimed(target, bound, scaling, better_than, factor, budget, **extra),
+            budget=budget,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def _with_theorems(target: Target) -> Algorithm:
+    """A catalogue algorithm.
+
+    Raises
+    ------
+    InputError
+        If it is the user's own code, whose theorems are not known.
+    """
+    if isinstance(target, str) and ":" not in target:
+        auditor = registry.auditor(target)
+        return auditor.algorithm(**(auditor.experiment or auditor.instance))
+    if not isinstance(target, Algorithm):
+        raise InputError(
+            "bound, scaling or better_than must be given: the claims of your own code are not known"
+        )
+    return target
+
+
+def _claimed(
+    target: Target,
+    bound: Any,
+    scaling: Any,
+    better_than: Target | None,
+    factor: float,
+    budget: str,
+    *,
+    environments: Any,
+    n_arms: int | None,
+    horizon: int | None,
+    parameters: Mapping[str, Any] | None,
+    runs: int | None,
+    beta: float | None,
+    gap: float | None,
+    values: Mapping[str, Sequence[float]] | None,
+) -> tuple[claims_of_regret.Subject, claims_of_regret.Claims]:
+    """What is checked of whom, from the arguments of `check_regret`."""
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
+    given = _instances(environments)
+    if given and n_arms is None:
+        n_arms = given[0].n_arms
+    subject = _subject(target, n_arms, horizon, parameters or {})
+    return subject, claims_of_regret.claims(
+        subject,
+        bound=bound,
+        scaling=scaling,
+        instances=given,
+        runs=claims_of_regret.RUNS[budget] if runs is None else runs,
+        beta=beta,
+        gap=gap,
+        values=values,
+        rival=None if better_than is None else _rival(better_than, subject),
+        factor=factor,
+    )
+
+
+def _subject(
+    target: Target, n_arms: int | None, horizon: int | None, parameters: Mapping[str, Any]
+) -> claims_of_regret.Subject:
+    if isinstance(target, Exec):
+        raise InputError("target must be Python code: the regret of a command is not measured")
+    thing, name = resolve(target)
+    if isinstance(target, str) and ":" not in target:
+        thing = instance(target, n_arms=n_arms, horizon=horizon, **parameters)
+    return claims_of_regret.Subject.of(thing, name, n_arms=n_arms, horizon=horizon, parameters=parameters)
+
+
+def _rival(target: Target, subject: claims_of_regret.Subject) -> claims_of_regret.Subject:
+    """The rival at the same number of arms and horizon, with the parameters that it also has."""
+    setting = subject.setting
+    thing, _ = resolve(target)
+    if isinstance(target, str) and ":" not in target:
+        takes = _fields(thing.algorithm)
+        shared = {key: value for key, value in setting.parameters.items() if key in takes}
+    elif isinstance(thing, Algorithm):
+        shared = {}
+    else:
+        player = Player.of(thing, {})
+        shared = {key: value for key, value in setting.parameters.items() if key in player.names}
+    return _subject(target, setting.n_arms, setting.horizon, shared)
+
+
+def _instances(given: Any) -> list[Any]:
+    """Environments from an environment, several, or lists of means; empty for None."""
+    if given is None:
+        return []
+    several = [given] if hasattr(given, "gaps") else given
+    if not isinstance(several, Sequence) or isinstance(several, str) or not several:
+        raise InputError(
+            "environments must be an environment, several, or lists of means such as [[0.9, 0.5]], "
+            f"got {given!r}"
+        )
+    if all(isinstance(mean, int | float) for mean in several):
+        several = [several]
+    return [item if hasattr(item, "gaps") else bernoulli(item) for item in several]
 
 
 def restore(path: str | PathLike[str], *, noise: Noise | None = None, again: bool = False) -> Session:
@@ -326,6 +497,7 @@ def evidence(
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
+    declarations: Declared = None,
     progress: Progress = silent,
 ) -> Report:
     """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
@@ -338,6 +510,7 @@ def evidence(
         If the name is unknown or an argument is unusable.
     """
     _validate.choice("budget", budget, BUDGETS)
+    declared = read_declarations(declarations)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
     started, cpu = time.time(), time.process_time()
@@ -345,7 +518,8 @@ def evidence(
         algorithm, budget=budget, seed=seed, workers=_workers(workers), mutants=not printed, progress=progress
     )
     if printed:
-        return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+        cpu = time.process_time() - cpu
+        return finish(draft, started=started, cpu_seconds=cpu, declarations=declared)
     progress("regret checks")
     regret = regret_only(
         auditor.algorithm(**(auditor.experiment or auditor.instance)),
@@ -357,7 +531,8 @@ def evidence(
     )
     draft["regret"] = regret["regret"]
     draft["mutants"] = [*draft["mutants"], *regret["mutants"]]
-    return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+    cpu = time.process_time() - cpu
+    return finish(draft, started=started, cpu_seconds=cpu, declarations=declared)
 
 
 def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:
@@ -370,6 +545,9 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
     """
     target, plan, claim = record["target"], record["plan"], record["claim"]
     started = time.time()
+    if "regret" in plan:
+        draft = claims_of_regret.again(record, workers=_workers(workers), progress=progress)
+        return dict(finish(draft, started=started, cpu_seconds=0.0).record)
     common: dict[str, Any] = {
         "seed": int(record["seed"]),
         "workers": _workers(workers),
@@ -378,7 +556,7 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
     }
     has_privacy = bool(record["checks"])
     regret = record.get("regret") or {}
-    draft: dict[str, Any] = {}
+    draft = {}
     if target["kind"] == "algorithm":
         algorithm = registry.make(target["name"], **target["parameters"])
         if has_privacy:

@@ -328,6 +328,7 @@ ERRATA = (
         "Delta_a^(-(2+v)/v): the proof removes an arm at Delta >= D and counts pulls as if at D^2.",
         "regret",
         local_rate,
+        ("ldp-robust-se/theorem-7-printed",),
     ),
     Erratum(
         "moment-exponent",

@@ -57,6 +57,9 @@ class Erratum:
         What it breaks: ``privacy``, ``regret``, a ``proof`` or the ``text`` alone.
     find
         `find(seed)` produces the evidence in some seconds; None where the text alone shows the slip.
+    claims
+        Claims of the catalogue, as ``algorithm/claim``, that state what is printed: this evidence
+        contradicts them.
 
     Raises
     ------
@@ -70,6 +73,7 @@ class Erratum:
     right: str
     kind: str
     find: Callable[[int], Findings] | None = None
+    claims: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _validate.choice("kind", self.kind, KINDS)
@@ -103,9 +107,16 @@ def examine(erratum: Erratum, seed: int = 0) -> dict[str, Any]:
         "checks_of_printed": printed,
         "checks_of_right": corrected,
         "counterexample": dict(found.counterexample),
+        "claims": list(erratum.claims),
         "command": f"verifiable-dp errata {erratum.name}",
         "outcome": outcome(erratum.kind, printed, corrected),
     }
+
+
+def examine_named(task: tuple[str, int]) -> dict[str, Any]:
+    """As `examine`, by name and seed, so that it can be sent to a worker."""
+    name, seed = task
+    return examine(chosen([name])[0], seed)
 
 
 def registered() -> list[Erratum]:

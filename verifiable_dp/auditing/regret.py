@@ -1,14 +1,35 @@
-"""Regret checks of a catalogue algorithm, on their own."""
+"""Regret checks on their own: those of a catalogue algorithm, and claims about anyone's algorithm."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from verifiable_dp._validate import InputError
+import numpy as np
+
+from verifiable_dp import _validate, engine, environments
+from verifiable_dp._validate import FloatArray, InputError
 from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import drafts, registry
+from verifiable_dp.auditing import drafts, players, rates, registry, targets
+from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.plans import NOT_COVERED, Progress, silent
+from verifiable_dp.auditing.players import Part, Player, Setting
+from verifiable_dp.auditing.rates import GAP, Rate
+from verifiable_dp.auditing.study import cell_seed
+from verifiable_dp.auditing.targets import Source
+from verifiable_dp.claims import RegretClaim
+from verifiable_dp.claims import Source as Proof
+from verifiable_dp.environments import Environment, TwoPoint
+from verifiable_dp.evidence import regret as judges
 from verifiable_dp.evidence.blackbox import CONFIDENCE
+from verifiable_dp.evidence.check import Check
+
+RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
+_SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
+_FINALISTS = 3  # gaps that the search for the worst one looks at twice
+_PROOF = Proof("the claim of whoever ran the check", "as given")
 
 
 def regret_only(
@@ -44,7 +65,7 @@ def regret_only(
                 "fault": mutant.fault,
                 "breaks": "regret",
                 "verdict": "contradicted" if wrong else "not_contradicted",
-                "decided_by": wrong[0].name if wrong else "",
+                "decided_by": "; ".join(c.name for c in wrong),
                 "counterexample": {},
                 "checks": [c.as_dict() for c in found],
             }
@@ -67,5 +88,570 @@ def regret_only(
             "checks": [c.as_dict() for c in checks],
         },
         "not_covered": ["privacy: only regret was checked", *NOT_COVERED[2:]],
+        "seed": seed,
+    }
+
+
+# ---------------------------------------------------------------- claims about anyone's algorithm
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm with what it is called and how it is given.
+
+    Attributes
+    ----------
+    name
+        In the report.
+    player, setting
+        What is played, at which number of arms, horizon and parameters.
+    listed
+        Whether it is found in the catalogue under its name.
+    source
+        Where its code is.
+    """
+
+    name: str
+    player: Player
+    setting: Setting
+    listed: bool
+    source: Source
+
+    @classmethod
+    def of(
+        cls,
+        thing: Any,
+        name: str,
+        *,
+        n_arms: int | None = None,
+        horizon: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Subject:
+        """Recognise a target; numbers that an `Algorithm` brings along need not be given.
+
+        Raises
+        ------
+        InputError
+            If its form is not known, or a number or a parameter is missing or does not fit.
+        """
+        given = dict(parameters or {})
+        listed, code = False, thing
+        if isinstance(thing, Algorithm):
+            listed, code = registry.find(thing) is not None, type(thing)
+            given = {**thing.parameters, **given}
+            own = {key: given.pop(key, None) for key in ("n_arms", "horizon")}
+            n_arms = own["n_arms"] if n_arms is None else n_arms
+            horizon = own["horizon"] if horizon is None else horizon
+        player = Player.of(code, given)
+        for key, value in given.items():
+            if not player.takes(key):
+                known = ", ".join(player.names) or "none"
+                raise InputError(f"parameters: {key!r} must be a parameter of {name}, which are: {known}")
+            if not isinstance(thing, Algorithm) and not isinstance(value, int | float | str | None):
+                raise InputError(f"parameters: {key} must be a number, a string or None, got {value!r}")
+        for key, number, flag in (("n_arms", n_arms, "--arms K"), ("horizon", horizon, "--horizon T")):
+            if number is None:
+                raise InputError(f"{key} must be given for your own code ({flag})")
+        arms, rounds = _validate.arms_and_horizon(n_arms, horizon)
+        words = name if ":" in name else getattr(code, "__qualname__", name)
+        return cls(name, player, Setting(arms, rounds, given), listed, Source.of(code, words))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of its rewards, [0, 1] where it is not finite or not known."""
+        made = self.player.made(self.setting)
+        known = isinstance(made, Algorithm) and bool(np.isfinite(made.bounds).all())
+        return made.bounds if known else (0.0, 1.0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The target of a record."""
+        parameters = {
+            key: value.item() if isinstance(value, np.generic) else value
+            for key, value in self.setting.parameters.items()
+        }
+        made = self.player.made(self.setting) if self.listed else None
+        if isinstance(made, Algorithm):
+            return drafts.target(made, registry.find(made))
+        return {
+            "name": self.name,
+            "kind": "user",
+            "parameters": {"n_arms": self.setting.n_arms, "horizon": self.setting.horizon, **parameters},
+            "source": asdict(self.source),
+            "note": "",
+            "paper": "",
+            "model": "central",
+        }
+
+    @classmethod
+    def read(cls, target: Mapping[str, Any]) -> Subject:
+        """From the target of a record; imports its code.
+
+        Raises
+        ------
+        InputError
+            If the code can no longer be found, or has changed.
+        """
+        parameters = dict(target["parameters"])
+        numbers = {key: parameters.pop(key, None) for key in ("n_arms", "horizon")}
+        if target["kind"] == "algorithm":
+            thing: Any = registry.make(target["name"], **target["parameters"])
+        else:
+            thing = targets.again(target["source"])
+            if isinstance(thing, type) and issubclass(thing, Algorithm):
+                # Lists are what JSON makes of tuples.
+                plain = {k: tuple(v) if isinstance(v, list) else v for k, v in parameters.items()}
+                return cls(
+                    target["name"],
+                    Player(thing, "algorithm"),
+                    Setting(numbers["n_arms"], numbers["horizon"], plain),
+                    False,
+                    Source(**target["source"]),
+                )
+        found = cls.of(thing, target["name"], **numbers, parameters=parameters)
+        return found if found.listed else replace(found, source=Source(**target["source"]))
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is claimed of the regret of an algorithm, and where it is measured.
+
+    Attributes
+    ----------
+    runs
+        Of every point.
+    instances
+        Where the bound and the comparison are held against measurements.
+    bound
+        None without one.
+    beta
+        Probability with which a run may exceed the bound; None for a bound on the mean.
+    rates
+        See `rates`.
+    gap
+        Of the instance of rates that are no statement on the worst one, in units of the range.
+    rival
+        What the algorithm is claimed to be better than, by `factor`; None without one.
+    """
+
+    runs: int
+    instances: Sequence[Environment]
+    bound: Bound | None = None
+    beta: float | None = None
+    rates: Sequence[Rate] = ()
+    gap: float = GAP
+    rival: Subject | None = None
+    factor: float = 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values from which `read` makes them again."""
+        plain = [_plain_environment(environment) for environment in self.instances]
+        return {
+            "runs": self.runs,
+            "instances": plain if all(plain) else [],
+            "bound": None if self.bound is None else self.bound.as_dict(),
+            "beta": self.beta,
+            "rates": [rate.as_dict() for rate in self.rates],
+            "gap": self.gap,
+            "rival": None if self.rival is None else self.rival.as_dict(),
+            "factor": self.factor,
+        }
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Claims:
+        """From plain values; imports what they refer to.
+
+        Raises
+        ------
+        InputError
+            If something can no longer be found, or has changed.
+        """
+        if not plain["instances"]:
+            raise InputError("record: its environments were given as Python objects; re-run it from Python")
+        return cls(
+            runs=plain["runs"],
+            instances=[_environment(item) for item in plain["instances"]],
+            bound=None if plain["bound"] is None else Bound.read(plain["bound"]),
+            beta=plain["beta"],
+            rates=[Rate.read(item) for item in plain["rates"]],
+            gap=plain["gap"],
+            rival=None if plain["rival"] is None else Subject.read(plain["rival"]),
+            factor=plain["factor"],
+        )
+
+
+def claims(
+    subject: Subject,
+    *,
+    bound: Any = None,
+    scaling: Any = None,
+    instances: Sequence[Environment] = (),
+    runs: Any = RUNS["quick"],
+    beta: Any = None,
+    gap: Any = None,
+    values: Mapping[str, Sequence[float]] | None = None,
+    rival: Subject | None = None,
+    factor: Any = 1.0,
+) -> Claims:
+    """What is claimed, from arguments of `verifiable_dp.check_regret`.
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable.
+    """
+    arms = subject.setting.n_arms
+    for environment in instances:
+        if environment.n_arms != arms:
+            raise InputError(f"environments must have n_arms = {arms} arms, got {environment.n_arms}")
+    named = [_called(environment) for environment in instances]
+    if len(set(named)) < len(named):
+        raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
+    if beta is not None:
+        if bound is None:
+            raise InputError("beta goes with bound: the probability with which a run may exceed it")
+        beta = _validate.probability("beta", beta)
+    if gap is not None and not 0 < _validate.positive("gap", gap) <= 1:
+        raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
+    parsed = []
+    if scaling is not None:
+        parsed = rates.parsed(scaling, subject.player, subject.setting, gap=gap, values=values)
+    elif gap is not None or values is not None:
+        raise InputError(f"{'gap' if gap is not None else 'values'} goes with scaling")
+    found = Claims(
+        runs=_validate.integer("runs", runs, least=2),
+        instances=list(instances) or default_instances(arms, subject.bounds),
+        bound=None if bound is None else Bound.of(bound),
+        beta=beta,
+        rates=parsed,
+        gap=GAP if gap is None else float(gap),
+        rival=rival,
+        factor=_validate.positive("factor", factor),
+    )
+    if found.bound is not None:
+        for environment in found.instances:
+            found.bound.at(environment, subject.player, subject.setting)  # refuse it before any work
+    return found
+
+
+def default_instances(n_arms: int, bounds: tuple[float, float]) -> list[TwoPoint]:
+    """Two-point instances of three kinds: wide gaps, a near tie, equal gaps."""
+    low, high = bounds
+    shapes = {
+        "wide gaps": [0.9, *np.linspace(0.5, 0.1, n_arms - 1)],
+        "near tie": [0.5, 0.48, *[0.3] * (n_arms - 2)],
+        "equal gaps": [0.6, *[0.5] * (n_arms - 1)],
+    }
+    return [
+        TwoPoint(tuple(low + (high - low) * float(mean) for mean in means), low, high, name)
+        for name, means in shapes.items()
+    ]
+
+
+def _plain_environment(environment: Any) -> dict[str, Any] | None:
+    """JSON values of an environment of this package; None for others."""
+    if type(environment).__module__ != environments.__name__ or not dataclasses.is_dataclass(environment):
+        return None
+    values = {f.name: getattr(environment, f.name) for f in dataclasses.fields(environment) if f.init}
+    plain: dict[str, Any] = {}
+    for name, value in values.items():
+        if dataclasses.is_dataclass(value):
+            inner = _plain_environment(value)
+            if inner is None:
+                return None
+            plain[name] = inner
+        elif isinstance(value, tuple | int | float | str | None):
+            plain[name] = value
+        else:
+            return None
+    return {"type": type(environment).__name__, **plain}
+
+
+def _environment(plain: Mapping[str, Any]) -> Any:
+    values = {name: value for name, value in plain.items() if name != "type"}
+    made = {
+        name: _environment(value) if isinstance(value, Mapping) else _tuples(value)
+        for name, value in values.items()
+    }
+    kind = getattr(environments, str(plain["type"]), None)
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+        raise InputError(f"record: unknown environment {plain['type']!r}")
+    return kind(**made)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Runs that are asked for, by name."""
+
+    seed: int
+    workers: int
+    asked: dict[str, list[Part]] = field(default_factory=dict)
+
+    def ask(self, name: str, subject: Subject, setting: Setting, environment: Environment, runs: int) -> None:
+        """Independent runs under a name of their own."""
+        seed = cell_seed(name, self.seed)
+        size = runs if players.whole(subject.player, setting) else _SHARD
+        self.asked[name] = [
+            Part(subject.player, setting, environment, seed, first, min(first + size, runs))
+            for first in range(0, runs, size)
+        ]
+
+    def run(self) -> dict[str, FloatArray]:
+        """Regrets of all that was asked for, (runs,) by name; nothing is asked for afterwards."""
+        keys = [(name, i) for name, parts in self.asked.items() for i in range(len(parts))]
+        parts = [self.asked[name][i] for name, i in keys]
+        found = {
+            keys[number]: values for number, values in engine.run(players.regret, parts, workers=self.workers)
+        }
+        joined = {
+            name: np.concatenate([found[name, i] for i in range(len(parts))])
+            for name, parts in self.asked.items()
+        }
+        self.asked.clear()
+        return joined
+
+
+def check_claims(
+    subject: Subject,
+    claims: Claims,
+    *,
+    budget: str = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Measure regret where the claims speak of it; a draft of a record.
+
+    Raises
+    ------
+    InputError
+        If the code raises or returns no arms, or regret is 0 where a rate is claimed.
+    """
+    noted = players.notes(subject.player, subject.setting, claims.instances[0], seed)
+    cells = _Cells(seed, workers)
+    searched = [rate for rate in claims.rates if rate.worst]
+    progress("regret on instances")
+    _ask_instances(cells, subject, claims)
+    for rate in searched:
+        gaps = {x: rates.gaps(rate.at(x, subject.setting, 0.0)[0]) for x in rate.values}
+        _ask_search(cells, subject, rate, "first", gaps, max(8, claims.runs // 8))
+    found = cells.run()
+    checks = [
+        *_bound_checks(subject, claims, found),
+        *_comparison_checks(subject, claims, found),
+    ]
+    for rate in claims.rates:
+        progress(f"regret over {rate.over}")
+        worst = rate in searched
+        where = (
+            _worst_gaps(cells, subject, rate, found, claims.runs)
+            if worst
+            else [claims.gap] * len(rate.values)
+        )
+        checks.append(_rate_check(cells, subject, rate, where, claims.runs))
+    return _draft(subject, claims, checks, noted, budget, seed)
+
+
+def again(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:
+    """Run the claims of a record again; a draft.
+
+    Raises
+    ------
+    InputError
+        If its code can no longer be found, or has changed.
+    """
+    plan = record["plan"]
+    return check_claims(
+        Subject.read(record["target"]),
+        Claims.read(plan["regret"]),
+        budget=plan["budget"],
+        seed=int(record["seed"]),
+        workers=workers,
+        progress=progress,
+    )
+
+
+def _called(environment: Environment) -> str:
+    return environment.name or "gaps " + ", ".join(f"{gap:g}" for gap in environment.gaps)
+
+
+def _ask_instances(cells: _Cells, subject: Subject, claims: Claims) -> None:
+    for instance in claims.instances:
+        if claims.bound is not None or claims.rival is not None:
+            cells.ask(f"instance/{_called(instance)}", subject, subject.setting, instance, claims.runs)
+        if claims.rival is not None:
+            rival = claims.rival
+            cells.ask(f"rival/{_called(instance)}", rival, rival.setting, instance, claims.runs)
+
+
+def _at(subject: Subject, rate: Rate, x: float, gap: float) -> tuple[Setting, TwoPoint]:
+    setting, gap = rate.at(x, subject.setting, gap)
+    return setting, rates.even(setting.n_arms, gap, subject.bounds, f"gap {gap:g}")
+
+
+def _ask_search(
+    cells: _Cells,
+    subject: Subject,
+    rate: Rate,
+    stage: str,
+    gaps: Mapping[float, Sequence[float]],
+    runs: int,
+) -> None:
+    for x, tried in gaps.items():
+        for gap in tried:
+            setting, instance = _at(subject, rate, x, gap)
+            cells.ask(_searched(rate, stage, x, gap), subject, setting, instance, runs)
+
+
+def _searched(rate: Rate, stage: str, x: float, gap: float) -> str:
+    return f"search/{rate.over}/{stage}/{x:.17g}/{gap:.17g}"
+
+
+def _worst_gaps(
+    cells: _Cells, subject: Subject, rate: Rate, found: Mapping[str, FloatArray], runs: int
+) -> list[float]:
+    """At each x the gap with the largest mean regret: the best three of the first look get a second one."""
+    left = {}
+    for x in rate.values:
+        tried = rates.gaps(rate.at(x, subject.setting, 0.0)[0])
+        means = {gap: float(found[_searched(rate, "first", x, gap)].mean()) for gap in tried}
+        left[x] = sorted(tried, key=means.__getitem__)[-_FINALISTS:]
+    _ask_search(cells, subject, rate, "second", left, max(8, runs // 2))
+    again = cells.run()
+    return [
+        max(left[x], key=lambda gap: again[_searched(rate, "second", x, gap)].mean()) for x in rate.values
+    ]
+
+
+def _rate_check(cells: _Cells, subject: Subject, rate: Rate, gaps: Sequence[float], runs: int) -> Check:
+    for x, gap in zip(rate.values, gaps, strict=True):
+        setting, instance = _at(subject, rate, x, gap)
+        cells.ask(f"rate/{rate.over}/{x:.17g}", subject, setting, instance, runs)
+    found = cells.run()
+    points = [(x, found[f"rate/{rate.over}/{x:.17g}"]) for x in rate.values]
+    silent_at = [x for x, values in points if not values.mean() > 0]
+    if silent_at:
+        raise InputError(f"scaling: regret must be above 0 at every {rate.over}, it is 0 at {silent_at[0]:g}")
+    fixed: dict[str, Any] = {"n_arms": subject.setting.n_arms, "horizon": subject.setting.horizon}
+    fixed.pop({"T": "horizon", "K": "n_arms"}.get(rate.over, ""), None)
+    if rate.over != "gap":
+        fixed["gaps"] = list(gaps)
+    # Of the regret of uniform play: near 1 nothing has been learnt yet.
+    fixed["shares"] = [
+        round(float(values.mean()) / _uniform(*_at(subject, rate, x, gap)), 6)
+        for (x, values), gap in zip(points, gaps, strict=True)
+    ]
+    return judges.scaling(
+        rate.name,
+        points,
+        exponent=rate.exponent,
+        log_power=rate.log_power,
+        margin=rate.margin,
+        claim=rate.name,
+        instance="the worst gap at each" if rate.worst else "one arm better than the others",
+        over=rate.over,
+        runs=runs,
+        **fixed,
+    )
+
+
+def _uniform(setting: Setting, instance: TwoPoint) -> float:
+    return setting.horizon * float(instance.gaps.mean())
+
+
+def _bound_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
+    bound, (player, setting) = claims.bound, (subject.player, subject.setting)
+    if bound is None:
+        return
+    for instance in claims.instances:
+        values = found[f"instance/{_called(instance)}"]
+        limit = bound.at(instance, player, setting)
+        largest = float(instance.gaps.max()) * setting.horizon
+        common: dict[str, Any] = {
+            "least_horizon": bound.least_horizon(instance, player, setting),
+            "claim": "bound",
+            "instance": _called(instance),
+            "horizon": setting.horizon,
+        }
+        name = f"bound on {_called(instance)}"
+        if claims.beta is None:
+            yield judges.mean_bound(name, values, bound=limit, largest=largest, **common)
+        else:
+            yield judges.probability(
+                name,
+                values > limit,
+                probability=claims.beta,
+                vacuous=limit >= largest,
+                bound=limit,
+                largest=largest,
+                **common,
+            )
+
+
+def _comparison_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
+    if claims.rival is None:
+        return
+    for instance in claims.instances:
+        yield judges.comparison(
+            f"comparison on {_called(instance)}",
+            found[f"instance/{_called(instance)}"],
+            found[f"rival/{_called(instance)}"],
+            factor=claims.factor,
+            claim="comparison",
+            instance=_called(instance),
+            rival=claims.rival.name,
+            horizon=subject.setting.horizon,
+        )
+
+
+def _stated(claims: Claims) -> list[RegretClaim]:
+    stated = []
+    if claims.bound is not None:
+        often = "the mean of" if claims.beta is None else f"with probability {1 - claims.beta:g}"
+        kind = "mean" if claims.beta is None else "probability"
+        words = f"{often} the pseudo-regret at the horizon is at most the bound"
+        stated.append(RegretClaim("bound", words, claims.bound.name, _PROOF, kind))
+    for rate in claims.rates:
+        where = "on the worst instance" if rate.worst else f"at gaps of {claims.gap:g} of the range"
+        words = f"mean pseudo-regret grows like {rate.formula}, all else fixed"
+        domain = "" if rate.over == "gap" else where
+        stated.append(RegretClaim(rate.name, words, rate.formula, _PROOF, "scaling", domain=domain))
+    if claims.rival is not None:
+        words = f"mean pseudo-regret at most 1/{claims.factor:g} of that of {claims.rival.name}"
+        stated.append(RegretClaim("comparison", words, "", _PROOF, "comparison"))
+    return stated
+
+
+def _draft(
+    subject: Subject, claims: Claims, checks: Sequence[Check], noted: Sequence[str], budget: str, seed: int
+) -> dict[str, Any]:
+    made = subject.player.made(subject.setting)
+    promise = made.claim if isinstance(made, Algorithm) else None
+    target = subject.as_dict()
+    target["note"] = "; ".join(note for note in (target["note"], *noted) if note)
+    return {
+        "target": target,
+        "claim": promise.as_dict() if promise else None,
+        "plan": {"budget": budget, "regret": claims.as_dict()},
+        "checks": [],
+        "pairs": [],
+        "confidence": CONFIDENCE,
+        "power": None,
+        "counterexamples": [],
+        "mutants": [],
+        "regret": {
+            "parameters": target["parameters"],
+            "mutants_tried": False,
+            "claims": [claim.as_dict() for claim in _stated(claims)],
+            "checks": [check.as_dict() for check in checks],
+        },
+        "not_covered": [
+            "privacy: only regret was checked",
+            "other instances, horizons and parameters than those stated here",
+            *NOT_COVERED[2:],
+        ],
         "seed": seed,
     }

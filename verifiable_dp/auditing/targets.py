@@ -6,24 +6,23 @@ A target is named as an object, as ``file.py:name`` (its folder becomes importab
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import hashlib
 import importlib
 import importlib.util
 import inspect
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _philox
+from verifiable_dp import _philox, engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray, one_line
+from verifiable_dp.auditing.guard import guarded, watched
 from verifiable_dp.auditing.process import Exec, ProcessTarget
 from verifiable_dp.evidence.blackbox import TUNE
 from verifiable_dp.evidence.events import Observation, action_columns, action_summaries
@@ -110,6 +109,22 @@ class Source:
     line: int = 0
     sha256: str = ""
 
+    @property
+    def reference(self) -> str:
+        """The code as `load` takes it; an object given in Python is looked up in its file.
+
+        Raises
+        ------
+        InputError
+            If it has no file, or is no name of it.
+        """
+        if ":" in self.name:
+            return self.name
+        if not self.path or "<" in self.name:
+            raise InputError(f"record: the source of {self.name} is not known; it cannot be re-run")
+        module = Path(self.path)
+        return f"{self.path if module.is_absolute() else '.'.join(module.with_suffix('').parts)}:{self.name}"
+
     @classmethod
     def of(cls, thing: Any, name: str) -> Source:
         """Look up file, line and digest of `thing`."""
@@ -174,12 +189,45 @@ def load(reference: str) -> Any:
     return thing
 
 
+def again(source: Mapping[str, Any]) -> Any:
+    """The code that a record was made of.
+
+    Raises
+    ------
+    InputError
+        If it can no longer be found, or its file has changed.
+    """
+    known = Source(**source)
+    check_unchanged(known)
+    thing = load(known.reference)
+    if Source.of(thing, known.name).sha256 != known.sha256:
+        raise InputError(f"record: {known.path} has changed since the audit")
+    return thing
+
+
+def check_unchanged(known: Source) -> None:
+    """Refuse code whose file is another one than in the record, before anything of it is run.
+
+    What is named by a module is found by importing it only.
+
+    Raises
+    ------
+    InputError
+        If the file has changed; a missing one is left to `load`.
+    """
+    place = known.reference.rpartition(":")[0]
+    now = _digest(Path(place)) if place.endswith(".py") else ""
+    if now and now != known.sha256:
+        raise InputError(f"record: {known.path} has changed since the audit")
+
+
 def _load_file(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"target: no file {str(path)!r}")
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    engine.ship(path.parent)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise InputError(f"target: {str(path)!r} cannot be imported as Python")
@@ -187,9 +235,11 @@ def _load_file(path: Path) -> Any:
     shadowed = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # worker processes and pickling look it up by name
     try:
-        with guarded():
+        with watched(), guarded():
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         if shadowed is not None:
             sys.modules[path.stem] = shadowed
         else:
@@ -202,33 +252,14 @@ def _load_module(name: str) -> Any:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    engine.ship(Path.cwd())
     try:
-        with guarded():
+        with watched(), guarded():
             return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
-
-
-@contextlib.contextmanager
-def guarded() -> Iterator[None]:
-    """While a target runs: what it prints goes to stderr, and the working directory is put back."""
-    try:
-        folder = os.getcwd()
-    except OSError:
-        folder = ""
-    with contextlib.redirect_stdout(sys.stderr):
-        try:
-            yield
-        finally:
-            if folder and (not _same_folder(folder)):
-                os.chdir(folder)
-
-
-def _same_folder(folder: str) -> bool:
-    try:
-        return os.getcwd() == folder
-    except OSError:
-        return False
 
 
 _FORMS = (
@@ -358,7 +389,9 @@ def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         with guarded():
             result = function(*arguments)
             return np.asarray(result) if what == "release" else result
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
 
 

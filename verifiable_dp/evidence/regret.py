@@ -28,6 +28,7 @@ from verifiable_dp.evidence.check import Check, judge
 ALPHA = 1e-6  # one-sided level of a contradiction
 CONFIDENCE = 0.99  # one-sided confidence of "consistent"
 STATED = 0.95  # two-sided confidence of stated intervals
+SATURATED = 0.75  # of uniform play's regret: on the worst instance about one half is usual
 
 
 def _levels(statistics: Mapping[str, Any]) -> tuple[float, float]:
@@ -411,7 +412,9 @@ def scaling(
 def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Equivalence test of the slope: ordinary least squares, HC3 standard error, Student t limits.
 
-    The error of the means themselves is added to HC3's, which sees only how far they scatter.
+    The error of the means themselves is added to HC3's, which sees only how far they scatter. Where
+    ``shares`` of the regret of uniform play are recorded and one is `SATURATED` or more, the algorithm has
+    not begun to act there: no slope can contradict a rate then, it is ``vacuous``.
     """
     import statsmodels.api as sm
 
@@ -430,7 +433,8 @@ def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
     low, high = _t_limit(slope, error, df, 1 - confidence), _t_limit(slope, error, df, confidence)
     p_value = min(1.0, 2 * _t_p_value(abs(slope - claimed) - margin, error, df))
     if p_value <= alpha:
-        verdict = "contradicted"
+        acts = max(statistics.get("shares", ()), default=0.0) < SATURATED
+        verdict = "contradicted" if acts else "vacuous"
     else:
         inside = claimed - margin <= low and high <= claimed + margin
         verdict = "consistent" if inside else "inconclusive"

@@ -1,7 +1,7 @@
-"""Tables that hold two algorithms beside each other: who has the smaller regret, and how large a floor is.
+"""Tables of regret: two algorithms beside each other, the price of privacy, algorithms on hard instances.
 
-A table promises nothing, so that no verdict follows from it; all else that it says follows from the recorded
-n, means and standard deviations, by the judge below.
+A table promises nothing, so that no verdict on its record follows from it; all that it says follows from the
+recorded n, means and standard deviations, by the judges below.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
-from verifiable_dp.evidence.check import Check, judge
-from verifiable_dp.evidence.regret import _moments, _plain, _t_limit, _welch
+from verifiable_dp.evidence.check import Check, judge, judged
+from verifiable_dp.evidence.regret import ALPHA, _moments, _plain, _t_limit, _welch
 
 CONFIDENCE = 0.99  # of all intervals of a table together
 PER_ROW = 3  # intervals: two means and their difference
@@ -43,15 +43,19 @@ def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: Any) -> dict[str, Any
     """
     found = dict(description)
     for name, values in (("a", a), ("b", b)):
-        n, mean, sd = _moments(name, values)
-        if n < 2:
-            raise InputError(f"{name} must hold at least two runs, got {n}")
-        sample = np.asarray(values, dtype=np.float64)
-        if sample.min() == sample.max():  # no spread from rounding
-            mean, sd = float(sample[0]), 0.0
+        n, mean, sd = _of_runs(name, values)
         found |= {f"n_{name}": n, f"mean_{name}": mean, f"sd_{name}": sd}
     plain: dict[str, Any] = _plain(found)
     return plain
+
+
+def _of_runs(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
+    """n, mean and standard deviation of two runs or more; runs that agree have no spread from rounding."""
+    n, mean, sd = _moments(name, values)
+    if n < 2:
+        raise InputError(f"{name} must hold at least two runs, got {n}")
+    sample = np.asarray(values, dtype=np.float64)
+    return (n, float(sample[0]), 0.0) if sample.min() == sample.max() else (n, mean, sd)
 
 
 def table(
@@ -144,3 +148,166 @@ def _judge_row(entry: Mapping[str, Any], statistics: Mapping[str, Any], upper: f
         "separable": entry["resolution"] is not None and float(entry["gap"]) > float(entry["resolution"]),
         "acts": int(entry["first"]) <= int(statistics["horizon"]),
     }
+
+
+# ---------------------------------------------------------------- the price of privacy
+
+
+def prices(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    claim: str,
+    caption: str,
+    confidence: float = CONFIDENCE,
+) -> Check:
+    """Regret of private algorithms over that of non-private ones, as a check of kind ``price``.
+
+    Parameters
+    ----------
+    name
+        Begins with the claim.
+    rows
+        From `row`, a being private and b not, with ``instance``, ``private`` and ``free`` (names of the
+        algorithms), ``epsilon`` and ``horizon``.
+    claim
+        Name of the claim that speaks of the private regret.
+    caption
+        What was played, how often and with which constants, in sentences.
+    confidence
+        Of all intervals together (Bonferroni).
+
+    Raises
+    ------
+    InputError
+        If there is no row, a mean is not positive or the confidence is not in (0, 1).
+    """
+    if not rows:
+        raise InputError("rows must hold at least one row, got none")
+    for entry in rows:
+        if entry["mean_a"] <= 0 or entry["mean_b"] <= 0:
+            raise InputError(f"rows must have means above 0, got {entry['mean_a']} and {entry['mean_b']}")
+    statistics = {
+        "claim": claim,
+        "caption": caption,
+        "confidence": _validate.probability("confidence", confidence),
+        "rows": [dict(entry) for entry in rows],
+    }
+    return Check.of(name, "price", _plain(statistics))
+
+
+@judge("price")
+def _judge_prices(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Student t intervals of the means and of the log ratio, all at Bonferroni's level."""
+    rows = statistics["rows"]
+    intervals = PER_ROW * len(rows)
+    upper = 1 - (1 - float(statistics["confidence"])) / (2 * intervals)
+    return {"intervals": intervals, "level": 2 * upper - 1, "rows": [_judge_price(e, upper) for e in rows]}
+
+
+def _judge_price(entry: Mapping[str, Any], upper: float) -> dict[str, Any]:
+    counts, relative = (int(entry["n_a"]), int(entry["n_b"])), []
+    found: dict[str, Any] = {}
+    for side, n in zip("ab", counts, strict=True):
+        mean, error = float(entry[f"mean_{side}"]), float(entry[f"sd_{side}"]) / math.sqrt(n)
+        found[f"lower_{side}"] = _t_limit(mean, error, n - 1, 1 - upper)
+        found[f"upper_{side}"] = _t_limit(mean, error, n - 1, upper)
+        relative.append((error / mean) ** 2)
+    error, df = _welch((relative[0], relative[1]), counts)
+    spread = _t_limit(0.0, error, df, upper)
+    ratio = float(entry["mean_a"]) / float(entry["mean_b"])
+    return {**found, "ratio": ratio, "lower": ratio * math.exp(-spread), "upper": ratio * math.exp(spread)}
+
+
+# ---------------------------------------------------------------- lower bounds
+
+
+def floor_row(values: npt.ArrayLike, *, bound: float, **description: Any) -> dict[str, Any]:
+    """One row of `floors`: what an algorithm pays on a hard instance, (n,), and what every one must pay.
+
+    Parameters
+    ----------
+    values
+        Measurements by run; sums of two runs where the bound is on a sum.
+    bound
+        The lower bound on their expectation, above 0.
+    **description
+        ``algorithm``, ``instance``, ``epsilon`` and ``horizon``.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two runs, a number is not finite or the bound is not positive.
+    """
+    n, mean, sd = _of_runs("values", values)
+    plain: dict[str, Any] = _plain(
+        {**description, "bound": _validate.positive("bound", bound), "n": n, "mean": mean, "sd": sd}
+    )
+    return plain
+
+
+def floors(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    claim: str,
+    caption: str,
+    measured: str = "regret",
+    confidence: float = CONFIDENCE,
+) -> Check:
+    """Algorithms on the hard instances of a lower bound, as a check of kind ``floors``.
+
+    Parameters
+    ----------
+    name
+        Begins with the claim.
+    rows
+        From `floor_row`.
+    claim
+        Name of the claim that the bound comes from.
+    caption
+        What was played, how often and with which constants, in sentences.
+    measured
+        What is bounded, in words.
+    confidence
+        Of all intervals together (Bonferroni).
+
+    Raises
+    ------
+    InputError
+        If there is no row or the confidence is not in (0, 1).
+    """
+    if not rows:
+        raise InputError("rows must hold at least one row, got none")
+    statistics = {
+        "claim": claim,
+        "caption": caption,
+        "measured": measured,
+        "confidence": _validate.probability("confidence", confidence),
+        "rows": [dict(entry) for entry in rows],
+    }
+    return Check.of(name, "floors", _plain(statistics))
+
+
+@judge("floors")
+def _judge_floors(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Student t intervals at Bonferroni's level, and in each row what `regret.mean_at_least` makes of it."""
+    rows = statistics["rows"]
+    upper = 1 - (1 - float(statistics["confidence"])) / (2 * len(rows))
+    found = []
+    for entry in rows:
+        n, mean, error = (
+            int(entry["n"]),
+            float(entry["mean"]),
+            float(entry["sd"]) / math.sqrt(int(entry["n"])),
+        )
+        single = judged("mean_at_least", {**entry, "least": 0.0, "alpha": ALPHA / len(rows)})
+        found.append(
+            {
+                "lower": _t_limit(mean, error, n - 1, 1 - upper),
+                "upper": _t_limit(mean, error, n - 1, upper),
+                "times": mean / float(entry["bound"]),
+                "verdict": single["verdict"],
+            }
+        )
+    return {"intervals": len(rows), "level": 2 * upper - 1, "rows": found}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.regret import SATURATED
 from verifiable_dp.reporting import plots
 
 _MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
@@ -58,7 +59,7 @@ def _between(result: Mapping[str, Any]) -> str:
 def _saturated(numbers: Mapping[str, Any]) -> str:
     """A hint where nothing has been learnt yet at some points: there rates are not those of long horizons."""
     most = max(numbers.get("shares", []), default=0.0)
-    if most < 0.75:  # on the worst instance about one half is usual
+    if most < SATURATED:
         return ""
     return f"; up to {most:.0%} of uniform play's regret: it does not learn, or the horizon is too short"
 
@@ -116,10 +117,10 @@ def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
             )
     axes.set_xscale("log")
     axes.set_yticks(range(len(checks)), [check["statistics"].get("instance", "") for check in checks])
-    axes.set_ylim(len(checks) - 0.4, -0.6)
+    axes.set_ylim(len(checks) + 0.6, -0.6)  # room for the legend
     axes.set_title("bound", fontsize=9)
     axes.set_xlabel("pseudo-regret at the horizon")
-    axes.legend(frameon=False, fontsize=7)
+    axes.legend(frameon=False, fontsize=7, loc="lower center", ncols=3)
 
 
 def _rate(axes: Any, check: Mapping[str, Any]) -> None:
@@ -145,6 +146,9 @@ def _rate(axes: Any, check: Mapping[str, Any]) -> None:
     )
     axes.set_xscale("log")
     axes.set_yscale("log")
+    few = sorted({xs[0], xs[len(xs) // 2], xs[-1]})
+    axes.set_xticks(few, [f"{x:.4g}" for x in few])
+    axes.set_xticks([], minor=True)
     axes.set_title(f"{check['name']}: exponent {result['slope']:.3f}, {result['verdict']}", fontsize=9)
     axes.set_xlabel({"T": "horizon T", "K": "arms K"}.get(over, over))
     axes.set_ylabel("mean pseudo-regret")
