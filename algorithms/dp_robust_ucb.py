@@ -5,19 +5,25 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numba import njit
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray
+from verifiable_dp import _philox, _validate
+from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Query, Truncated
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
 from verifiable_dp.algorithms._robust import LINE, check_moments, factor_of
 from verifiable_dp.algorithms.adaptive_tree import BUDGETS, adaptive_tree
+from verifiable_dp.algorithms.robust_ucb import Supply
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.mechanisms import AdaptiveTree
+from verifiable_dp.mechanisms.tree import SLOT_BITS
+from verifiable_dp.noise import key_of
+
+BLOCK = 1 << 14  # rewards of an arm, and noise, that a compiled run draws ahead
 
 
 @dataclass(frozen=True)
@@ -95,10 +101,23 @@ class DPRobustUCB(TreeIndex):
 
     def bonus(self, t: FloatArray, pulls: FloatArray) -> FloatArray:
         """What the index adds to the mean of `pulls` rewards in round t (they broadcast)."""
-        power = self.v / (1 + self.v)
-        constant = 18 * factor_of(self.constants) * self.u ** (1 / (1 + self.v))
-        logs = np.log(2 * t**4) * math.log(self.horizon) ** (1.5 + 1 / self.v)
-        return np.asarray(constant * (logs / (pulls * self.epsilon)) ** power)
+        logs = np.log(2 * t**4) * self.logs
+        return np.asarray(self.constant * (logs / (pulls * self.epsilon)) ** self.power)
+
+    @property
+    def constant(self) -> float:
+        """Factor of the bonus, 18 u^(1/(1+v))."""
+        return float(18 * factor_of(self.constants) * self.u ** (1 / (1 + self.v)))
+
+    @property
+    def power(self) -> float:
+        """Exponent of the bonus, v/(1+v)."""
+        return self.v / (1 + self.v)
+
+    @property
+    def logs(self) -> float:
+        """log^(1.5+1/v) T."""
+        return float(math.log(self.horizon) ** (1.5 + 1 / self.v))
 
     def query(self, state: TreeState) -> Query:
         """One round; the reward is truncated by the number of its pull."""
@@ -109,3 +128,107 @@ class DPRobustUCB(TreeIndex):
         """Private upper confidence bounds."""
         bonus = self.bonus(state.t[:, None].astype(np.float64), state.pulls.astype(np.float64))
         return np.asarray(state.estimate / state.pulls + bonus)
+
+    def kernel(
+        self, environment: Any, seed: int, run: IntArray, times: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Compiled loop: the same pulls as the definition, draw for draw where rewards have two values.
+
+        Raises
+        ------
+        InputError
+            If the environment cannot draw the rewards of one arm.
+        """
+        pulls = np.zeros((len(run), self.n_arms), np.int64)
+        at = np.zeros((len(run), len(times), self.n_arms), np.int64)
+        for i, number in enumerate(run.tolist()):
+            self._play(Supply(environment, seed, number), key_of(seed, (0,)), pulls[i], at[i], times)
+        return pulls, at, np.zeros((len(run), 0))
+
+    def _play(self, supply: Supply, key: Any, pulls: IntArray, at: IntArray, times: IntArray) -> None:
+        """One run."""
+        k = self.n_arms
+        block = min(BLOCK, 1 << int(self.horizon).bit_length())
+        stock, have = np.zeros((2, k, block)), np.zeros(k, np.int64)
+        sums, estimate, unit = np.zeros(k), np.zeros(k), np.zeros(k)
+        stacked, clock = np.zeros((k, self.mechanism.levels + 1)), np.array([0, 0, -1])
+        numbers = (self.horizon, self.constant, self.power, self.logs, self.epsilon)
+        while True:
+            arm = _advance(numbers, times, stock, have, pulls, at, sums, stacked, estimate, unit, clock)
+            if arm < 0:
+                return
+            number = np.arange(have[arm] + 1, have[arm] + block + 1)
+            reward = supply.more(arm, block)
+            stock[0, arm] = np.where(np.abs(reward) <= self.mechanism.limit(number), reward, 0.0)
+            slot = ((np.int64(arm) << SLOT_BITS) | number)[None, :]
+            drawn = np.ones(slot.shape, bool)
+            scale = self.mechanism.scales(number)[None, :]
+            stock[1, arm] = _philox.fill_laplace(key, np.array([supply.run]), slot, scale, drawn)[0]
+            have[arm] += block
+
+
+@njit(inline="always")
+def _lowest_bit(number):  # type: ignore[no-untyped-def]
+    level = 0
+    while (number >> level) & 1 == 0:
+        level += 1
+    return level
+
+
+@njit(nogil=True, cache=True)
+def _advance(numbers, times, stock, have, pulls, at, sums, stacked, estimate, unit, clock):  # type: ignore[no-untyped-def]
+    """Play until the end, -1, or until an arm lacks rewards: that arm.
+
+    `stock` (2, K, block): truncated rewards and noise of nodes by number; `stacked` (K, levels + 1): noise of
+    the nodes at a level and above that make up a prefix sum; `unit` (K,): (n epsilon)^-power; `clock`: rounds
+    played, next time to record, latest arm. While the leader surely stays ahead of the others' best index,
+    none is compared.
+    """
+    horizon, constant, power, logs, epsilon = numbers
+    k, block = len(pulls), stock.shape[2]
+    t, mark, latest = clock[0], clock[1], clock[2]
+    while t < horizon:
+        arm, window, safe = t, 1, math.inf
+        if t >= k:
+            grown = constant * (math.log(2.0 * float(t) ** 4) * logs) ** power
+            best = -math.inf
+            for a in range(k):
+                value = estimate[a] / pulls[a] + grown * unit[a]
+                if value > best:
+                    best, arm = value, a
+            if arm == latest and pulls[arm] >= 128:
+                window = min(pulls[arm] >> 6, 1024)
+                later = constant * (math.log(2.0 * float(t + window) ** 4) * logs) ** power
+                cap = -math.inf
+                for a in range(k):
+                    if a != arm:
+                        cap = max(cap, estimate[a] / pulls[a] + later * unit[a])
+                # The leader stays if estimate > safe * pulls throughout the window.
+                safe = cap + 1e-12 - grown * ((pulls[arm] + window) * epsilon) ** -power
+        latest = arm
+        stop = min(t + window, horizon)
+        if mark < len(times):
+            stop = min(stop, times[mark])
+        ahead = True
+        while t < stop and ahead:
+            if pulls[arm] == have[arm]:
+                clock[0], clock[1], clock[2] = t, mark, latest
+                if pulls[arm]:
+                    unit[arm] = (pulls[arm] * epsilon) ** -power
+                return arm
+            place = pulls[arm] % block
+            pulls[arm] += 1
+            t += 1
+            n = pulls[arm]
+            sums[arm] += stock[0, arm, place]
+            noise, rest = stock[1, arm, place], n & (n - 1)
+            if rest:
+                noise += stacked[arm, _lowest_bit(rest)]
+            stacked[arm, _lowest_bit(n)] = noise
+            estimate[arm] = sums[arm] + noise
+            ahead = estimate[arm] > safe * n
+        unit[arm] = (pulls[arm] * epsilon) ** -power
+        while mark < len(times) and times[mark] == t:
+            at[mark] = pulls
+            mark += 1
+    return -1

@@ -612,11 +612,16 @@ class Pulled:
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
         pulls, env = query.pulls(), self.environment
-        if query.ask is not None:
-            raise InputError("environment: rewards pull by pull are only added up, not asked about")
+        if query.ask is not None and pulls.max() > 1:
+            raise InputError("environment: rewards pull by pull are asked about one pull at a time")
         sums = _sum_pulls(self.key, run, self.count[run], pulls, env.probabilities, env.low, env.high)
         self.count[run] += pulls
-        return np.asarray(sums)
+        if query.ask is None:
+            return np.asarray(sums)
+        row, arm = np.nonzero(pulls)
+        asked = np.zeros((*pulls.shape, *_size(query)))
+        asked[row, arm] = query.ask.values(sums[row, arm], row, arm)
+        return asked
 
 
 @dataclass(frozen=True)

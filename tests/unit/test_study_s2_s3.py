@@ -1,0 +1,230 @@
+"""The studies S2 and S3: what they plan, what their statements say of small runs and of wrong ones."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verifiable_dp import reproduction
+from verifiable_dp.auditing import study as studies
+from verifiable_dp.auditing.study import Outcome
+from verifiable_dp.auditors._contamination import Released
+from verifiable_dp.auditors.studies import s2, s3
+
+TINY = 0.0005
+PLANS = {"S2": s2.plan, "S3": s3.plan}
+SIZES = {"S2": (s2.RUNS, s2.HORIZON), "S3": (s3.RUNS, s3.HORIZON)}
+KINDS = {
+    "dprse-outperforms": "comparison",
+    "dprse-outperforms-proof": "comparison",
+    "epsilon": "comparison",
+    "v-": "comparison",
+    "local-costs-more": "comparison",
+    "alpha-costs": "comparison",
+    "k-helps": "comparison",
+    "far-outliers": "comparison",
+    "clean-beside-dprse": "comparison",
+    "dprse-is-turned": "comparison",
+    "theorem": "mean_bound",
+    "theorem-4.1": "mean_at_least",
+    "lower-bounds-local": "mean_at_least",
+    "lower-bounds-central": "probability",
+    "best-arm": "probability",
+    "rate": "scaling",
+}
+
+
+def some(plan, chosen):
+    """The plan's cells of which `chosen(name)` is true, played."""
+    cells = {name: cell for name, cell in plan.cells.items() if chosen(name)}
+    return reproduction.simulate(replace(plan, cells=cells, figures=[]), 0)
+
+
+def found(plan, name, outcomes):
+    statement = next(row for row in plan.statements if row.name == name)
+    return [check.result["verdict"] for check in statement.checks(outcomes)]
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """Both studies at a tiny scale."""
+    plans = {name: plan(TINY) for name, plan in PLANS.items()}
+    return {name: (plan, some(plan, lambda _: True)) for name, plan in plans.items()}
+
+
+@pytest.fixture(scope="module")
+def laws():
+    """The rates of both studies at full size: an epoch is one draw."""
+    plans = {name: plan(1.0) for name, plan in PLANS.items()}
+    few = {
+        name: replace(plan, cells={n: replace(c, runs=8) for n, c in plan.cells.items()})
+        for name, plan in plans.items()
+    }
+    return {
+        "S2": (few["S2"], some(few["S2"], lambda n: " law " in n)),
+        "S3": (few["S3"], some(few["S3"], lambda n: n.startswith(("law ", "masked ")))),
+    }
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_they_are_registered(name):
+    assert studies.study(name).name == name
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_the_plan_at_full_size_and_below(name, scale):
+    plan = PLANS[name](scale)
+    runs, horizon = SIZES[name]
+    if scale == 1:
+        assert max(cell.runs for cell in plan.cells.values() if cell.algorithm.horizon == horizon) == runs
+    assert max(cell.runs for cell in plan.cells.values()) <= max(runs, s2.LAW_RUNS)
+    named = {statement for figure in plan.figures for statement in figure.statements}
+    assert named == {statement.name for statement in plan.statements}
+    prints = [studies.fingerprint(cell, made, 0) for cell, made in plan.cells.items()]
+    assert len(set(prints)) == len(prints)
+
+
+def test_the_figures_of_s2_are_the_papers():
+    plan = s2.plan(1.0)
+    for number, setting in ((1, "S1"), (3, "S2"), (4, "S3")):
+        figure = next(f for f in plan.figures if f.name == f"figure-{number}")
+        assert len(figure.panels) == 4
+        for panel in figure.panels:
+            cells = [plan.cells[name] for line in panel.lines for name in line.cells]
+            assert {cell.environment.name for cell in cells} == {setting}
+            assert [cell.algorithm.name for cell in cells] == ["dp-robust-ucb", "dp-robust-se", "robust-ucb"]
+            assert [cell.runs for cell in cells] == [90, 90, s2.PRICE_RUNS]
+    local = next(f for f in plan.figures if f.name == "figure-2")
+    for panel, v in zip(local.panels, (0.5, 0.9), strict=True):
+        rules = [plan.cells[line.cells[0]].algorithm for line in panel.lines]
+        assert [rule.epsilon for rule in rules] == [5.0, 10.0, 20.0, 0.5]
+        assert {rule.v for rule in rules} == {v}
+
+
+def test_u_is_the_papers():
+    assert plan_u(0.5) == pytest.approx(5.595, abs=1e-3)
+    assert plan_u(0.9) == pytest.approx(8.142, abs=1e-3)
+
+
+def plan_u(v):
+    return s2.plan(0.01).cells[s2.cell("S1", v, 1.0, "dprse")].algorithm.u
+
+
+def test_the_algorithms_act_within_their_horizons():
+    """T is chosen so that every algorithm of the figures ends its first epoch, with room for it twice."""
+    plan = s2.plan(1.0)
+    for name, cell in plan.cells.items():
+        rule = cell.algorithm
+        if name.split()[-1] in ("dprse", "ldprse", "proof", "long") and rule.name != "dp-robust-ucb":
+            first = rule.n_arms * int(rule.schedule[0][1, rule.n_arms])
+            assert first < 0.9 * rule.horizon, name
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_statement_has_checks_of_its_kind(tiny, name):
+    plan, outcomes = tiny[name]
+    for statement in plan.statements:
+        kinds = {check.kind for check in statement.checks(outcomes)}
+        claimed = max((key for key in KINDS if statement.name.startswith(key)), key=len)
+        assert kinds == {KINDS[claimed]}, statement.name
+        for check in statement.checks(outcomes):
+            json.dumps(check.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_rates_come_out_as_known(laws, name):
+    plan, outcomes = laws[name]
+    rates = [statement for statement in plan.statements if statement.name.startswith("rate-")]
+    assert len(rates) == {"S2": 25, "S3": 13}[name]
+    for statement in rates:
+        # Fewer runs and points than at full size: `inconclusive` where a point is left to chance.
+        assert found(plan, statement.name, outcomes) == [statement.expected], statement.name
+
+
+def test_wrong_exponents_are_contradicted(laws):
+    for name, shift in (("central-gap-v=1", 0.5), ("local-epsilon", 1.0), ("central-K", -0.5)):
+        about = next(law for model in s2.RULES for law in s2.laws(model, 8) if law.name == name)
+        assert [c.result["verdict"] for c in about.check(laws["S2"][1], about.exponent)] == ["consistent"]
+        wrong = about.check(laws["S2"][1], about.exponent + shift)
+        assert [c.result["verdict"] for c in wrong] == ["contradicted"]
+
+
+def test_a_worse_algorithm_is_contradicted(tiny):
+    """Regret three times as large on one side: the comparisons and bounds that must notice do."""
+    plan, outcomes = tiny["S2"]
+
+    def worse(word):
+        # With a spread, so that both samples are like those of a run.
+        rng = np.random.default_rng(1)
+        return {
+            name: replace(
+                outcome,
+                regret=(3.0 if word(name) else 1.0) * rng.uniform(0.99, 1.01, len(outcome.regret)),
+            )
+            for name, outcome in outcomes.items()
+        }
+
+    assert "contradicted" in found(plan, "dprse-outperforms", worse(lambda n: n.endswith("dprse")))
+    assert set(found(plan, "dprse-outperforms", worse(lambda n: n.endswith("dprucb")))) == {"consistent"}
+    assert "contradicted" in found(plan, "local-costs-more", worse(lambda n: n.endswith("long")))
+    assert "contradicted" in found(plan, "v-local", worse(lambda n: "v=0.9" in n))
+    huge = {n: replace(o, regret=o.regret + 1e12) for n, o in outcomes.items()}
+    assert "contradicted" in found(plan, "theorem-4", huge)
+    plan, outcomes = tiny["S3"]
+    huge = {n: replace(o, regret=o.regret + 1e12) for n, o in outcomes.items()}
+    assert "contradicted" in found(plan, "theorem-6.2", huge)
+    none = {n: replace(o, regret=0 * o.regret) for n, o in outcomes.items()}
+    assert set(found(plan, "theorem-4.1", none)) == {"contradicted"}
+
+
+def test_a_removed_best_arm_is_noticed(tiny):
+    plan, outcomes = tiny["S2"]
+    lost = {
+        name: replace(outcome, active=None if outcome.active is None else np.zeros_like(outcome.active))
+        for name, outcome in outcomes.items()
+    }
+    assert found(plan, "best-arm-central", lost) == ["contradicted"]
+    assert found(plan, "best-arm-local", lost) == ["contradicted"]
+
+
+@pytest.mark.parametrize("k", s3.ORDERS)
+def test_contamination_makes_the_masked_arms_the_same(k):
+    """Both arms in law, the clean moment of order k, and the gap."""
+    alpha = 0.03
+    place = s3.masked(alpha, k, 1)
+    (low, size), _ = place.seen.rewards
+    p = alpha / (1 - alpha)
+    assert place.seen.rewards[0] == place.seen.rewards[1]
+    assert place.seen.chances[0] == place.seen.chances[1]
+    assert p * size**k == pytest.approx(1)
+    # A share alpha of the better arm's rewards becomes 0, of the other one's h.
+    assert (1 - alpha) * p == pytest.approx(place.seen.chances[0][1])
+    assert low == 0
+    assert place.gaps.tolist() == pytest.approx([p ** (1 - 1 / k), 0.0])
+
+
+def test_light_rewards_have_moments_within_1():
+    for k in s3.OVER_K:
+        assert s3.LIGHT.moment(k) <= 1
+
+
+def test_outcomes_hold_what_the_statements_ask_for(tiny):
+    for plan, outcomes in tiny.values():
+        assert set(outcomes) == set(plan.cells)
+        assert all(isinstance(outcome, Outcome) for outcome in outcomes.values())
+        assert all(outcome.regret.shape == (plan.cells[name].runs,) for name, outcome in outcomes.items())
+
+
+def test_rewards_of_a_last_block_are_not_drawn():
+    """An elimination looks at whole epochs only; without this S2 would draw 2e8 rewards a run."""
+    plan = s2.plan(1.0)
+    rules = {"dp-robust-se", "ldp-robust-se"}
+    heavy = [
+        cell
+        for name, cell in plan.cells.items()
+        if cell.algorithm.name in rules and "law" not in name and "hard" not in name
+    ]
+    assert heavy
+    assert all(isinstance(cell.environment, Released) for cell in heavy)
