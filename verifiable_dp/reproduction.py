@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -106,30 +106,42 @@ def simulate(
     outcomes = {name: _load(store, key) for name, key in keys.items()} if store else {}
     done: dict[str, Outcome] = {name: outcome for name, outcome in outcomes.items() if outcome is not None}
     missing = sorted((name for name in plan.cells if name not in done), key=lambda n: -_size(plan.cells[n]))
-    whole = sum(_size(plan.cells[name]) for name in missing)
-    began, played = time.monotonic(), 0.0
-    said = began
     if done:
         progress(f"{len(done)} of {len(plan.cells)} cells were finished before")
     tasks = [(name, plan.cells[name], seed) for name in missing]
+    began = said = time.monotonic()
+    played: dict[str, float] = {}
     for number, outcome in engine.run(_task, tasks, workers=workers, scheduler=scheduler):
         name = missing[number]
-        done[name] = outcome
+        done[name], played[name] = outcome, outcome.seconds
         if store:
             _save(store, keys[name], outcome)
-        played += _size(plan.cells[name])
         now = time.monotonic()
         if now - said > _EVERY:
-            left = (now - began) * (whole - played) / played
+            left = _left(plan.cells, missing, played) * (now - began)
             progress(f"{len(done)} of {len(plan.cells)} cells, about {left:.0f} s left")
             said = now
     return {name: done[name] for name in plan.cells}
 
 
 def _size(cell: Cell) -> float:
-    """Rounds to play: compiled loops take time for each, the others next to none."""
+    """Rounds to play: most compiled loops take time for each, the others next to none."""
     compiled = hasattr(cell.algorithm, "kernel")
     return float(cell.runs * cell.algorithm.horizon) if compiled else 1e4 * cell.runs
+
+
+def _left(cells: Mapping[str, Cell], names: Sequence[str], played: Mapping[str, float]) -> float:
+    """Time that is left over time that was spent: a cell takes as long as others of its algorithm did."""
+    known: dict[str, list[float]] = {}
+    for name, seconds in played.items():
+        known.setdefault(cells[name].algorithm.name, []).append(seconds)
+    usual = sum(played.values()) / len(played)
+    left = 0.0
+    for name in names:
+        if name not in played:
+            others = known.get(cells[name].algorithm.name)
+            left += sum(others) / len(others) if others else usual
+    return left / max(sum(played.values()), 1e-9)
 
 
 def _task(task: tuple[str, Cell, int]) -> Outcome:
