@@ -1,9 +1,16 @@
-"""The pytest plugin: fixtures `privacy_audit` and `regret_check`, options `--dp-budget` and `--dp-report`."""
+"""The pytest plugin: fixtures `privacy_audit` and `regret_check`, options that begin with ``--dp-``.
+
+It is loaded in every run of pytest, so that it imports nothing heavy before a fixture is used.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,38 +26,112 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dp-budget",
         default=None,
         metavar="B",
-        help="quick, standard, thorough or seconds; overrides the tests'",
+        help="quick, standard, thorough or seconds (of privacy audits); overrides the tests'",
     )
     group.addoption(
         "--dp-report", default=None, metavar="DIR", help="write a record and a page for each audit here"
     )
+    group.addoption(
+        "--dp-seed", type=int, default=None, metavar="S", help="seed of every audit; overrides the tests'"
+    )
+    group.addoption(
+        "--dp-alpha",
+        type=float,
+        default=None,
+        metavar="A",
+        help="family-wise level at which a privacy audit refutes; overrides the tests'",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks."""
+    """Register the marks and refuse options that no audit would take."""
+    _check_options(config)
     config.addinivalue_line("markers", "privacy: audits a privacy promise")
     config.addinivalue_line("markers", "regret: checks a regret theorem")
+    config.addinivalue_line(
+        "markers", "dp_slow: a long audit or regret check; -m 'not dp_slow' leaves it out"
+    )
 
 
-def _save(request: pytest.FixtureRequest, report: Report) -> str:
-    folder = request.config.getoption("--dp-report")
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark tests by the fixture that they use, so that ``-m "not regret"`` needs no mark of their own."""
+    used = getattr(item, "fixturenames", ())
+    for fixture, mark in (("privacy_audit", "privacy"), ("regret_check", "regret")):
+        if fixture in used and item.get_closest_marker(mark) is None:
+            item.add_marker(mark)
+
+
+def _check_options(config: pytest.Config) -> None:
+    """Refuse what no audit would take, before any test runs.
+
+    Raises
+    ------
+    pytest.UsageError
+        If an option is out of range: one line that names it.
+    """
+    budget, seed, alpha = (config.getoption(f"--dp-{name}") for name in ("budget", "seed", "alpha"))
+    if budget is not None and budget not in _BUDGETS and not _positive(budget):
+        words = ", ".join(_BUDGETS)
+        raise pytest.UsageError(f"--dp-budget must be {words} or a number of seconds, got {budget!r}")
+    if seed is not None and seed < 0:
+        raise pytest.UsageError(f"--dp-seed must be an integer of at least 0, got {seed}")
+    if alpha is not None and not 0 < alpha < 1:
+        raise pytest.UsageError(f"--dp-alpha must lie in the open interval (0, 1), got {alpha:g}")
+
+
+def _positive(text: str) -> bool:
+    try:
+        return 0 < float(text) < math.inf
+    except ValueError:
+        return False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist whether all workers run the same tests (``--dist each``)."""
+    node.workerinput["verifiable_dp_each"] = node.config.getoption("dist", "no") == "each"
+
+
+def _stem(request: pytest.FixtureRequest) -> str:
+    """Name of a test's files: readable, and no other test's, also where case or punctuation is lost."""
+    nodeid = request.node.nodeid
+    readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", nodeid).strip("-")[:100]
+    mark = hashlib.sha256(nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    worker = getattr(request.config, "workerinput", {})
+    parts = [readable, mark, worker["workerid"] if worker.get("verifiable_dp_each") else ""]
+    return "-".join(part for part in parts if part)
+
+
+def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = None) -> str:
+    """Write record and page into `folder`, or that of ``--dp-report``; the path of the record, if any."""
+    folder = folder or request.config.getoption("--dp-report")
     if folder is None:
         return ""
-    stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", request.node.nodeid).strip("-")
+    # Tests may change the working directory.
+    place = Path(request.config.invocation_params.dir, folder)
+    stem = _stem(request)
     saved = len(request.node.stash.setdefault(_COUNT, []))
     request.node.stash[_COUNT].append(stem)
-    json_path, _ = report.save(folder, stem if saved == 0 else f"{stem}-{saved + 1}")
+    json_path, _ = report.save(place, stem if saved == 0 else f"{stem}-{saved + 1}")
     return str(json_path)
 
 
 _COUNT = pytest.StashKey[list[str]]()
+_BUDGETS = ("quick", "standard", "thorough")
 
 
-def _budget(request: pytest.FixtureRequest, given: Any) -> Any:
+def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True) -> Any:
+    """The budget of the command line, or the test's; without `seconds` only a word replaces that."""
     chosen = request.config.getoption("--dp-budget")
-    if chosen is None:
+    if chosen is None or (chosen not in _BUDGETS and not seconds):
         return given
-    return chosen if chosen in ("quick", "standard", "thorough") else float(chosen)
+    return chosen if chosen in _BUDGETS else float(chosen)
+
+
+def _overridden(request: pytest.FixtureRequest, *names: str) -> dict[str, Any]:
+    """Arguments that the command line decides in place of the test."""
+    given = {name: request.config.getoption(f"--dp-{name}") for name in names}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 @pytest.fixture
@@ -66,6 +147,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         import verifiable_dp
 
         options["budget"] = _budget(request, options.get("budget", "quick"))
+        options |= _overridden(request, "seed", "alpha")
         report: Report = verifiable_dp.audit(target, **options)
         path = _save(request, report)
         if expect is None or report.verdict == expect:
@@ -84,20 +166,48 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 @pytest.fixture
 def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
-    """Check the regret theorems of a catalogue algorithm and fail the test if one is contradicted.
+    """Check claims about regret and fail the test unless they are consistent with what is measured.
 
-    `regret_check(algorithm, …)` takes the arguments of `verifiable_dp.check_regret` and returns the report.
+    `regret_check(algorithm, bound=…, scaling={"T": 0.5}, …)` takes the arguments of
+    `verifiable_dp.check_regret` and returns the report; a catalogue algorithm brings its theorems. It fails
+    unless the verdict is `expect`; with `expect=None` only if a claim is contradicted. A failure says what
+    was measured, against what, and where the figure and the record are.
     """
 
-    def check(target: Any, **options: Any) -> Report:
+    def check(target: Any, *, expect: str | None = "consistent", **options: Any) -> Report:
         import verifiable_dp
 
-        options["budget"] = _budget(request, options.get("budget", "quick"))
+        options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
+        options |= _overridden(request, "seed")
         report: Report = verifiable_dp.check_regret(target, **options)
         path = _save(request, report)
-        if report.regret_verdict == "contradicted":
-            again = f"verifiable-dp verify {path} --rerun" if path else ""
-            pytest.fail(f"a regret theorem is contradicted\n{report.summary()}\n{again}", pytrace=False)
-        return report
+        if report.regret_verdict == expect or (expect is None and report.regret_verdict != "contradicted"):
+            return report
+        # Only a failure needs them, so that no folder is made for tests that pass.
+        path = path or _save(request, report, str(request.getfixturevalue("tmp_path")))
+        pytest.fail(_regret_failure(report, expect, path, request.node.nodeid), pytrace=False)
 
     return check
+
+
+def _regret_failure(report: Report, expect: str | None, path: str, node: str) -> str:
+    """What failed, measured against claimed; then figure, record and the commands that run it again."""
+    from verifiable_dp.reporting import regrets
+    from verifiable_dp.reporting.record import write_text
+
+    checks = report.record["regret"]["checks"]
+    wanted = f"expected {expect}" if expect else "expected no contradiction"
+    odd = [c for c in checks if c["result"]["verdict"] not in (expect, "vacuous")] or checks
+    lines = [f"regret of {report.name}: {wanted}, it is {report.regret_verdict}"]
+    lines += [f"  {regrets.line(c)}" for c in odd[:_SHOWN]]
+    lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
+    drawn = regrets.svg(report.record)
+    if drawn:
+        figure = Path(path).with_suffix(".svg")
+        write_text(figure, regrets.alone(drawn))
+        lines.append(f"figure: {figure}")
+    lines += [f"record: {path}", f"again:  verifiable-dp verify {shlex.quote(path)} --rerun"]
+    return "\n".join([*lines, f"   or:  pytest {shlex.quote(node)}"])
+
+
+_SHOWN = 6  # checks in a failure text

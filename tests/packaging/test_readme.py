@@ -1,8 +1,8 @@
 r"""The commands and programs that README.md and the `PAGES` of docs show are run.
 
-```console  lines that begin with `$ verifiable-dp` run in order in one empty folder; the last one must exit
-            with the status in a comment `<!-- exit: 1 -->` right before the block (default 0), the others 0.
-            A line may be continued with a backslash.
+```console  lines that begin with `$ verifiable-dp` (or `$ openssl`, which makes keys) run in order in one
+            empty folder; the last one must exit with the status in a comment `<!-- exit: 1 -->` right before
+            the block (default 0), the others 0. A line may be continued with a backslash.
 ```python   blocks run as they are. A comment `<!-- file: mine.py -->` right before a block also puts it
             under that name into the folder of every block.
 ```perl     blocks with such a comment are files, too.
@@ -27,7 +27,13 @@ _NAMES = (
     "sequential-audits.md",
     "adaptive-adversaries.md",
     "audit-your-bandit.md",
+    "check-regret.md",
     "reproduce.md",
+    "continuous-integration.md",
+    "pytest.md",
+    "mutation-suite.md",
+    "renderings.md",
+    "records.md",
 )
 PAGES = [ROOT / "docs" / name for name in _NAMES]
 BLOCK = re.compile(
@@ -35,6 +41,7 @@ BLOCK = re.compile(
     r"```(?P<language>console|python|perl)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+RUN = ("$ verifiable-dp", "$ openssl")
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 
 
@@ -45,7 +52,7 @@ def read(text):
         key, value, body = block["key"], block["value"], block["body"]
         if block["language"] == "console":
             lines = body.replace("\\\n", " ").splitlines()
-            commands = [shlex.split(line[2:]) for line in lines if line.startswith("$ verifiable-dp")]
+            commands = [shlex.split(line[2:]) for line in lines if line.startswith(RUN)]
             if commands:
                 consoles.append((commands, int(value) if key == "exit" else 0))
         else:
@@ -86,7 +93,9 @@ def test_commands(commands, status, folder):
     for number, command in enumerate(commands, start=1):
         if any(word.startswith("perl ") for word in command) and shutil.which("perl") is None:
             pytest.skip("no perl")
-        done = run([SCRIPT, *command[1:]], folder)
+        if shutil.which("openssl") is None and command[0] == "openssl":
+            pytest.skip("no openssl")
+        done = run([SCRIPT if command[0] == "verifiable-dp" else command[0], *command[1:]], folder)
         expected = status if number == len(commands) else 0
         assert done.returncode == expected, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass, makes_bandits
+from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
+from verifiable_dp.auditing.traced import trace
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine
 from verifiable_dp.neighbours import TablePair
 
@@ -146,3 +150,86 @@ def test_unusable_makers_say_what_is_missing():
         BanditClass(Odd)(REWARDS, np.random.default_rng(0))
     with pytest.raises(InputError, match=f"{PROTOCOLS[0][0]}/{PROTOCOLS[0][1]}"):
         BanditClass(lambda n_arms: object())(REWARDS, np.random.default_rng(0))
+
+
+LIBRARY = '''
+import numpy as np
+
+
+def best(sums):
+    return int(np.argmax(sums))
+
+
+class Follower:
+    def __init__(self, n_arms):
+        self.sums, self.t = np.zeros(n_arms), 0
+
+    def pull(self, arm_ids):
+        return arm_ids[self.t] if self.t < len(arm_ids) else best(self.sums)
+
+    def update(self, arm_id, reward):
+        self.sums[arm_id] += reward
+        self.t += 1
+
+
+class Wrapped:
+    """Another module's bandit as a part."""
+
+    def __init__(self, inner):
+        self.parts = {"inner": [inner]}
+
+    def pull(self, arm_ids):
+        return self.parts["inner"][0].pull(arm_ids)
+
+    def update(self, arm_id, reward):
+        self.parts["inner"][0].update(arm_id, reward)
+'''
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A library of bandits in site-packages."""
+    folder = tmp_path / "site-packages"
+    (folder / "lotteries").mkdir(parents=True)
+    (folder / "lotteries" / "__init__.py").write_text("", "utf-8")
+    head, tail = LIBRARY.split("class Wrapped")
+    (folder / "lotteries" / "follower.py").write_text(head, "utf-8")
+    (folder / "lotteries" / "wrapped.py").write_text("class Wrapped" + tail, "utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder / "lotteries"
+    for name in [name for name in sys.modules if name.split(".")[0] == "lotteries"]:
+        del sys.modules[name]
+
+
+def test_libraries_are_followed_and_their_lines_named(installed):
+    def make(n_arms):
+        from lotteries.follower import Follower
+        from lotteries.wrapped import Wrapped
+
+        return Wrapped(Follower(n_arms))
+
+    names = [module.__name__ for module in BanditClass(make).modules]
+    assert names == ["lotteries.follower", "lotteries.wrapped"]
+    made, found = trace(
+        BanditClass(make),
+        "make",
+        PrivacyClaim(EPSILON, 0.0),
+        [PAIR],
+        n_arms=ARMS,
+        horizon=HORIZON,
+        bounds=(0.0, 1.0),
+        seed=0,
+        examples=5,
+    )
+    assert made.verdict == "refuted"
+    lead = next(lead for lead in made.statistics["leads"] if lead["what"] == "argmax")
+    assert (lead["file"], lead["source"]) == ("lotteries/follower.py", "return int(np.argmax(sums))")
+    assert found.examined
+
+
+def test_what_cannot_be_made_has_no_modules():
+    def broken(n_arms):
+        raise RuntimeError("no")
+
+    assert BanditClass(broken).modules == ()
+    assert modules_of(np.random.default_rng(0)) == ()

@@ -1,0 +1,144 @@
+"""Options of the pytest plugin, in pytests of their own; what it costs where it is not used."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+import verifiable_dp as vdp
+from verifiable_dp.cli import main
+from verifiable_dp.evidence.blackbox import ALPHA
+
+MECHANISMS = """
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def little_too_little(data, size, rng):
+    return data + rng.laplace(0, 0.96, size)
+"""
+HEAVY = ("numpy", "numba", "hypothesis", "pandas", "scipy", "matplotlib", "verifiable_dp.api")
+
+
+def run(pytester, test, *options):
+    pytester.makepyfile(mechanisms=MECHANISMS, test_it="import mechanisms\n" + test)
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+
+
+def records(folder):
+    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+
+
+def test_options_override_what_tests_give(pytester):
+    # The true epsilon is 1/.96. So few runs refute that at level .5, and never at 1e-300.
+    result = run(
+        pytester,
+        "import verifiable_dp as vdp\n"
+        "TARGET = mechanisms.little_too_little\n"
+        "def test_overridden(privacy_audit):\n"
+        "    report = privacy_audit(TARGET, epsilon=1.0, budget=9, seed=3, alpha=1e-300, expect='refuted')\n"
+        "    assert report.record['seed'] == 11\n"
+        "    assert report.record['plan']['alpha'] == 0.5\n"
+        "    assert report.record['plan']['budget'] == '0.3'\n"
+        "    plain = vdp.audit(TARGET, epsilon=1.0, budget=0.3, seed=11, alpha=1e-300)\n"
+        "    assert plain.verdict != 'refuted'\n"
+        "def test_seconds_leave_regret_checks_alone(regret_check):\n"
+        "    assert regret_check('nas', seed=3).record['plan']['budget'] == 'quick'\n",
+        *("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "0.3", "--dp-report", "audits"),
+    )
+    result.assert_outcomes(passed=2)
+    assert [record["seed"] for record in records(pytester.path / "audits")] == [11, 11]
+    # The level is part of what the verdict is judged by.
+    for path in (pytester.path / "audits").glob("*.json"):
+        vdp.verify(path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--dp-budget", "lots"),
+        ("--dp-budget", "nan"),
+        ("--dp-seed", "-1"),
+        ("--dp-seed", "x"),
+        ("--dp-alpha", "0"),
+    ],
+)
+def test_a_bad_option_is_refused_before_any_test(pytester, options):
+    result = run(pytester, "def test_it():\n    pass\n", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert options[0] in result.stderr.str()
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_workers_keep_every_record_once(pytester):
+    # The names differ in a character that no file name keeps, in case, and beyond the length that is kept.
+    result = run(
+        pytester,
+        "import pytest\n"
+        "NAMES = ['a/b', 'a b', 'A b', 'x' * 300, 'x' * 301]\n"
+        "@pytest.mark.parametrize('seed', range(5), ids=NAMES)\n"
+        "def test_right(privacy_audit, seed, tmp_path, monkeypatch):\n"
+        "    monkeypatch.chdir(tmp_path)\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0, budget=0.1, expect=None, seed=seed)\n",
+        *("--dp-report", "audits", "--strict-markers", "-n", "2"),
+    )
+    result.assert_outcomes(passed=5)
+    found = records(pytester.path / "audits")
+    assert sorted(record["seed"] for record in found) == [0, 1, 2, 3, 4]
+    assert len({path.name.casefold() for path in (pytester.path / "audits").iterdir()}) == 10
+
+
+def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
+    pytester.makeconftest(
+        "import pytest, verifiable_dp\n"
+        "class Report:\n"
+        "    verdict = 'not_refuted'\n"
+        "    def save(self, folder, stem):\n"
+        "        folder.mkdir(exist_ok=True)\n"
+        "        (folder / f'{stem}.json').write_text('{}')\n"
+        "        return folder / f'{stem}.json', None\n"
+        "@pytest.fixture(autouse=True)\n"
+        "def quick(monkeypatch):\n"
+        "    monkeypatch.setattr(verifiable_dp, 'audit', lambda *_, **__: Report(), raising=False)\n"
+    )
+    test = "def test_it(privacy_audit):\n" + "    privacy_audit(mechanisms.right)\n" * 2
+    result = run(pytester, test, "--dp-report", "audits", "--dist", "each", "--tx", "2*popen")
+    result.assert_outcomes(passed=2)
+    assert len(records(pytester.path / "audits")) == 4
+
+
+def loaded(pytester, test):
+    """Heavy modules that a run of pytest has loaded by its end."""
+    pytester.makepyfile(test_it=test)
+    program = (
+        "import sys, pytest\n"
+        # hypothesis has a plugin of its own, which loads it.
+        "status = pytest.main(['-q', '-p', 'no:cacheprovider', '-p', 'no:hypothesispytest'])\n"
+        f"print('loaded:', *[name for name in {HEAVY} if name in sys.modules])\n"
+        "sys.exit(status)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=pytester.path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.rpartition("loaded:")[2].split()
+
+
+def test_unused_it_loads_nothing_heavy(pytester):
+    test = (
+        "import sys\n"
+        "def test_it(pytestconfig):\n"
+        "    assert pytestconfig.pluginmanager.has_plugin('verifiable_dp')\n"
+        "    assert 'verifiable_dp.pytest_plugin' in sys.modules\n"
+    )
+    assert loaded(pytester, test) == []
+
+
+def test_what_an_audit_loads_is_noticed(pytester):
+    assert {"numpy", "numba", "verifiable_dp.api"} <= set(
+        loaded(pytester, "import verifiable_dp as vdp\ndef test_it():\n    assert vdp.audit\n")
+    )
+
+
+def test_the_command_line_has_the_level_of_the_api():
+    (option,) = (found for found in main.commands["audit"].params if found.name == "alpha")
+    assert option.default == ALPHA == inspect.signature(vdp.audit).parameters["alpha"].default

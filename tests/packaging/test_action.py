@@ -1,0 +1,247 @@
+"""The GitHub Action and the script behind it: read as the runner reads them, and run as it runs them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+INPUTS = {name: given.get("default", "") for name, given in ACTION["inputs"].items()}
+EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
+PAGE = (ROOT / "docs" / "continuous-integration.md").read_text("utf-8")
+FILES = dict(re.findall(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+MECHANISMS = """
+def wrong(data, size, rng):
+    return data + rng.laplace(0, 0.5, size)
+
+def unseeded(data, size, rng):
+    import numpy
+    return data + numpy.random.default_rng().laplace(0, 1, size)
+"""
+
+
+def test_it_has_the_shape_of_a_composite_action():
+    assert ACTION["runs"]["using"] == "composite"
+    assert {"name", "description", "inputs", "outputs", "runs"} == set(ACTION)
+    for given in ACTION["inputs"].values():
+        assert set(given) == {"description", "default"}
+        assert isinstance(given["default"], str)
+    for step in ACTION["runs"]["steps"]:
+        assert ("run" in step) != ("uses" in step)
+        assert "shell" in step or "uses" in step
+        # Only the code host's own actions, at a fixed version.
+        assert re.fullmatch(r"(actions|github)/[\w/-]+@v\d+", step.get("uses", "actions/x@v1"))
+
+
+def test_every_expression_names_something_that_exists():
+    text = (ROOT / "action.yml").read_text("utf-8")
+    for expression in EXPRESSION.findall(text):
+        for name in re.findall(r"inputs\.([\w-]+)", expression):
+            assert name in INPUTS, name
+        for step, output in re.findall(r"steps\.(\w+)\.outputs\.(\w+)", expression):
+            (run,) = (s["run"] for s in ACTION["runs"]["steps"] if s.get("id") == step)
+            assert f'"{output}=$' in run
+    assert set(re.findall(r"inputs\.([\w-]+)", " ".join(EXPRESSION.findall(text)))) == set(INPUTS)
+
+
+def test_inputs_cannot_become_code_and_nothing_secret_is_kept():
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
+        assert "cache" not in step.get("uses", "")
+        assert not any("cache" in key for key in step.get("with", {}))
+    text = (ROOT / "action.yml").read_text("utf-8")
+    assert not re.search(r"secrets\.|github\.token|GITHUB_TOKEN", text)
+
+
+def environment(folder, **more):
+    scripts = sysconfig.get_path("scripts")
+    kept = {key: os.environ[key] for key in ("HOME", "LANG", "NUMBA_CACHE_DIR") if key in os.environ}
+    return {
+        **kept,
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "GITHUB_STEP_SUMMARY": str(folder / "step-summary"),
+        **more,
+    }
+
+
+def run(step, folder, inputs, outputs=None):
+    """Run a step as a runner does: bash with its flags, the step's variables from the inputs."""
+
+    def value(found):
+        kind, name = found[1].strip().partition(".")[::2]
+        return inputs[name] if kind == "inputs" else (outputs or {})[name.rpartition(".")[2]]
+
+    given = {key: EXPRESSION.sub(value, text) for key, text in STEPS[step].get("env", {}).items()}
+    script = folder / "step.sh"
+    script.write_text(STEPS[step]["run"], "utf-8")
+    command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script]
+    done = subprocess.run(
+        command, cwd=folder, env=environment(folder, **given), capture_output=True, text=True, timeout=600
+    )
+    return done
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """A job that audits two mechanisms, one of them broken, up to the verdict."""
+    folder = tmp_path_factory.mktemp("job")
+    (folder / "mechanisms.py").write_text(MECHANISMS, "utf-8")
+    targets = "mechanisms.py:wrong\n\n  \nmechanisms.py:unseeded\n"
+    inputs = {
+        **INPUTS,
+        "targets": targets,
+        "epsilon": "1",
+        "budget": "0.3",
+        "options": "--curve  --delta 1e-6",
+    }
+    audit = run("Audit", folder, inputs)
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+    assert run("Summary", folder, inputs).returncode == 0
+    outputs = dict(line.split("=") for line in (folder / "output").read_text().splitlines())
+    return folder, inputs, outputs, audit
+
+
+def test_the_audit_keeps_records_and_renderings(job):
+    folder, _, outputs, _ = job
+    reports = folder / "audit-reports"
+    kept = sorted(path for path in reports.iterdir() if path.is_dir() and path.name != "sarif")
+    assert [path.name.strip("-") for path in kept] == [
+        "01-mechanisms.py-wrong",
+        "02-mechanisms.py-unseeded",
+    ]
+    found = [json.loads((path / "record.json").read_text("utf-8")) for path in kept]
+    assert [record["verdict"] for record in found] == ["refuted", "inconclusive"]
+    assert all(record["claim"]["delta"] == 1e-6 for record in found)
+    assert outputs == {"status": "1"}
+    assert all(path.name in (reports / "index.html").read_text("utf-8") for path in kept)
+    for path in kept:
+        assert (path / "record.html").is_file()
+        assert ET.parse(path / "junit.xml").getroot().tag == "testsuites"
+
+
+def test_sarif_files_can_be_uploaded_together(job):
+    runs = [
+        json.loads(path.read_text("utf-8"))["runs"] for path in (job[0] / "audit-reports/sarif").iterdir()
+    ]
+    assert [len(found) for found in runs] == [1, 1]
+    assert len({found[0]["automationDetails"]["id"] for found in runs}) == 2
+
+
+def test_the_summary_has_every_target(job):
+    summary = (job[0] / "step-summary").read_text("utf-8")
+    assert summary.count("audit record\n") == 2
+    assert "**Privacy: refuted.**" in summary
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "passes"), [("refuted", "03"), ("inconclusive", "0"), ("never", "013"), ("often", "")]
+)
+def test_the_verdict_fails_the_job_as_asked(job, fail_on, passes):
+    folder, inputs, _, _ = job
+    for status in "0123":
+        done = run("Verdict", folder, {**inputs, "fail-on": fail_on}, {"status": status})
+        assert (done.returncode == 0) == (status in passes), (fail_on, status)
+
+
+def test_an_audit_that_made_no_record_fails_under_every_rule(job):
+    done = run("Verdict", job[0], {**job[1], "fail-on": "never"}, {"status": ""})
+    assert done.returncode == 1
+
+
+def test_inputs_are_not_run(tmp_path):
+    targets = "$(touch marker).py:x\n`touch marker`\n--help"
+    inputs = {**INPUTS, "targets": targets, "epsilon": "$(touch marker)"}
+    done = run("Audit", tmp_path, inputs)
+    assert done.returncode == 0
+    assert "verifiable-dp: " in done.stderr
+    assert "Usage:" not in done.stdout + done.stderr
+    assert (tmp_path / "output").read_text() == "status=2\n"
+    assert not (tmp_path / "marker").exists()
+    assert not list(tmp_path.rglob("record.json"))
+
+
+def test_a_folder_in_use_is_refused(job):
+    done = run("Audit", job[0], job[1])
+    assert "must be a new or empty folder" in done.stderr
+    assert (job[0] / "output").read_text().splitlines()[-1] == "status=2"
+
+
+def test_the_action_installs_the_package(tmp_path):
+    # As the step says, but into a folder, without a network and without what is installed already.
+    (tmp_path / "step.sh").write_text(STEPS["Install verifiable-dp"]["run"], "utf-8")
+    quiet = {
+        "PIP_TARGET": str(tmp_path / "site"),
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # this means: without isolation
+    }
+    done = subprocess.run(
+        ["bash", "-e", tmp_path / "step.sh"],
+        env=environment(tmp_path, **quiet),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site/verifiable_dp/auditors/dp_se.py").is_file()
+    program = "import verifiable_dp; print(verifiable_dp.__file__)"
+    where = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env=environment(tmp_path, PYTHONPATH=str(tmp_path / "site")),
+        capture_output=True,
+        text=True,
+    )
+    assert str(tmp_path / "site") in where.stdout
+
+
+def test_the_workflow_of_the_page_gives_inputs_that_exist():
+    workflow = yaml.safe_load(FILES[".github/workflows/privacy.yml"])
+    (job,) = workflow["jobs"].values()
+    (step,) = (step for step in job["steps"] if "@COMMIT" in step.get("uses", ""))
+    assert set(step["with"]) <= set(INPUTS)
+    documented = set(re.findall(r"`([\w-]+)`", "".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))))
+    assert set(INPUTS) <= documented
+
+
+@pytest.mark.slow
+def test_a_campaign_is_audited(tmp_path):
+    (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")
+    (tmp_path / "campaign.toml").write_text(
+        "[defaults]\nbudget = 0.3\nepsilon = 1.0\n"
+        '[[targets]]\ntarget = "mechanisms.py:wrong"\n'
+        '[[targets]]\ntarget = "mechanisms.py:wrong"\nname = "weaker"\nepsilon = 2.5\n',
+        "utf-8",
+    )
+    done = run("Audit", tmp_path, {**INPUTS, "campaign": "campaign.toml"})
+    assert done.returncode == 0
+    assert (tmp_path / "output").read_text() == "status=1\n", done.stdout + done.stderr
+    records = list((tmp_path / "audit-reports").glob("*/record.json"))
+    assert sorted(json.loads(path.read_text("utf-8"))["claim"]["epsilon"] for path in records) == [1.0, 2.5]
+    assert len(list((tmp_path / "audit-reports/sarif").glob("*.sarif"))) == 2
+
+
+@pytest.mark.slow
+def test_the_script_of_the_page_runs_as_it_stands(tmp_path):
+    for name in ("job.sh", "noisy_sum.py"):
+        (tmp_path / name).write_text(FILES[name], "utf-8")
+    (tmp_path / "ci").mkdir()
+    (tmp_path / "ci/audit.sh").write_bytes((ROOT / "ci/audit.sh").read_bytes())
+    # The package is installed here already, and not from an index.
+    quiet = {"VERIFIABLE_DP": "verifiable-dp", "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1"}
+    done = subprocess.run(
+        ["bash", "job.sh"], cwd=tmp_path, env=environment(tmp_path, **quiet), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = (tmp_path / "audit-reports").glob("01-*")
+    kept = {path.name for path in folder.iterdir()}
+    assert kept == {"record.json", "record.html", "record.md", "junit.xml"}
