@@ -1,21 +1,35 @@
-"""A report's page in a real browser: it is laid out without sideways scrolling and loads nothing."""
+"""Pages in a real browser: layout at phone and desktop width, filters, dark and print, accessibility.
+
+axe-core is no part of the repository (``npm pack axe-core``): the test that needs it takes the file that
+AXE_CORE names, or that of a ``node_modules`` in the repository or its parent.
+"""
 
 import json
-import re
-import shutil
-import subprocess
+import os
+from pathlib import Path
 
 import pytest
 
-from verifiable_dp.api import evidence
-from verifiable_dp.campaign import errata
-from verifiable_dp.reporting.page import render_errata, render_index
+from tests.chromium import CHROMIUM, Chromium
+from tests.unit.test_study import TINY
+from verifiable_dp import reproduction
+from verifiable_dp.auditing import study as studies
+from verifiable_dp.reporting import mutation, portfolio
+from verifiable_dp.reporting.page import render, render_errata
+from verifiable_dp.reporting.record import digest, text
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ROOT = Path(__file__).parents[2]
+REPORTS = ROOT / "reports"
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+_PLACES = [base / "node_modules" / "axe-core" / "axe.min.js" for base in (ROOT, ROOT.parent)]
+AXE = next((p for p in (Path(os.environ.get("AXE_CORE", "/none")), *_PLACES) if p.is_file()), None)
+needs_axe = pytest.mark.skipif(
+    AXE is None, reason="no axe-core: npm pack axe-core, and AXE_CORE=…/axe.min.js"
+)
+PAGES = ("record", "refuted", "portfolio", "errata", "mutants", "study")
+WIDTHS = (360, 1440)
 
-PROBE = """<script>
-addEventListener("load", () => {
+PROBE = """(() => {
   const width = document.documentElement.clientWidth;
   const wide = [...document.querySelectorAll("body *")].filter((e) => {
     for (let p = e; p; p = p.parentElement) {
@@ -23,69 +37,294 @@ addEventListener("load", () => {
     }
     return e.getBoundingClientRect().right > width + 1;
   });
-  const found = {
+  return {
     width,
     scroll: document.documentElement.scrollWidth,
     wide: wide.map((e) => e.tagName + "." + e.className),
     plots: [...document.querySelectorAll("svg")].map((e) => e.getBoundingClientRect().height),
     loaded: performance.getEntriesByType("resource").map((e) => e.name),
     headings: [...document.querySelectorAll("h1, h2")].map((e) => e.textContent),
+    levels: [...document.querySelectorAll("h1, h2, h3, h4")].map((e) => Number(e.tagName[1])),
   };
-  parent.postMessage(JSON.stringify(found), "*");
-});
-</script>"""
-# A window of a browser has a least width; a frame has none.
-FRAME = """<body><iframe src="page.html" width="{width}" height="900"></iframe><pre id="found"></pre><script>
-addEventListener("message", (e) => {{ document.getElementById("found").textContent = e.data; }});
-</script></body>"""
+})()"""
+GRAVE = """axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
+  .filter((v) => v.impact === "serious" || v.impact === "critical")
+  .map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))]))"""
+
+
+def recorded(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
-def pages():
-    report = evidence("nas")
-    rows = errata(["tree-budget", "local-rate", "good-event", "central-sensitivity"])
-    return {
-        "record": report.to_html(),
-        "index": render_index([report.record], ["nas/record.html"], rows["errata"]),
-        "errata": render_errata(rows),
+def pages(tmp_path_factory):
+    """Pages of every kind, drawn from the committed numbers: thirty records are on the portfolio."""
+    place = tmp_path_factory.mktemp("pages")
+    record = recorded("dp-se")
+    for check in record["checks"]:
+        if check["kind"] == "alignment":
+            check["statistics"]["spent"] = [[890, 0.5, -0.5], [891, 1.0, -1.0], [6000, 1.0, -1.0]]
+    found = {
+        "record": render(record),
+        "refuted": render(recorded("adaptive-tree-printed")),
+        "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
+        "mutants": mutation.render(json.loads((REPORTS / "mutants.json").read_text("utf-8"))),
     }
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(studies, "study", lambda name: TINY)
+        reproduction.reproduce("tiny", out=place)
+    paths = {"study": place / "tiny" / "index.html", "portfolio": place / "records" / "index.html"}
+    for name, page in found.items():
+        paths[name] = place / f"{name}.html"
+        paths[name].write_text(page, "utf-8")
+    thirty(place / "records")
+    portfolio.write(place / "records")
+    return paths
+
+
+def thirty(folder):
+    """Thirty records: the committed ones, and some of them again under other names."""
+    known = sorted(REPORTS.glob("*/record.json"))
+    for number in range(30):
+        record = json.loads(known[number % len(known)].read_text("utf-8"))
+        place = folder / f"{number:02d}"
+        place.mkdir(parents=True)
+        record["seed"] = number
+        record["digest"] = digest(record)
+        (place / "record.json").write_text(text(record), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    opened = Chromium(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
 
 
 def measure(page, width, folder):
-    (folder / "page.html").write_text(page.replace("</body>", PROBE + "</body>"), "utf-8")
-    path = folder / "frame.html"
-    path.write_text(FRAME.format(width=width), "utf-8")
-    done = subprocess.run(
-        [
-            *(CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-            *(f"--user-data-dir={folder / 'profile'}", "--window-size=1600,1000"),
-            *("--virtual-time-budget=4000", "--dump-dom", path.as_uri()),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    found = re.search(r'<pre id="found">(.+?)</pre>', done.stdout, re.DOTALL)
-    assert found, done.stderr[-2000:]
-    text = found[1].replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
-    return json.loads(text)
+    """Layout of a page at that width; what it loaded."""
+    path = folder / "page.html"
+    path.write_text(page, "utf-8")
+    opened = Chromium(folder / "profile")
+    try:
+        opened.look(width)
+        opened.open(path)
+        return opened.run(PROBE)
+    finally:
+        opened.close()
+
+
+def quiet(browser):
+    """Nothing on the console, and nothing asked for but the page itself."""
+    assert browser.console == []
+    assert all(url.startswith(("file:", "about:")) for url in browser.requests)
+    assert len(browser.requests) == 1
 
 
 @needs_browser
-@pytest.mark.parametrize("which", ["record", "index", "errata"])
-@pytest.mark.parametrize("width", [360, 1440])
-def test_the_page_fits_its_window(pages, which, width, tmp_path):
-    found = measure(pages[which], width, tmp_path)
-    assert found["width"] <= width
-    assert found["scroll"] <= found["width"]
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("which", PAGES)
+def test_the_page_fits_its_window(browser, pages, which, width, scheme):
+    browser.look(width, scheme=scheme)
+    browser.open(pages[which])
+    found = browser.run(PROBE)
+    assert found["width"] == width
+    assert found["scroll"] <= width
     assert found["wide"] == []
     assert found["loaded"] == []
-    assert found["headings"]
-    assert all(height > 50 for height in found["plots"])
+    assert all(height > 50 for height in found["plots"] if height)  # 0: of a closed part
+    assert found["levels"][0] == 1
+    assert found["levels"].count(1) == 1
+    assert all(b - a <= 1 for a, b in zip(found["levels"], found["levels"][1:], strict=False))
+    quiet(browser)
 
 
 @needs_browser
 def test_a_page_that_is_too_wide_is_told_apart(pages, tmp_path):
-    broken = pages["record"].replace("<body>", '<body><div style="width:3000px">wide</div>')
-    assert broken != pages["record"]
+    page = pages["record"].read_text("utf-8")
+    broken = page.replace("<body>", '<body><div style="width:3000px">wide</div>')
+    assert broken != page
     assert measure(broken, 1440, tmp_path)["wide"]
+
+
+@needs_browser
+def test_a_page_that_complains_or_loads_is_told_apart(browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("<script>null.x</script><img src='http://127.0.0.1:9/x.png'>", "utf-8")
+    browser.open(path)
+    assert any("TypeError" in line for line in browser.console)
+    assert any(url.startswith("http:") for url in browser.requests)
+
+
+@needs_browser
+@pytest.mark.parametrize("which", PAGES)
+def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
+    browser.look(720, scheme="dark", media="print")
+    browser.open(pages[which])
+    colours = browser.run(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
+    assert colours == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    assert browser.run(PROBE)["scroll"] <= 720
+    form = browser.run("[...document.querySelectorAll('form')].map((e) => getComputedStyle(e).display)")
+    assert set(form) <= {"none"}
+
+
+@needs_browser
+def test_light_and_dark_differ(browser, pages):
+    grounds = []
+    for scheme in ("light", "dark"):
+        browser.look(1440, scheme=scheme)
+        browser.open(pages["record"])
+        grounds.append(browser.run("getComputedStyle(document.body).backgroundColor"))
+    assert grounds[0] == "rgb(255, 255, 255)"
+    assert grounds[1] != grounds[0]
+
+
+# ---------------------------------------------------------------- accessibility
+
+
+@needs_browser
+@needs_axe
+@pytest.mark.parametrize("which", PAGES)
+def test_axe_finds_nothing_serious(browser, pages, which):
+    script = AXE.read_text("utf-8")
+    for width, scheme in ((360, "light"), (1440, "dark")):
+        browser.look(width, scheme=scheme)
+        browser.open(pages[which])
+        browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        browser.run(script + ";0")
+        assert browser.run(GRAVE) == [], (width, scheme)
+
+
+@needs_browser
+@needs_axe
+def test_axe_sees_what_is_wrong(browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<title>x</title><img src='data:,'><p style='color:#ccc'>pale</p><select></select>", "utf-8"
+    )
+    browser.look(1440)
+    browser.open(path)
+    browser.run(AXE.read_text("utf-8") + ";0")
+    assert {"image-alt", "color-contrast", "select-name"} <= {name for name, _ in browser.run(GRAVE)}
+
+
+# ---------------------------------------------------------------- filters of the portfolio
+
+STATE = """({
+  shown: [...document.querySelectorAll("tr[data-verdict]")].filter((e) => e.getBoundingClientRect().height)
+    .map((e) => [e.dataset.verdict, e.dataset.regret, e.dataset.model, e.dataset.paper, e.textContent]),
+  all: document.querySelectorAll("tr[data-verdict]").length,
+  count: document.getElementById("count").textContent,
+  live: document.getElementById("count").getAttribute("aria-live"),
+  hash: location.hash,
+  form: getComputedStyle(document.getElementById("filters")).display,
+  lists: [...document.querySelectorAll("[data-list]")].filter((e) => !e.hidden).length,
+})"""
+SET = """((name, value) => {
+  const field = document.getElementById("filters").elements[name];
+  field.value = value;
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+})"""
+
+
+@pytest.fixture
+def filtered(browser, pages):
+    """Opens the portfolio with a hash; returns what is shown."""
+
+    def look(fragment=""):
+        browser.look(1440)
+        browser.open(pages["portfolio"], fragment)
+        return browser.run(STATE)
+
+    return look
+
+
+@needs_browser
+def test_thirty_records_load_in_under_a_second(browser, pages, filtered):
+    assert filtered()["all"] == 30
+    assert min(browser.open(pages["portfolio"]) for _ in range(3)) < 1
+    took = browser.run("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    assert took < 1000
+
+
+@needs_browser
+def test_nothing_is_hidden_at_first(filtered):
+    state = filtered()
+    assert len(state["shown"]) == 30
+    assert state["count"] == "30 of 30 shown"
+    assert state["live"] == "polite"
+    assert state["form"] == "flex"
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("column", "facet", "value"),
+    [
+        (0, "verdict", "refuted"),
+        (0, "verdict", "baseline"),
+        (1, "regret", "consistent"),
+        (2, "model", "local"),
+    ],
+)
+def test_each_filter_keeps_what_it_says(browser, filtered, column, facet, value):
+    everything = filtered()["shown"]
+    expected = [row for row in everything if row[column] == value]
+    assert 0 < len(expected) < len(everything)
+    browser.run(f"{SET}({facet!r}, {value!r})")
+    state = browser.run(STATE)
+    assert state["shown"] == expected
+    assert state["count"] == f"{len(expected)} of 30 shown"
+    assert state["hash"] == f"#{facet}={value}"
+    assert filtered(state["hash"])["shown"] == expected  # the address alone gives the same
+
+
+@needs_browser
+def test_filters_and_words_are_combined_and_taken_back(browser, filtered):
+    everything = filtered()["shown"]
+    paper = next(row[3] for row in everything if row[0] == "not refuted")
+    browser.run(f"{SET}('paper', {json.dumps(paper)})")
+    browser.run(f"{SET}('verdict', 'not refuted')")
+    browser.run(f"{SET}('q', 'DP- record')")
+    state = browser.run(STATE)
+    expected = [
+        row
+        for row in everything
+        if row[3] == paper
+        and row[0] == "not refuted"
+        and "dp-" in row[4].lower()
+        and "record" in row[4].lower()
+    ]
+    assert state["shown"] == expected
+    assert expected
+    assert filtered(state["hash"])["shown"] == expected
+    browser.run("document.querySelector('#filters button').click()")
+    browser.run("new Promise((done) => setTimeout(done, 50))")
+    state = browser.run(STATE)
+    assert len(state["shown"]) == 30
+    assert state["hash"] == ""
+
+
+@needs_browser
+def test_what_fits_nothing_shows_nothing_and_says_so(filtered):
+    state = filtered("#q=no%20such%20words%20anywhere")
+    assert state["shown"] == []
+    assert state["count"] == "0 of 30 shown"
+    assert state["lists"] == 0
+    assert len(filtered("#verdict=nonsense&model=%22%3E%3Cb%3E")["shown"]) == 30
+
+
+@needs_browser
+def test_without_script_it_is_a_plain_table(browser, pages):
+    browser.look(1440)
+    browser._send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(pages["portfolio"], "#verdict=refuted")
+        state = browser.run(STATE)
+    finally:
+        browser._send("Emulation.setScriptExecutionDisabled", value=False)
+    assert len(state["shown"]) == 30
+    assert state["form"] == "none"
+    assert state["count"] == "30 shown"

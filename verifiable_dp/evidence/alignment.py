@@ -176,6 +176,62 @@ def _undrawn(released: FloatArray, tape: Tape) -> BoolArray:
     return np.asarray(np.isfinite(released).any(axis=1) & ~drew)
 
 
+class _Meter:
+    """Reads what the replay of one run has cost whenever a block begins."""
+
+    def __init__(self, replayer: Replayer, run: int) -> None:
+        self._replayer, self._run = replayer, run
+        self.rounds = 0
+        self.readings: list[tuple[int, float, float]] = []
+
+    def block(self, position: IntArray, query: Query) -> None:
+        """See `Watch.block`."""
+        row = np.flatnonzero(position == self._run)
+        if len(row):
+            self.read()
+            self.rounds += int(query.rounds[row[0]])
+
+    def read(self) -> None:
+        """Note round, cost and loss where they changed."""
+        paid = float(self._replayer.cost[self._run]), float(self._replayer.loss[self._run])
+        if paid != (self.readings[-1][1:] if self.readings else (0.0, 0.0)):
+            self.readings.append((self.rounds, *paid))
+
+
+_READINGS = 200
+
+
+def over_time(
+    algorithm: Algorithm, pair: Pair, *, seed: int, sign: int, turned: bool, run: int = 0
+) -> list[list[Any]]:
+    """How the cost and the loss of a transcript add up over the rounds, as `replay` gives them in the end.
+
+    Returns
+    -------
+    list
+        At most 200 rows [rounds so far, cost so far, loss so far] where they change, the last one at the
+        end of the run; empty where the inputs differ in several events, whose costs add up otherwise.
+    """
+    if isinstance(pair, GroupPair | UserPair) and pair.size > 1:
+        return []
+    runs = np.arange(run + 1)
+    data = worlds(pair, algorithm.n_arms, len(runs))
+    first, second = (data[1], data[0]) if turned else data
+    recorder = Recorder(OneSided(Seeded(seed), sign))
+    play(algorithm, first, recorder, runs, keep=())
+    replayer = Replayer(recorder.tape(), len(runs))
+    meter = _Meter(replayer, run)
+    play(algorithm, second, replayer, runs, keep=(), watch=meter)
+    replayer.finish()
+    meter.read()
+    rows = meter.readings
+    step = -(-len(rows) // (_READINGS - 1))
+    kept = [part[-1] for part in (rows[i : i + step] for i in range(0, len(rows), step))] if rows else []
+    if not kept or kept[-1][0] < meter.rounds:
+        kept.append((meter.rounds, *(kept[-1][1:] if kept else (0.0, 0.0))))
+    return [[rounds, plain(cost), plain(loss)] for rounds, cost, loss in kept]
+
+
 @dataclass(frozen=True)
 class Found:
     """The costliest transcripts that were seen.
@@ -368,6 +424,7 @@ def check(
     examples: int,
     name: str = "alignment",
     group: int = 1,
+    timed: bool = False,
 ) -> tuple[Check, Found]:
     """The alignment check: given pairs on the audited instance, searched ones on the small instance.
 
@@ -385,10 +442,15 @@ def check(
         Of the search; with 0 examples there is none.
     group
         Number of events in which the inputs of the search may differ.
+    timed
+        Whether to record how the costliest transcript of the audited instance pays over the rounds.
     """
-    given = _NOTHING
+    given, costliest = _NOTHING, None
     for pair in pairs:
-        given = given.merge(examine(algorithm, pair, seed=seed))
+        found = examine(algorithm, pair, seed=seed)
+        if found.cost > given.cost or costliest is None:
+            costliest = pair
+        given = given.merge(found)
     searched = _NOTHING
     if examples:
         searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
@@ -398,7 +460,7 @@ def check(
     # A violation is shown by its shrunk example; without one, the audited instance speaks.
     if searched.cost > small_epsilon * (1 + TOLERANCE):
         worse = searched
-    statistics = {
+    statistics: dict[str, Any] = {
         "epsilon": epsilon,
         "visible": visible,
         "examined": given.examined + searched.examined,
@@ -408,6 +470,9 @@ def check(
     }
     if given.divergence == SHARED:
         statistics["shared_draws"] = True
+    if timed and costliest is not None and given.worst:
+        drawn = {key: given.worst[key] for key in ("seed", "sign", "turned", "run")}
+        statistics["spent"] = over_time(algorithm, costliest, **drawn)
     return Check.of(name, "alignment", statistics), worse
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +16,7 @@ _DECADES = 1e5  # how far back from the horizon a logarithmic time axis reaches
 
 def svg(figure: Mapping[str, Any]) -> str:
     """A figure of the data file as inline SVG, for a page."""
-    text = plots.inline(figure["name"], size(figure), lambda drawn: _draw(drawn, figure))
-    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", text)
+    return plots.inline(figure["name"], size(figure), lambda drawn: _draw(drawn, figure))
 
 
 def png(figure: Mapping[str, Any]) -> bytes:

@@ -15,7 +15,7 @@ import verifiable_dp.evidence.exact_shuffle  # noqa: F401
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.mutation import concluded, summary
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import page
+from verifiable_dp.reporting import courses, page
 from verifiable_dp.reporting.record import canonical, digest, plain, provenance, text, write_text
 from verifiable_dp.reporting.verify import first_difference, read
 
@@ -118,8 +118,9 @@ def render(whole: Mapping[str, Any]) -> str:
     environment = page._environment()
     rows = whole["mutants"]
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
-    return environment.get_template("mutants.html.jinja").render(
+    drawn = environment.get_template("mutants.html.jinja").render(
         whole=whole,
+        plot=courses.kills(rows),
         summary=whole["summary"],
         groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],
@@ -127,6 +128,7 @@ def render(whole: Mapping[str, Any]) -> str:
         samples=samples,
         style=page._style(),
     )
+    return page.reachable(drawn)
 
 
 def samples(row: Mapping[str, Any]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.reporting import excerpts, plots, tables
+from verifiable_dp.reporting import courses, excerpts, plots, tables
 from verifiable_dp.reporting.record import is_baseline, is_printed, p_value_in_words
 
 if TYPE_CHECKING:
@@ -143,6 +146,24 @@ def _environment() -> Environment:
     return found
 
 
+_SCROLLS = re.compile(r'<div class="scroll">(\s*<table[^>]*>\s*<caption>(.*?)</caption>)', re.DOTALL)
+
+
+def reachable(page: str, *, apart: bool = False) -> str:
+    """A page whose wide tables can be scrolled with the keyboard, each named as its caption.
+
+    Its plots share their glyphs, unless they are to stand `apart`.
+    """
+
+    def region(found: re.Match[str]) -> str:
+        # What a record says is escaped already, so that tags are the template's.
+        name = " ".join(re.sub(r"<[^>]*>", "", found[2]).replace('"', "&#34;").split())
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="{name}">{found[1]}'
+
+    page = _SCROLLS.sub(region, page)
+    return page if apart else plots.share_glyphs(page)
+
+
 def _style(name: str = "style.css") -> Any:
     from markupsafe import Markup
 
@@ -150,13 +171,16 @@ def _style(name: str = "style.css") -> Any:
     return Markup(text)  # ours, not the record's
 
 
-def render(record: Mapping[str, Any]) -> str:
+def render(record: Mapping[str, Any], *, apart: bool = False) -> str:
     """The page of a record.
 
     Parameters
     ----------
     record
         A whole record; every text in it is escaped.
+    apart
+        Whether every plot holds all that it draws, for programs that look at each by itself; otherwise
+        plots share their glyphs, and the page is smaller.
 
     Returns
     -------
@@ -170,34 +194,41 @@ def render(record: Mapping[str, Any]) -> str:
         "regret": plots.regret_bounds(record),
         "growth": plots.growth(record),
         "constants": plots.constants(record),
+        "scaling": courses.scaling_fit(record),
+        "course": courses.loss_over_time(record),
         "budget": plots.budget(record),
         "spending": plots.spending(record),
     }
     traced = plots.traced(record)
-    return environment.get_template("page.html.jinja").render(
+    page = environment.get_template("page.html.jinja").render(
         r=record,
         style=_style()
         + (_style("tracing.css") if traced else "")
         + (_style("hazards.css") if "hazards" in record else ""),
         plots=drawn,
+        spent=courses.spent(record),
         baseline=is_baseline(record),
         example=_example(environment),
         files=excerpts.files(traced, _number) if traced else [],
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
         infinity=float("inf"),
     )
+    return reachable(page, apart=apart)
 
 
-def _example(environment: Environment) -> Callable[[Mapping[str, Any]], Any]:
+def _example(environment: Environment) -> Callable[..., Any]:
     """Renders a counterexample."""
     from markupsafe import Markup
 
     part = environment.get_template("example.html.jinja")
 
-    def example(found: Mapping[str, Any]) -> Any:
+    numbers = itertools.count(1)
+
+    def example(found: Mapping[str, Any], plot: bool = True) -> Any:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
-        return Markup(part.render(e=whole))
+        drawn = courses.placement(found, next(numbers)) if plot else None
+        return Markup(part.render(e=whole, drawn=drawn, placed=courses.placed(found)))
 
     return example
 
@@ -205,18 +236,20 @@ def _example(environment: Environment) -> Callable[[Mapping[str, Any]], Any]:
 def render_errata(whole: Mapping[str, Any]) -> str:
     """The page of the errata's data file."""
     environment, rows = _environment(), whole["errata"]
-    return environment.get_template("errata.html.jinja").render(
-        rows=rows,
-        style=_style(),
-        confirmed=sum(row["outcome"] == "confirmed" for row in rows),
-        by_reading=sum(row["outcome"] == "by_reading" for row in rows),
-        example=_example(environment),
+    return reachable(
+        environment.get_template("errata.html.jinja").render(
+            rows=rows,
+            style=_style(),
+            confirmed=sum(row["outcome"] == "confirmed" for row in rows),
+            by_reading=sum(row["outcome"] == "by_reading" for row in rows),
+            example=_example(environment),
+        )
     )
 
 
 def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
     """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
-    return (
+    return reachable(
         _environment()
         .get_template("study.html.jinja")
         .render(
@@ -234,8 +267,13 @@ def render_index(
     errata: Sequence[Mapping[str, Any]] = (),
     mutants: Mapping[str, Any] | None = None,
     studies: Sequence[Mapping[str, Any]] = (),
+    *,
+    paths: Sequence[str] = (),
+    broken: Sequence[tuple[str, str]] = (),
+    base: str = "",
+    schemas: bool = False,
 ) -> str:
-    """The index page.
+    """The page over many records: a plain table, which a script in the page filters.
 
     Parameters
     ----------
@@ -249,9 +287,22 @@ def render_index(
         Summary of the kill table; None without one.
     studies
         Data files of studies.
+    paths
+        Of each record's JSON file, as it is shown; none if empty.
+    broken
+        Files that do not hold, and why.
+    base
+        Relative address of the folder of the errata, the mutation suite and the studies, such as ``../``.
+    schemas
+        Whether that folder has the JSON Schemas.
+
+    Returns
+    -------
+    str
+        HTML without external references; the same records give the same bytes.
     """
-    rows = []
-    for record, link in zip(records, links, strict=True):
+    rows: list[dict[str, Any]] = []
+    for record, link, path in zip(records, links, paths or [""] * len(records), strict=True):
         checks = record["regret"]["checks"] if record["regret"] else []
         bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
         comparisons = [
@@ -263,6 +314,8 @@ def render_index(
             {
                 "r": record,
                 "link": link,
+                "path": path,
+                "facets": _facets(record),
                 "baseline": is_baseline(record),
                 "printed": is_printed(record),
                 "caught": sum(m["verdict"] in ("refuted", "contradicted") for m in record["mutants"]),
@@ -271,8 +324,33 @@ def render_index(
                 "comparisons": comparisons,
             }
         )
-    return (
+    return reachable(
         _environment()
         .get_template("index.html.jinja")
-        .render(rows=rows, style=_style(), errata=errata, mutants=mutants, studies=studies)
+        .render(
+            rows=rows,
+            style=_style() + _style("portfolio.css"),
+            script=_style("portfolio.js"),
+            options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
+            errata=errata,
+            mutants=mutants,
+            studies=studies,
+            broken=broken,
+            base=base,
+            schemas=schemas,
+        )
     )
+
+
+_FACETS = ("verdict", "regret", "model", "paper")
+
+
+def _facets(record: Mapping[str, Any]) -> dict[str, str]:
+    """What a record is filtered by, in words."""
+    verdict = _words(record["verdict"]) if record["checks"] else "not checked"
+    return {
+        "verdict": "baseline" if is_baseline(record) else verdict,
+        "regret": _words(record["regret"]["verdict"]) if record["regret"] else "not checked",
+        "model": str(record["target"]["model"]),
+        "paper": str(record["target"]["paper"]) or "none named",
+    }

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence.statistics import ratio_lower
 
 # Colours that differ in lightness too, so that they can be told apart without hue.
 _LABEL = 40  # characters of a label
-_INK, _CLAIM, _GOOD, _BAD, _RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
+INK, CLAIM, GOOD, BAD, RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
+MANY = (GOOD, BAD, INK, CLAIM, "#0f766e", RIVAL, "#7c3aed", "#a16207")  # of lines that belong together
 
 
 SETTINGS: Any = {
@@ -19,15 +21,40 @@ SETTINGS: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": _INK,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "axes.edgecolor": INK,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
 }
 
 
-def _svg(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+_FONT = "DejaVuSans"
+_OF_ONE = re.compile(rf'((?:\bid="|href="#))[a-z0-9-]+-({_FONT}-)')
+_GLYPH = re.compile(rf'<path id="({_FONT}[^"]*)"[^>]*/>')
+
+
+def _compact(text: str) -> str:
+    """The same picture in fewer bytes: no comments, no indentation, hundredths of a point."""
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"\s*\n\s*", " ", text).replace("> <", "><")
+    # The scale of glyphs is a number below 0.02; only coordinates are rounded.
+    return re.sub(r"(?<!scale\()\b\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", text)
+
+
+def share_glyphs(page: str) -> str:
+    """A page whose figures draw each glyph once: later figures refer to the first one's."""
+    seen: set[str] = set()
+
+    def first(found: re.Match[str]) -> str:
+        known = found[1] in seen
+        seen.add(found[1])
+        return "" if known else found[0]
+
+    return _GLYPH.sub(first, _OF_ONE.sub(r"\1\2", page))
+
+
+def single(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
     """Inline SVG of a figure with one pair of axes; ids are made unique by `name`."""
     return inline(name, size, lambda figure: draw(figure.add_subplot()))
 
@@ -51,6 +78,7 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
     text = re.sub(r'\bid="', f'id="{prefix}-', text)
     text = re.sub(r'href="#', f'href="#{prefix}-', text)
     text = text.replace("url(#", f"url(#{prefix}-")
+    text = _compact(text)
     text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
     text = text.replace("xlink:href", "href")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
@@ -63,43 +91,79 @@ def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
     return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
 
 
+def around(checks: Sequence[Mapping[str, Any]]) -> tuple[float, float | None] | None:
+    """Estimate and upper limit of the epsilon of the one event that gives the largest lower bound.
+
+    The limit is as sure as the lower bound; None with a delta, where no interval is made. It holds for that
+    event only: epsilon is the largest over all. No pair where the bound is no estimate from counts.
+    """
+    best = max(checks, key=lambda c: float(c["result"].get("epsilon_lower", 0.0)), default=None)
+    if best is None or best["kind"] != "black_box" or "epsilon_point" not in best["result"]:
+        return None
+    numbers, point = best["statistics"], float(best["result"]["epsilon_point"])
+    if float(numbers["delta"]) > 0 or not numbers["k1"]:
+        return point, None
+    level = (1 - float(numbers["confidence"])) / int(numbers["tests"])
+    return point, -ratio_lower(int(numbers["k0"]), int(numbers["k1"]), level)
+
+
 def epsilon_bars(record: Mapping[str, Any]) -> str | None:
-    """Lower bounds on epsilon of the target and of its mutants, against the claim."""
+    """Lower bounds on epsilon of the target and of its mutants with their intervals, against the claim."""
     if not record["checks"] or record["claim"] is None:
         return None
     claim = float(record["claim"]["epsilon"])
     name = str(record["target"]["name"])
     name = name if len(name) <= _LABEL else f"…{name[-_LABEL:]}"  # a wide label leaves no room for bars
-    bars = [(name, _bound(record["checks"]), record["verdict"])]
+    bars = [(name, _bound(record["checks"]), record["verdict"], around(record["checks"]))]
+    sampled = [c for c in record["checks"] if c["kind"] == "black_box"]
+    if sampled and bars[0][3] is None:  # a rung without sampling says more; how near the black box comes
+        best = max(sampled, key=lambda c: float(c["result"]["epsilon_lower"]))
+        bars.append(("its black box", _bound([best]), best["result"]["verdict"], around([best])))
     for mutant in record["mutants"]:
         if mutant["breaks"] == "privacy":
-            bars.append((f"mutant: {mutant['name']}", _bound(mutant["checks"]), mutant["verdict"]))
-    finite = [value for _, value, _ in bars if value < 1e6]
+            checks = mutant["checks"]
+            bars.append((f"mutant: {mutant['name']}", _bound(checks), mutant["verdict"], around(checks)))
+    finite = [value for _, value, _, _ in bars if value < 1e6]
     right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
 
     def draw(axes: Any) -> None:
-        for row, (_, value, verdict) in enumerate(bars):
-            color = _BAD if verdict == "refuted" else _GOOD
+        for row, (_, value, verdict, near) in enumerate(bars):
+            color = BAD if verdict == "refuted" else GOOD
             axes.barh(row, min(value, right), color=color, height=0.6)
+            end = _interval(axes, row, value, near, right) if near else value
             label = "∞" if value == float("inf") else f"{value:.3g}"
             beyond = value > 0.9 * right
             axes.text(
-                right if beyond else value,
+                right if beyond else end,
                 row,
-                f"{label}{' →' if beyond else ''} ",
+                f"{label}{' →' if beyond else ''} " if beyond else f" {label}",
                 va="center",
                 ha="right" if beyond else "left",
-                color="white" if beyond else _INK,
+                color="white" if beyond else INK,
                 fontsize=8,
+                bbox=None if beyond else {"facecolor": "white", "edgecolor": "none", "pad": 0},
             )
-        axes.axvline(claim, color=_CLAIM, linewidth=1.5)
-        axes.text(claim, -0.75, "claim", color=_CLAIM, ha="center", fontsize=8)
-        axes.set_yticks(range(len(bars)), [name for name, _, _ in bars])
+        axes.axvline(claim, color=CLAIM, linewidth=1.5)
+        axes.text(claim, -0.75, "claim", color=CLAIM, ha="center", fontsize=8)
+        axes.set_yticks(range(len(bars)), [name for name, _, _, _ in bars])
         axes.set_xlim(0, right)
         axes.set_ylim(len(bars) - 0.4, -0.9)
         axes.set_xlabel("lower bound on epsilon")
 
-    return _svg("epsilon", (7.0, 0.9 + 0.3 * len(bars)), draw)
+    return single("epsilon", (7.0, 0.9 + 0.3 * len(bars)), draw)
+
+
+def _interval(axes: Any, row: int, value: float, near: tuple[float, float | None], right: float) -> float:
+    """Draw estimate and upper limit beyond a bar; where they end, if that is within the plot."""
+    point, upper = near
+    if not value <= point < right:
+        return value
+    most = point if upper is None else min(upper, right)
+    axes.plot([value, most], [row, row], color=INK, linewidth=1.2)
+    axes.plot(point, row, "D", color=INK, mfc="white", markersize=4)
+    if upper is not None and upper < right:
+        axes.plot(upper, row, "|", color=INK, markersize=7)
+    return most + 0.008 * right if most < 0.85 * right else value
 
 
 def hockey_stick(record: Mapping[str, Any]) -> str | None:
@@ -136,18 +200,18 @@ def curve(
 
     def draw(axes: Any) -> None:
         implied = [(x, max(claim.delta_at(x), 1e-300)) for x in steps]
-        axes.plot(*zip(*implied, strict=True), color=_CLAIM, linewidth=1.5, label="claimed at most")
+        axes.plot(*zip(*implied, strict=True), color=CLAIM, linewidth=1.5, label="claimed at most")
         if law is not None:
             deltas = [max(float(y), 1e-300) for y in law(steps)]
-            axes.plot(steps, deltas, color=_INK, linewidth=1.2, linestyle="--", label="exact")
+            axes.plot(steps, deltas, color=INK, linewidth=1.2, linestyle="--", label="exact")
         if measured:
-            style = {"color": _GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
+            style = {"color": GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
             axes.plot(*zip(*measured, strict=True), "o", **style)
         axes.plot(
             claim.epsilon,
             max(claim.delta, bottom),
             "D",
-            color=_CLAIM,
+            color=CLAIM,
             mfc="white",
             clip_on=False,
             label="the claim",
@@ -159,7 +223,7 @@ def curve(
         axes.set_ylabel("delta")
         axes.legend(frameon=False, fontsize=8)
 
-    return _svg("hockey stick", (7.0, 3.0), draw)
+    return single("hockey stick", (7.0, 3.0), draw)
 
 
 _WIDEST, _FAINTEST = 1e3, 1e-9
@@ -188,7 +252,7 @@ def _against(axes: Any, claim: float, costs: Sequence[float], right: float) -> f
     """Draw the claim as a line and leave room above; the height at which the infinite stands."""
     finite = [y for y in costs if y < float("inf")]
     top = 1.3 * max([claim, *finite])
-    axes.axhline(claim, color=_CLAIM, linewidth=1.5, linestyle="--", label="claim")
+    axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label="claim")
     axes.set_ylim(0, top)
     axes.set_xlim(0, right)
     return 0.93 * top
@@ -209,17 +273,17 @@ def budget(record: Mapping[str, Any]) -> str | None:
         edge = _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
         if paid:
             xs, ys = zip(*paid, strict=True)
-            axes.vlines(xs, 0, ys, color=_GOOD, linewidth=1)
-            style = {"color": _GOOD, "markersize": 3.5, "clip_on": False, "label": "cost of the reward"}
+            axes.vlines(xs, 0, ys, color=GOOD, linewidth=1)
+            style = {"color": GOOD, "markersize": 3.5, "clip_on": False, "label": "cost of the reward"}
             axes.plot(xs, ys, "o", **style)
         if infinite:
-            axes.vlines(infinite, 0, edge, color=_BAD, linewidth=0.8, linestyle=":")
-            axes.plot(infinite, [edge] * len(infinite), "^", color=_BAD, markersize=5, label="∞")
+            axes.vlines(infinite, 0, edge, color=BAD, linewidth=0.8, linestyle=":")
+            axes.plot(infinite, [edge] * len(infinite), "^", color=BAD, markersize=5, label="∞")
         axes.set_xlabel("round of the reward")
         axes.set_ylabel("cost at most")
         axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
-    return _svg("budget", (7.0, 2.7), draw)
+    return single("budget", (7.0, 2.7), draw)
 
 
 def spending(record: Mapping[str, Any]) -> str | None:
@@ -234,12 +298,12 @@ def spending(record: Mapping[str, Any]) -> str | None:
     def draw(axes: Any) -> None:
         _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
         xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
-        axes.step(xs, ys, where="post", color=_GOOD, linewidth=1.5, label="cost so far")
+        axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
         axes.set_xlabel("releases so far")
         axes.set_ylabel("cost at most")
         axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
-    return _svg("spending", (7.0, 2.4), draw)
+    return single("spending", (7.0, 2.4), draw)
 
 
 _FEW = 3  # releases that pay, at least, for their sum to be worth a plot
@@ -261,13 +325,13 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
     def draw(axes: Any) -> None:
         for row, check in enumerate(checks):
             numbers = check["statistics"]
-            axes.plot(numbers["mean"], row, "o", color=_GOOD, label="measured" if row == 0 else None)
+            axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
             axes.plot(
-                numbers["bound"], row, "|", color=_CLAIM, markersize=14, label="bound" if row == 0 else None
+                numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None
             )
             if numbers.get("largest"):
                 axes.plot(
-                    numbers["largest"], row, "x", color=_RIVAL, label="largest possible" if row == 0 else None
+                    numbers["largest"], row, "x", color=RIVAL, label="largest possible" if row == 0 else None
                 )
             rival = rivals.get(numbers.get("instance"))
             if rival:
@@ -276,7 +340,7 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
                     row,
                     "s",
                     mfc="none",
-                    color=_BAD,
+                    color=BAD,
                     label=rival.get("rival", "rival") if row == 0 else None,
                 )
         axes.set_xscale("log")
@@ -285,7 +349,7 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
         axes.set_xlabel("pseudo-regret at the horizon")
         axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.45, 1.32), ncols=4)
 
-    return _svg("regret", (7.0, 1.3 + 0.35 * len(checks)), draw)
+    return single("regret", (7.0, 1.3 + 0.35 * len(checks)), draw)
 
 
 def growth(record: Mapping[str, Any]) -> str | None:
@@ -319,7 +383,7 @@ def growth(record: Mapping[str, Any]) -> str | None:
                     f"{numbers.get('instance', check['name'])}: {check['result']['slope'] - exponent:+.3f}"
                 )
                 axes.plot(xs, [y / ys[0] for y in ys], marker, markersize=4, label=label)
-            axes.axhline(1.0, color=_CLAIM, linewidth=1, label="claimed")
+            axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
             axes.set_xscale("log")
             axes.set_ylim(0, 2)
             axes.set_xlabel(over)
@@ -339,7 +403,7 @@ def constants(record: Mapping[str, Any]) -> str | None:
         return None
 
     def draw(axes: Any) -> None:
-        for check, marker, color in zip(checks, "osD^", (_GOOD, _BAD, _RIVAL, _INK), strict=False):
+        for check, marker, color in zip(checks, "osD^", (GOOD, BAD, RIVAL, INK), strict=False):
             numbers, result = check["statistics"], check["result"]
             xs, ys = zip(*[(p[0], p[1]) for p in numbers["points"]], strict=True)
             ends = (min(xs), max(xs))
@@ -350,12 +414,15 @@ def constants(record: Mapping[str, Any]) -> str | None:
             given = [numbers["most_slope"], numbers["slope"]]
             claimed = next((float(value) for value in given if value is not None), None)
             if claimed is not None:
-                most = [fit[0], fit[0] + claimed * (math.log(ends[1]) - math.log(ends[0]))]
-                label = f"{'at most' if given[0] is not None else 'claimed'}: slope {claimed:.3g}"
-                axes.plot(ends, most, color=_CLAIM, linewidth=1, linestyle="--", label=label)
+                one_sided, room = given[0] is not None, float(numbers["margin"])
+                steepest = claimed + room if one_sided else claimed
+                most = [fit[0], fit[0] + steepest * (math.log(ends[1]) - math.log(ends[0]))]
+                label = f"{'at most' if one_sided else 'claimed'}: slope {claimed:.3g}"
+                label += f" {'+' if one_sided else '±'} {room:.3g}" if room else ""
+                axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
         axes.set_xscale("log")
         axes.set_xlabel(checks[0]["statistics"].get("over", "horizon T"))
         axes.set_ylabel("mean")
         axes.legend(frameon=False, fontsize=8)
 
-    return _svg("constants", (7.0, 2.6), draw)
+    return single("constants", (7.0, 2.6), draw)

@@ -107,7 +107,7 @@ def page(found: Portfolio, out: Path) -> str:
         studies,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
-        base=links.of(folder),
+        base="" if links.of(folder) == "." else f"{links.of(folder)}/",
         schemas=(folder / "schema").is_dir(),
     )
 
@@ -119,10 +119,9 @@ class _Links:
     page: Path
 
     def of(self, path: Path) -> str:
-        """Of a file or folder; never taken for a scheme, such as that of ``a:b.html``."""
+        """Of a file or folder; a colon is escaped, or ``a:b.html`` would be taken for a scheme."""
         relative = os.path.relpath(path.resolve(), self.page.resolve().parent)
-        address = quote(Path(relative).as_posix())
-        return "." if address == "." else address
+        return quote(Path(relative).as_posix())
 
 
 def _shown(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import math
@@ -11,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
@@ -19,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import InputError
+from verifiable_dp import engine
+from verifiable_dp._validate import InputError, printable
 from verifiable_dp.reporting import blocks, conclude, excerpts, regrets, tables
 
 SCHEMA_VERSION = "2.0.0"
@@ -138,6 +141,7 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> di
         except metadata.PackageNotFoundError:
             versions[name] = ""
     stamp = "%Y-%m-%dT%H:%M:%SZ"
+    ended = max(started, time.time())  # a clock may be set back meanwhile
     # An installed package may lie in the folder of somebody else's repository.
     ours = bool(_git("ls-files", "--", Path(__file__).name))
     changes = ("status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)reports")
@@ -150,8 +154,9 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> di
         "platform": platform.platform(),
         "cores": os.cpu_count() or 0,
         "started": time.strftime(stamp, time.gmtime(started)),
-        "finished": time.strftime(stamp, time.gmtime()),
-        "cpu_seconds": round(cpu_seconds, 3),
+        "finished": time.strftime(stamp, time.gmtime(ended)),
+        "cpu_seconds": round(max(0.0, cpu_seconds), 3),
+        "code": engine.code_digest(),
         "commit": _git("rev-parse", "HEAD") if ours else "",
         "dirty": ours and bool(_git(*changes)),
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
@@ -300,6 +305,18 @@ def write_bytes(path: Path, content: bytes) -> Path:
     return path
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else of us writes into the folder meanwhile, so that a record and its page belong together."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # not every file system knows locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 @dataclass(frozen=True)
 class Report:
     """What an audit returns.
@@ -366,11 +383,11 @@ class Report:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"folder: {str(place)!r} cannot be made: {error.strerror}") from None
-        page = self.to_html()
-        return (
-            write_text(place / f"{stem}.json", self.to_json()),
-            write_text(place / f"{stem}.html", page),
-        )
+        with _alone(place):
+            return (
+                write_text(place / f"{stem}.json", self.to_json()),
+                write_text(place / f"{stem}.html", self.to_html()),
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
@@ -405,7 +422,7 @@ class Report:
             parts.append(f"mutants {killed}/{len(mutants)}")
         if self.regret_verdict:
             parts.append(f"regret {self.regret_verdict}")
-        return "  ".join(parts)
+        return printable("  ".join(parts))
 
     def summary(self) -> str:
         """Some lines for a terminal."""
@@ -437,7 +454,7 @@ class Report:
             lines.append(f"  {table['name']}: {tables.in_short(table)}")
         if record["counterexamples"]:
             lines.append("  again: verifiable-dp verify RECORD --rerun")
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
 
 def p_value_in_words(value: float) -> str:

@@ -1,0 +1,267 @@
+"""Plots of a record: what they draw follows from its numbers, in bounds and byte by byte."""
+
+import copy
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verifiable_dp.algorithms.dp_ucb import DPUCB
+from verifiable_dp.algorithms.tree_sum import TreeSum
+from verifiable_dp.algorithms.ucb1 import UCB1
+from verifiable_dp.evidence import alignment
+from verifiable_dp.evidence.regret import scaling
+from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair
+from verifiable_dp.reporting import courses, plots
+from verifiable_dp.reporting.page import render
+
+REPORTS = Path(__file__).parents[2] / "reports"
+
+
+def recorded(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+def stream(event="", rows=((3, [0.0]), (1, [1.0]), (4, [0.0])), place=3):
+    pair = {"type": "stream", "rows": [list(row) for row in rows], "round": place, "value": 0.5}
+    return {"pair": pair, "event": event}
+
+
+# ---------------------------------------------------------------- privacy loss over time
+
+
+@pytest.mark.parametrize("sign", [1, -1, 0])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("run", [0, 3])
+def test_the_course_ends_where_the_replay_does(sign, turned, run):
+    algorithm = DPUCB(n_arms=2, epsilon=1.0, horizon=15, budget="per-arm")
+    pair = TablePair(np.zeros((15, 2)), 0, 0, 1.0, (0.0, 1.0))
+    done = alignment.replay(algorithm, pair, seed=5, sign=sign, runs=run + 1, turned=turned)
+    rows = alignment.over_time(algorithm, pair, seed=5, sign=sign, turned=turned, run=run)
+    assert rows[-1][0] == 15
+    assert rows[-1][1] == pytest.approx(done.cost[run], rel=1e-12)
+    assert rows[-1][2] == pytest.approx(done.loss[run], rel=1e-12, abs=1e-12)
+    costs = [row[1] for row in rows]
+    assert costs == sorted(costs)
+    assert all(abs(loss) <= cost + 1e-12 for _, cost, loss in rows)
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+
+
+def test_what_a_tree_pays_begins_with_the_round_that_differs():
+    """Round 5 of 8 lies in the nodes that close at 5, 6 and 8, each with a quarter of epsilon."""
+    algorithm = TreeSum(epsilon=1.0, horizon=8)
+    pair = StreamPair(np.zeros(8), 4, 1.0, 1, (0.0, 1.0))
+    rows = alignment.over_time(algorithm, pair, seed=0, sign=1, turned=False)
+    assert [row[0] for row in rows] == [5, 6, 8]
+    assert [row[1] for row in rows] == pytest.approx([0.25, 0.5, 0.75])
+
+
+def test_a_run_that_leaks_costs_without_bound_from_there_on():
+    algorithm = UCB1(n_arms=2, horizon=12)
+    pair = TablePair(np.zeros((12, 2)), 2, 0, 1.0, (0.0, 1.0))
+    rows = alignment.over_time(algorithm, pair, seed=0, sign=0, turned=False)
+    assert rows[-1][1] == "inf"
+
+
+def test_the_course_is_short_and_keeps_its_end():
+    algorithm = TreeSum(epsilon=1.0, horizon=4096)
+    pair = StreamPair(np.zeros(4096), 0, 1.0, 1, (0.0, 1.0))
+    rows = alignment.over_time(algorithm, pair, seed=0, sign=1, turned=False)
+    assert len(rows) <= 200
+    assert rows[-1] == [4096, pytest.approx(1.0), pytest.approx(-1.0)]
+
+
+def test_costs_of_groups_add_up_otherwise():
+    pair = GroupPair(np.zeros((8, 2)), [(0, 0, 1.0), (3, 1, 1.0)], (0.0, 1.0))
+    assert (
+        alignment.over_time(
+            DPUCB(n_arms=2, epsilon=1.0, horizon=8, budget="per-arm"), pair, seed=0, sign=1, turned=False
+        )
+        == []
+    )
+
+
+def test_a_check_records_the_course_only_where_it_is_asked_to():
+    algorithm = DPUCB(n_arms=2, epsilon=1.0, horizon=8, budget="per-arm")
+    pairs = [TablePair(np.zeros((8, 2)), 0, 0, 1.0, (0.0, 1.0))]
+    options = {"epsilon": 1.0, "small_epsilon": 1.0, "visible": True, "seed": 0, "examples": 0}
+    plain, _ = alignment.check(algorithm, algorithm, pairs, **options)
+    timed, _ = alignment.check(algorithm, algorithm, pairs, **options, timed=True)
+    assert "spent" not in plain.statistics
+    assert timed.statistics["spent"][-1][1] == pytest.approx(timed.statistics["max_cost"])
+    assert plain.result == timed.result
+
+
+def with_course(rows):
+    record = copy.deepcopy(recorded("dp-ucb"))
+    for check in record["checks"]:
+        check["statistics"].pop("spent", None)
+    if rows:
+        record["checks"][0]["statistics"]["spent"] = rows
+    return record
+
+
+def test_the_course_is_drawn_where_it_is_recorded():
+    assert courses.loss_over_time(with_course([])) is None  # of a record from before there was one
+    page = render(with_course([[1, 0.5, -0.5], [4, 1.0, -1.0], [15, 1.0, -1.0]]))
+    assert "Privacy loss over time" in page
+    assert "Cost and loss of the costliest transcript so far" in page  # the same as a table
+
+
+def test_a_cost_without_bound_leaves_the_axis_finite():
+    drawn = courses.loss_over_time(with_course([[2, 0.5, -0.5], [3, "inf", "inf"], [9, "inf", "inf"]]))
+    assert "inf" not in drawn
+    assert "nan" not in drawn
+
+
+# ---------------------------------------------------------------- where a counterexample sits
+
+
+@pytest.mark.parametrize(
+    ("event", "rounds"),
+    [
+        ("log ratio of all blocks (2 values) >= 13.7", (1, 8)),
+        ("-log-likelihood ratio of the released values >= 1", (1, 8)),
+        ("log ratio of rounds 1 to 5 (2 values) >= 1", (1, 5)),
+        ("round 3 >= 1", (1, 3)),
+        ("round 300 >= 1", (1, 8)),
+        ("log ratio of blocks 1 to 3 (2 values) >= 1", None),
+        ("output 1 >= 95", None),
+        ("smallest of 2 numbers >= 1", None),
+    ],
+)
+def test_the_rounds_of_an_event_follow_from_its_words(event, rounds):
+    assert courses.seen_rounds(event, 8) == rounds
+
+
+def test_where_a_counterexample_sits_is_said_in_words():
+    words = courses.placed(stream("output 1 >= 2"))
+    assert "round 4 of 8 is 1 there and 0.5 in its neighbour" in words
+    assert "in the end" in words
+    assert "blocks 1 to 3" in courses.placed(stream("log ratio of blocks 1 to 3 (2 values) >= 1"))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [{}, {"type": "interactive"}, {"type": "group", "rows": [[4, [0.0]]]}, {"type": "stream", "rows": []}],
+)
+def test_what_has_no_single_place_is_not_drawn(pair):
+    assert courses.placement({"pair": pair}) is None
+    assert courses.placed({"pair": pair}) == ""
+
+
+def test_a_single_round_is_not_drawn():
+    assert courses.placement(stream(rows=((1, [0.0]),), place=0)) is None
+
+
+def test_a_stream_of_many_steps_stays_small():
+    rows = [[1, [float(i % 2)]] for i in range(60_000)]
+    drawn = courses.placement(stream(rows=rows, place=30_000))
+    assert len(drawn) < 60_000
+
+
+# ---------------------------------------------------------------- intervals and fits
+
+
+def counted(k1, k0, *, bound=0.5, delta=0.0, kind="black_box"):
+    statistics = {"k1": k1, "k0": k0, "n1": 1000, "n0": 1000, "delta": delta, "confidence": 0.95, "tests": 1}
+    point = math.log(k1 / k0) if k0 else math.inf
+    return {
+        "kind": kind,
+        "statistics": statistics,
+        "result": {"epsilon_lower": bound, "epsilon_point": point},
+    }
+
+
+def test_the_interval_of_an_event_contains_its_estimate():
+    point, upper = plots.around([counted(400, 200)])
+    assert point == pytest.approx(math.log(2))
+    assert 0.5 < point < upper < 1.0
+    _, wider = plots.around([counted(40, 20)])
+    assert wider > upper
+
+
+def test_an_event_that_one_world_never_hits_has_no_upper_limit():
+    assert plots.around([counted(400, 0)]) == (math.inf, math.inf)
+
+
+def test_the_interval_is_that_of_the_largest_bound():
+    point, _ = plots.around([counted(400, 200, bound=0.1), counted(500, 100, bound=0.9)])
+    assert point == pytest.approx(math.log(5))
+    assert plots.around([counted(400, 200), counted(1, 1, bound=3.0, kind="alignment")]) is None
+    assert plots.around([counted(400, 200, delta=0.01)])[1] is None
+    assert plots.around([]) is None
+
+
+@pytest.mark.parametrize("log_power", [0.0, 1.0])
+def test_the_drawn_line_is_the_judged_one(log_power):
+    generator = np.random.default_rng(1)
+    samples = [
+        (x, x**0.5 * math.log(x) ** log_power * (1 + 0.05 * generator.standard_normal(50)))
+        for x in (1e3, 1e4, 1e5, 1e6, 1e7)
+    ]
+    check = scaling("rate", samples, exponent=0.5, log_power=log_power)
+    slope, _ = courses.line(check.statistics["points"], log_power)
+    assert slope == pytest.approx(check.result["slope"], abs=1e-9)
+    assert slope == pytest.approx(0.5, abs=0.05)
+
+
+# ---------------------------------------------------------------- pages
+
+
+@pytest.mark.parametrize("name", ["dp-se", "adaptive-tree-printed", "ucb1"])
+def test_a_page_is_the_same_bytes_twice_and_small(name):
+    record = recorded(name)
+    page = render(record)
+    assert page == render(record)
+    assert len(page.encode()) < 300_000
+
+
+@pytest.mark.parametrize("name", ["dp-se", "shuffled-linear-printed"])
+def test_every_picture_finds_its_glyphs_and_no_id_stands_twice(name):
+    page = render(recorded(name))
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)
+    assert page.count("<svg") > 1
+    assert "<!--" not in page
+
+
+def test_a_plot_that_stands_apart_holds_all_its_glyphs():
+    """Programs that draw each picture by itself, such as WeasyPrint, find no glyph in another one."""
+    whole, shared = (render(recorded("dp-se"), apart=apart) for apart in (True, False))
+    for page, complete in ((whole, True), (shared, False)):
+        pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+        assert complete == all(
+            set(re.findall(r'href="#([^"]+)"', picture)) <= set(re.findall(r'\bid="([^"]+)"', picture))
+            for picture in pictures
+        )
+
+
+def test_glyphs_keep_their_scale():
+    drawn = plots.single("x", (3.0, 1.0), lambda axes: axes.set_xlabel("words"))
+    assert "scale(0.015625)" in drawn
+    assert not re.search(r"(?<!scale\()\b\d+\.\d{3,}", drawn)
+
+
+def test_every_plot_has_words_for_those_who_do_not_see_it():
+    page = render(recorded("dp-se"))
+    for part in re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL):
+        label = re.search(r'role="img" tabindex="0" aria-label="([^"]+)"', part)
+        assert label
+        assert len(label[1]) > 20
+        assert "<figcaption>" in part
+
+
+def test_a_kill_table_is_drawn_by_algorithm():
+    rows = [
+        {"algorithm": name, "outcome": outcome}
+        for name, outcome in (("a", "killed"), ("a", "undecided"), ("b", "survived"))
+    ]
+    assert courses.kills([]) is None
+    assert courses.kills(rows) == courses.kills(list(rows))
+    assert courses.kills(rows) != courses.kills(rows[:2])

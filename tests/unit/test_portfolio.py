@@ -1,0 +1,160 @@
+"""All records of a folder on one page: which files count, what is said of damaged ones, and links."""
+
+import html.parser
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.campaign import write_index
+from verifiable_dp.cli import main
+from verifiable_dp.reporting import portfolio
+from verifiable_dp.reporting.page import render_index
+from verifiable_dp.reporting.record import digest, schema, text
+
+REPORTS = Path(__file__).parents[2] / "reports"
+
+
+def record(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+class Page(html.parser.HTMLParser):
+    """Rows with their attributes, and where links lead."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows, self.links, self.tags = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "tr" and "data-verdict" in dict(attrs):
+            self.rows.append(dict(attrs))
+        if tag == "a":
+            self.links.append(dict(attrs)["href"])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Records at several depths and under several names, beside files of other kinds."""
+    place = tmp_path / "evidence"
+    for name, path in (
+        ("dp-ucb", "dp-ucb/record.json"),
+        ("ucb1", "deep/er/record-ucb1.json"),
+        ("dp-linear-printed", "other name: 2.json"),
+    ):
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPORTS / name / "record.json", place / path)
+    shutil.copy(REPORTS / "dp-ucb" / "record.html", place / "dp-ucb" / "record.html")
+    (place / "schema").mkdir()
+    for major in (1, 2):
+        (place / "schema" / f"record-{major}.json").write_text(json.dumps(schema(major)), "utf-8")
+    (place / ".cache").mkdir()
+    shutil.copy(REPORTS / "se" / "record.json", place / ".cache" / "record.json")
+    (place / "package.json").write_text('{"name": "x", "version": "1.0.0"}', "utf-8")
+    (place / "broken.json").write_text("{", "utf-8")
+    return place
+
+
+def test_records_are_found_by_what_they_say(folder):
+    found = portfolio.find(folder)
+    assert [path.relative_to(folder).as_posix() for path in found.records] == [
+        "other name: 2.json",
+        "deep/er/record-ucb1.json",
+        "dp-ucb/record.json",
+    ]
+    assert not found.broken
+
+
+def test_links_lead_to_pages_or_records_from_wherever_the_page_is(folder):
+    for out in (folder / "index.html", folder.parent / "x.html", folder / "schema" / "y.html"):
+        page, _ = portfolio.write(folder, out)
+        for link in Page(page.read_text("utf-8")).links:
+            assert not re.match(r"[a-z]+:", link)
+            path = re.sub(r"%([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), link)
+            assert (out.parent / path).is_file(), link
+    assert "dp-ucb/record.html" in Page((folder / "index.html").read_text("utf-8")).links
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "edited", "version"])
+def test_a_record_that_does_not_hold_is_named_and_not_counted(folder, damage):
+    place = folder / "dp-ucb" / "record.json"
+    whole = place.read_text("utf-8")
+    changed = json.loads(whole)
+    if damage == "edited":
+        changed["verdict"] = "refuted"
+    elif damage == "version":
+        changed["schema_version"] = "9.0.0"
+        changed["digest"] = digest(changed)
+    place.write_text({"cut": whole[: len(whole) // 2], "empty": ""}.get(damage, text(changed)), "utf-8")
+    page, found = portfolio.write(folder)
+    assert list(found.broken) == [place]
+    assert len(found.records) == 2
+    shown = page.read_text("utf-8")
+    assert "Files that do not hold" in shown
+    assert len(Page(shown).rows) == 2
+    with pytest.raises(InputError, match="dp-ucb"):
+        write_index(folder)
+    done = CliRunner().invoke(main, ["portfolio", str(folder)])
+    assert done.exit_code == 2
+    assert "does not hold" in done.output
+
+
+def test_the_command_writes_the_page_and_says_where(folder):
+    out = folder.parent / "page.html"
+    done = CliRunner().invoke(main, ["portfolio", str(folder), "--out", str(out)])
+    assert done.exit_code == 0
+    assert "3 records" in done.output
+    assert len(Page(out.read_text("utf-8")).rows) == 3
+
+
+def test_nothing_to_show_is_said(tmp_path):
+    with pytest.raises(InputError, match="no record"):
+        portfolio.write(tmp_path)
+    with pytest.raises(InputError, match="no folder"):
+        portfolio.write(tmp_path / "none")
+    done = CliRunner().invoke(main, ["portfolio", str(tmp_path)])
+    assert done.exit_code == 2
+    assert not (tmp_path / "index.html").exists()
+
+
+def test_a_row_carries_what_it_is_filtered_by(folder):
+    rows = Page(portfolio.write(folder)[0].read_text("utf-8")).rows
+    by_model = {row["data-model"]: row for row in rows}
+    assert by_model["none"]["data-verdict"] == "baseline"
+    assert {row["data-verdict"] for row in rows} == {"baseline", "not refuted", "refuted"}
+    assert all(
+        row["data-paper"] == record(name)["target"]["paper"] for name, row in (("ucb1", by_model["none"]),)
+    )
+
+
+def test_the_page_is_whole_without_its_script(folder):
+    page = portfolio.write(folder)[0].read_text("utf-8")
+    tags = Page(page).tags
+    form = next(attributes for tag, attributes in tags if tag == "form")
+    assert "hidden" in form  # what does nothing is not shown
+    assert not any("hidden" in attributes for tag, attributes in tags if tag in ("tr", "section", "table"))
+    assert "src=" not in page
+    assert "@import" not in page
+
+
+def test_names_cannot_leave_their_place():
+    hostile = record("ucb1")
+    hostile["target"]["paper"] = '"><script>alert(1)</script><option value="'
+    hostile["target"]["model"] = "</script><script>alert(2)</script>"
+    page = render_index([hostile], ['" onclick="alert(3)'], paths=["<img src=x>"], broken=[("<b>", "<i>")])
+    tags = Page(page).tags
+    assert [tag for tag, _ in tags].count("script") == 1
+    assert not any(tag in ("img", "b", "i") for tag, _ in tags)
+    assert not any("onclick" in attributes for _, attributes in tags)
+
+
+def test_the_index_of_the_committed_records_is_a_portfolio():
+    found = portfolio.find(REPORTS)
+    rows = Page(portfolio.page(found, REPORTS / "index.html")).rows
+    assert len(rows) == len(list(REPORTS.glob("*/record.json")))
