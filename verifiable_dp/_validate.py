@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,23 @@ class InputError(ValueError):
     """Unusable input: one line that names the argument and the accepted range."""
 
 
+# All but line feed and tab; and what turns the direction of a line.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONGEST = 500  # characters of an error's message
+
+
+def printable(text: str) -> str:
+    """`text` with control characters written as escapes, so that no terminal obeys them."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
 def one_line(error: BaseException) -> str:
-    """Type and message of an error, without line breaks."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    """Type and message of an error, without line breaks and control characters."""
+    try:
+        message = printable(" ".join(str(error).split()))
+    except Exception:  # a user's own exception may have a message that cannot be made
+        message = "(its message cannot be read)"
+    return f"{type(error).__name__}: {message if len(message) <= _LONGEST else message[:_LONGEST] + '…'}"
 
 
 def _number(name: str, value: Any, accepted: str) -> float:

@@ -605,10 +605,35 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
     return dict(finish(draft, started=started, cpu_seconds=0.0).record)
 
 
+def will_run(record: Mapping[str, Any]) -> list[str]:
+    """What `rerun` imports or starts, a line each; nothing is run to tell it."""
+    target, lines = record["target"], []
+    command = target["parameters"].get("exec")
+    if command is not None:
+        lines.append(f"runs the command: {command}")
+    elif target["kind"] == "algorithm":
+        lines.append(f"runs {target['name']} of the installed catalogue")
+    sources = [] if command is not None or target["kind"] == "algorithm" else [target["source"]]
+    for source in [*sources, *_sources(record["plan"])]:
+        name = str(source["name"] if ":" in str(source["name"]) else f"{source['path']}:{source['name']}")
+        lines.append(f"imports and runs {name}, SHA-256 {str(source['sha256'])[:12] or 'unknown'}")
+    return list(dict.fromkeys(lines))
+
+
+def _sources(plan: Any) -> list[Mapping[str, Any]]:
+    """Descriptions of code within a plan: bounds and rivals of claims of regret."""
+    if isinstance(plan, Mapping):
+        if {"name", "path", "line", "sha256"} <= plan.keys():
+            return [plan]
+        return [found for value in plan.values() for found in _sources(value)]
+    return [found for value in plan for found in _sources(value)] if isinstance(plan, list) else []
+
+
 def _again(parameters: dict[str, Any], target: Mapping[str, Any], progress: Progress) -> Any:
     """The code or the command of a record; what makes up the command is taken out of its parameters."""
     command, timeout = parameters.pop("exec", None), parameters.pop("exec_timeout", None)
     if command is None:
+        targets.check_unchanged(targets.Source(**target["source"]))
         return targets.load(_reference(target))
     progress(f"runs the command of the record: {command}")
     return Exec(command) if timeout is None else Exec(command, timeout)

@@ -5,25 +5,24 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
-
-from verifiable_dp import _validate, api
+from verifiable_dp import _validate, api, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import mutation, registry
-from verifiable_dp.auditing.errata import chosen, examine
+from verifiable_dp.auditing.errata import chosen, examine_named
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.evidence.blackbox import ALPHA
+from verifiable_dp.reporting import portfolio
 from verifiable_dp.reporting.declarations import given as read_declarations
-from verifiable_dp.reporting.errata import document, save, verify_errata
+from verifiable_dp.reporting.errata import document, save
 from verifiable_dp.reporting.mutation import document as kill_table
-from verifiable_dp.reporting.mutation import verify_mutants
-from verifiable_dp.reporting.page import of_claim, render_index
+from verifiable_dp.reporting.page import of_claim
 from verifiable_dp.reporting.record import Report, schema, write_text
-from verifiable_dp.reporting.study import verify_study
-from verifiable_dp.reporting.verify import read
+from verifiable_dp.reporting.verify import read, verify
 
 # Begun first, so that the workers end together.
 _LONGEST = ("dp-se", "dp-nas", "dp-ucb", "dp-robust-elimination", "dp-robust-ucb", "shuffled-linear")
@@ -37,6 +36,7 @@ def run(
     seed: int = 0,
     workers: int = 1,
     declarations: api.Declared = None,
+    resume: bool = False,
     progress: Progress = silent,
 ) -> list[Report]:
     """Audit the catalogue, check its regret claims and write everything into `out`.
@@ -56,6 +56,9 @@ def run(
         Algorithms that are audited at the same time.
     declarations
         As `api.audit`; the same for every record.
+    resume
+        Whether records that are in `out` already are kept where they hold and were made by this code with
+        the same budget, seed and declarations. Those of other packages' algorithms are made anew.
     progress
         Called with a line of text whenever an algorithm is done.
 
@@ -72,6 +75,7 @@ def run(
     _validate.choice("budget", budget, BUDGETS)
     names = [registry.auditor(name).name for name in only] or registry.names()
     declared = read_declarations(declarations)
+    workers = _validate.integer("workers", workers, least=1)
     place = Path(out)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -80,22 +84,83 @@ def run(
     targets = [(name, False) for name in names]
     targets += [(name, True) for name in names if registry.auditor(name).printed]
     order = sorted(targets, key=lambda target: target[0] not in _LONGEST)
-    tasks = (
-        delayed(api.evidence)(name, printed=printed, budget=budget, seed=seed, declarations=declared)
-        for name, printed in order
-    )
     done: dict[str, Report] = {}
-    progress(f"auditing {len(order)} algorithms")
-    for report in Parallel(n_jobs=min(workers, len(order)), return_as="generator")(tasks):
+    if resume:
+        for target in order:
+            kept = _finished(place, *target, budget=budget, seed=seed, declarations=declared)
+            if kept is not None:
+                done[folder_of(*target)] = kept
+        progress(f"{len(done)} of {len(order)} algorithms were finished before")
+    tasks = [
+        _Task(name, printed, budget, seed, declared)
+        for name, printed in order
+        if folder_of(name, printed) not in done
+    ]
+    if tasks:
+        progress(f"auditing {len(tasks)} algorithms")
+    clock, before = engine.Countdown(len(tasks)), len(done)
+    for _, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
         report.save(place / folder)
         done[folder] = report
-        progress(f"{folder} done, {len(done)} of {len(order)}")
+        left = clock.after(len(done) - before)
+        progress(f"{folder} done, {len(done)} of {len(order)}{left}")
     if not only:
         progress("errata")
         save(errata(seed=seed, workers=workers), place)
     write_index(place)
     return [done[folder_of(*target)] for target in targets]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One algorithm of `run`, as it is sent to a worker."""
+
+    name: str
+    printed: bool
+    budget: str
+    seed: int
+    declarations: Mapping[str, Any] | None
+
+
+def _evidence(task: _Task) -> Report:
+    return api.evidence(
+        task.name,
+        printed=task.printed,
+        budget=task.budget,
+        seed=task.seed,
+        declarations=task.declarations,
+    )
+
+
+def _finished(
+    place: Path,
+    name: str,
+    printed: bool,
+    *,
+    budget: str,
+    seed: int,
+    declarations: Mapping[str, Any] | None,
+) -> Report | None:
+    """A record that need not be made again; None where there is none, or not the one that is asked for."""
+    path = place / folder_of(name, printed) / "record.json"
+    ours = registry.auditor(name).algorithm.__module__.startswith("verifiable_dp.")
+    if not (ours and path.is_file() and path.with_suffix(".html").is_file()):
+        return None
+    try:
+        record = verify(path).record
+    except InputError:
+        return None
+    report, asked = Report(record), {"budget": budget, "alpha": ALPHA, "mutants": not printed}
+    same = (
+        record["provenance"].get("code") == engine.code_digest()
+        and (report.name, report.printed) == (name, printed)
+        and all(record["plan"].get(key) == value for key, value in asked.items())
+        and record["seed"] == seed
+        and record.get("declarations") == declarations
+        and (record["regret"] is None) == printed
+    )
+    return report if same else None
 
 
 def folder_of(name: str, printed: bool) -> str:
@@ -113,8 +178,7 @@ def errata(names: Sequence[str] = (), *, seed: int = 0, workers: int = 1) -> dic
     """
     started, cpu = time.time(), time.process_time()
     rows = chosen(names)
-    tasks = (delayed(examine)(row, seed) for row in rows)
-    done = list(Parallel(n_jobs=min(workers, len(rows)))(tasks))
+    done = engine.ordered(examine_named, [(row.name, seed) for row in rows], workers=workers)
     return document(done, seed=seed, started=started, cpu_seconds=time.process_time() - cpu)
 
 
@@ -147,14 +211,15 @@ def claims(folder: str | Path) -> list[dict[str, str]]:
     -------
     list of dict
         ``algorithm``, ``claim``, ``source``, ``verdict``, ``statement``, ``formula``, ``domain``. The verdict
-        is ``no record``, ``not checked`` where the claim says why, ``no check``, or those of its checks.
+        is ``no record``, ``not checked`` where the claim says why, ``no check``, those of its checks, or
+        ``contradicted, erratum NAME`` where a confirmed erratum of the folder is about it.
 
     Raises
     ------
     InputError
         If a record cannot be read.
     """
-    rows = []
+    rows, contradicted = [], _contradicted(Path(folder))
     for name in registry.names():
         auditor = registry.auditor(name)
         path = Path(folder) / name / "record.json"
@@ -164,13 +229,25 @@ def claims(folder: str | Path) -> list[dict[str, str]]:
             verdict = str(record["verdict"]).replace("_", " ") if record else "no record"
             rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(promise), "", ""))
         for claim in auditor.claims:
-            verdict = _verdict_of(claim, record)
+            verdict = contradicted.get(f"{name}/{claim.name}") or _verdict_of(claim, record)
             rows.append(
                 _claim_row(
                     name, claim.name, claim.source, verdict, claim.statement, claim.formula, claim.domain
                 )
             )
     return rows
+
+
+def _contradicted(folder: Path) -> dict[str, str]:
+    """Claims that state what a confirmed erratum of the folder refutes, ``algorithm/claim``: its words."""
+    path = folder / "errata.json"
+    rows = read(path)["errata"] if path.is_file() else []
+    return {
+        claim: f"contradicted, erratum {row['name']}"
+        for row in rows
+        if row["outcome"] == "confirmed"
+        for claim in row.get("claims", [])
+    }
 
 
 def _claim_row(
@@ -207,21 +284,16 @@ def write_index(folder: Path) -> Path:
     Raises
     ------
     InputError
-        If a record cannot be read or the folder cannot be written.
+        If a record does not hold or the folder cannot be written.
     """
-    paths = sorted(folder.glob("*/record.json"))
-    records = [read(path) for path in paths]
-    links = [f"{path.parent.name}/record.html" for path in paths]
-    whole = folder / "errata.json"
-    slips = verify_errata(whole)["errata"] if whole.exists() else []
-    table = folder / "mutants.json"
-    killed = verify_mutants(table)["summary"] if table.exists() else None
-    studies = [verify_study(path) for path in sorted(folder.glob("studies/*/study.json"))]
     (folder / "schema").mkdir(exist_ok=True)
     for major in (1, 2):
         whole_schema = json.dumps(schema(major), indent=1, sort_keys=True) + "\n"
         write_text(folder / "schema" / f"record-{major}.json", whole_schema)
-    return write_text(folder / "index.html", render_index(records, links, slips, killed, studies))
+    found = portfolio.find(folder)
+    for path, why in found.broken.items():
+        raise InputError(f"index: {str(path)!r} does not hold: {why}")
+    return write_text(folder / "index.html", portfolio.page(found, folder / "index.html"))
 
 
 def exit_status(reports: Sequence[Report]) -> int:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from verifiable_dp._links import check_links
 
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
 REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
+DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "not_comparable": 3}
 _PATIENCE = 2.0  # seconds before progress is shown
 
 
@@ -45,18 +46,50 @@ class _Group(click.Group):
             sys.exit(0)
 
 
+def _safe(text: str) -> str:
+    """Text of a record, which no terminal is to obey."""
+    from verifiable_dp._validate import printable
+
+    return printable(text)
+
+
 def _fail(message: str, status: int) -> None:
-    click.echo(f"verifiable-dp: {' '.join(message.split())}", err=True)
+    click.echo(f"verifiable-dp: {_safe(' '.join(message.split()))}", err=True)
     sys.exit(status)
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """A spinner with the current stage on stderr, from the third second on.
+def _results_apart() -> Iterator[None]:
+    """What is written to the descriptor of stdout meanwhile, as by C code, goes to stderr."""
+    import ctypes
+
+    sys.stdout.flush()
+    try:
+        ours = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # closed
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(AttributeError, OSError):
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+@contextmanager
+def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
+    """A spinner with the current stage on stderr, from the third second on; work goes to the scheduler.
 
     An interrupt that some library underneath loses is raised again at the next stage.
     """
     from rich.console import Console
+    from rich.markup import escape
+
+    from verifiable_dp import engine
+    from verifiable_dp._validate import printable
 
     console = Console(stderr=True)
     status = console.status("")
@@ -71,19 +104,23 @@ def _progress() -> Iterator[Callable[[str], None]]:
         nonlocal shown, last
         if interrupted:
             raise KeyboardInterrupt
+        message = printable(message)
         if time.monotonic() - start > _PATIENCE:
             if console.is_terminal:
                 if not shown:
                     status.start()
-                status.update(f"{message} … {time.monotonic() - start:.0f} s")
+                status.update(f"{escape(message)} … {time.monotonic() - start:.0f} s")
             elif message != last:
-                console.print(f"{message} … {time.monotonic() - start:.0f} s", highlight=False)
+                console.print(
+                    f"{escape(message)} … {time.monotonic() - start:.0f} s", highlight=False, soft_wrap=True
+                )
             shown, last = True, message
 
     ours = threading.current_thread() is threading.main_thread()  # others cannot set handlers
     before = signal.signal(signal.SIGINT, interrupt) if ours else None
     try:
-        yield show
+        with _results_apart(), engine.on(scheduler):
+            yield show
         if interrupted:
             raise KeyboardInterrupt
     finally:
@@ -115,7 +152,14 @@ def _common(function: Any) -> Any:
     return function
 
 
+def _scheduler(function: Any) -> Any:
+    return click.option(
+        "--scheduler", metavar="ADDRESS", help="Of a Dask scheduler, whose workers are used instead."
+    )(function)
+
+
 _PATH = click.Path(dir_okay=False, path_type=Path)
+_FILE = click.Path(path_type=Path)  # what is wrong with it is said by whoever reads it
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -165,6 +209,15 @@ def _outputs(function: Any) -> Any:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def _declarations(function: Any) -> Any:
+    return click.option(
+        "--declarations",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="TOML file of what you declare of the deployment; `init` starts one.",
+    )(function)
 
 
 def _check_writable(*paths: Path | None) -> None:
@@ -227,7 +280,12 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
 @click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
 @click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
 @click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")
+@click.option(
+    "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
+)
+@_declarations
 @_common
+@_scheduler
 @_outputs
 def audit(
     target: str | None,
@@ -245,8 +303,11 @@ def audit(
     group: int | None,
     rho: float | None,
     curve: bool,
+    alpha: float,
+    declarations: Path | None,
     seed: int,
     workers: int,
+    scheduler: str | None,
     json_path: Path | None,
     html_path: Path | None,
     sarif_path: Path | None,
@@ -256,7 +317,7 @@ def audit(
 
     audited = _target(target, command, exec_timeout)
     _check_writable(json_path, html_path, sarif_path)
-    with _progress() as progress:
+    with _progress(scheduler) as progress:
         report = api.audit(
             audited,
             epsilon=epsilon,
@@ -273,6 +334,8 @@ def audit(
             group=group,
             rho=rho,
             curve=curve,
+            alpha=alpha,
+            declarations=declarations,
             progress=progress,
         )
     _write(report, json_path, html_path, sarif_path)
@@ -280,15 +343,81 @@ def audit(
     sys.exit(EXIT[report.verdict])
 
 
+def _pairs(name: str, items: tuple[str, ...]) -> dict[str, Any]:
+    """NAME=VALUE options as a mapping; numbers become numbers."""
+    from verifiable_dp._validate import InputError
+
+    found: dict[str, Any] = {}
+    for item in items:
+        key, sign, value = item.partition("=")
+        if not (sign and key and value):
+            raise InputError(f"{name} must be NAME=VALUE, got {item!r}")
+        found[key] = _plain_value(value)
+    return found
+
+
+def _plain_value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _scaling(items: tuple[str, ...]) -> dict[str, Any] | None:
+    """T=0.5, T=log or, with a margin, T=0.5:0.1."""
+    found: dict[str, Any] = {}
+    for over, claim in _pairs("scaling", items).items():
+        rate, colon, margin = str(claim).partition(":")
+        found[over] = (_plain_value(rate), _plain_value(margin)) if colon else claim
+    return found or None
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    from verifiable_dp._validate import InputError
+
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise InputError(f"{name} must be numbers such as .9,.5,.1, got {text!r}") from None
+
+
 @main.command()
-@click.argument("name")
+@click.argument("target")
+@click.option("--bound", help="A number or file.py:function of (gaps, horizon, ...).")
+@click.option(
+    "--scaling", multiple=True, metavar="Q=RATE", help="T=0.5, T=log, epsilon=-1, K=1:0.1 (with a margin)."
+)
+@click.option("--better-than", metavar="TARGET", help="Claim less regret than this, see --factor.")
+@click.option("--factor", type=float, default=1.0, show_default=True, help="Of --better-than.")
+@click.option("--arms", "n_arms", type=int, help="K; needed for your own code.")
+@click.option("--horizon", type=int, help="T; needed for your own code.")
+@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
+@click.option("--means", multiple=True, metavar="M,M,...", help="An instance of Bernoulli arms.")
+@click.option("--values", multiple=True, metavar="Q=X,X,...", help="Where a rate is measured.")
+@click.option("--gap", type=float, help="Of the instance of rates.")
+@click.option("--runs", type=int, help="Of every point; by --budget if not given.")
+@click.option("--beta", type=float, help="Each run may exceed the bound with this probability.")
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
 @_common
 @_outputs
 def regret(
-    name: str,
+    target: str,
+    bound: str | None,
+    scaling: tuple[str, ...],
+    better_than: str | None,
+    factor: float,
+    n_arms: int | None,
+    horizon: int | None,
+    parameters: tuple[str, ...],
+    means: tuple[str, ...],
+    values: tuple[str, ...],
+    gap: float | None,
+    runs: int | None,
+    beta: float | None,
     budget: str,
     seed: int,
     workers: int,
@@ -296,15 +425,32 @@ def regret(
     html_path: Path | None,
     sarif_path: Path | None,
 ) -> None:
-    """Check the regret theorems of the catalogue algorithm NAME.
+    """Check the regret of TARGET: a catalogue name, file.py:name or package.module:name.
 
-    Exit status: 0 consistent, 1 contradicted, 3 vacuous or inconclusive.
+    Without --bound, --scaling and --better-than the theorems of a catalogue algorithm are checked. Exit
+    status: 0 consistent, 1 contradicted, 3 vacuous or inconclusive.
     """
     from verifiable_dp import api
 
     _check_writable(json_path, html_path, sarif_path)
+    claimed: dict[str, Any] = {
+        "bound": bound,
+        "scaling": _scaling(scaling),
+        "better_than": better_than,
+        "factor": factor,
+        "n_arms": n_arms,
+        "horizon": horizon,
+        "parameters": _pairs("set", parameters) or None,
+        "environments": [_numbers("means", item) for item in means] or None,
+        "values": {q: _numbers("values", str(xs)) for q, xs in _pairs("values", values).items()} or None,
+        "gap": gap,
+        "runs": runs,
+        "beta": beta,
+    }
     with _progress() as progress:
-        report = api.check_regret(name, budget=budget, seed=seed, workers=workers, progress=progress)
+        report = api.check_regret(
+            target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
+        )
     _write(report, json_path, html_path, sarif_path)
     click.echo(report.summary())
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
@@ -381,7 +527,19 @@ def simulate(
 @click.option(
     "--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms at a time."
 )
-def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: int) -> None:
+@click.option("--resume", is_flag=True, help="Keep records in --out that are those asked for.")
+@_scheduler
+@_declarations
+def report(
+    budget: str,
+    out: Path,
+    only: tuple[str, ...],
+    seed: int,
+    workers: int,
+    resume: bool,
+    scheduler: str | None,
+    declarations: Path | None,
+) -> None:
     """Audit the catalogue and write a record and a page for each algorithm, with an index.
 
     Exit status 1 if a private algorithm is refuted or a regret theorem contradicted, 3 if something that
@@ -389,9 +547,16 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
     """
     from verifiable_dp import campaign
 
-    with _progress() as progress:
+    with _progress(scheduler) as progress:
         reports = campaign.run(
-            budget=budget, out=out, only=only, seed=seed, workers=workers, progress=progress
+            budget=budget,
+            out=out,
+            only=only,
+            seed=seed,
+            workers=workers,
+            declarations=declarations,
+            resume=resume,
+            progress=progress,
         )
     for item in reports:
         click.echo(item.line())
@@ -400,45 +565,265 @@ def report(budget: str, out: Path, only: tuple[str, ...], seed: int, workers: in
 
 
 @main.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("campaign"), show_default=True
+)
+@click.option("--workers", type=int, default=1, show_default=True, help="Targets at a time.")
+@_scheduler
+@click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
+def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool) -> None:
+    """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
+
+    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0.
+    """
+    from verifiable_dp import campaign_file
+
+    found = campaign_file.read(file)
+    with _progress(scheduler) as progress:
+        done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress)
+    for name, item in done.reports.items():
+        click.echo(f"{name}: {item.line()}")
+    for name, reason in done.failed.items():
+        click.echo(_safe(f"verifiable-dp: {name}: {' '.join(reason.split())}"), err=True)
+    click.echo(f"written: {done.index}")
+    sys.exit(done.exit_status)
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--scale", type=float, default=1.0, show_default=True, help="In (0, 1]: horizons and runs shrink."
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
+)
+@click.option("--cells", type=click.Path(file_okay=False, path_type=Path), help="Folder of finished cells.")
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask scheduler that runs the cells.")
+@_common
+def reproduce(
+    names: tuple[str, ...],
+    scale: float,
+    out: Path,
+    cells: Path | None,
+    scheduler: str | None,
+    seed: int,
+    workers: int,
+) -> None:
+    """Remake the experiments of papers (S1 to S4; all if no NAME is given): figures, tables, verdicts.
+
+    Finished cells are kept, so that an interrupted run goes on where it was. Exit status 1 if, at full size,
+    a statement is contradicted that is not known to be, or the other way round; else 0.
+    """
+    from verifiable_dp import reproduction
+    from verifiable_dp.auditing import study
+    from verifiable_dp.reporting.study import lines, surprising
+
+    surprises = False
+    for name in names or study.names():
+        with _progress() as progress:
+            whole = reproduction.reproduce(
+                name,
+                out=out,
+                scale=scale,
+                seed=seed,
+                workers=workers,
+                scheduler=scheduler,
+                cells=cells,
+                progress=progress,
+            )
+        click.echo(f"{whole['study']}: {whole['title']}")
+        for line in lines(whole):
+            click.echo(f"  {line}")
+        click.echo(f"written: {out / whole['study'] / 'index.html'}")
+        surprises |= scale == 1 and surprising(whole)
+    sys.exit(1 if surprises else 0)
+
+
+@main.command()
+@click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
+def init(path: Path) -> None:
+    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten."""
+    from verifiable_dp.reporting.declarations import starter
+
+    click.echo(f"written: {starter(path)}")
+
+
+@main.command()
 @click.argument("record", type=click.Path(path_type=Path))
 @click.option(
     "--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code."
 )
 @click.option("--workers", type=int, default=1, show_default=True)
-def verify(record: Path, rerun: bool, workers: int) -> None:
-    """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off."""
+@_scheduler
+@click.option("--key", type=_FILE, help="Check its signature with this Ed25519 public key (PEM).")
+@click.option("--signature", type=_FILE, help="The signature file (RECORD.sig).")
+def verify(
+    record: Path,
+    rerun: bool,
+    workers: int,
+    scheduler: str | None,
+    key: Path | None,
+    signature: Path | None,
+) -> None:
+    """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
+
+    With --key also its signature, before anything is run.
+    """
     from verifiable_dp.reporting.errata import is_errata, verify_errata
     from verifiable_dp.reporting.mutation import is_mutants, verify_mutants
+    from verifiable_dp.reporting.study import is_study, verify_study
     from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
+    _verify_signature(record, key, signature)
     if is_errata(read(record)):
-        _verify_errata(verify_errata(record), rerun, workers)
+        _verify_errata(verify_errata(record), rerun, workers, scheduler)
+        return
+    if is_study(read(record)):
+        _verify_study(verify_study(record), rerun, workers, scheduler)
         return
     if is_mutants(read(record)):
-        _verify_mutants(verify_mutants(record), rerun, workers)
+        _verify_mutants(verify_mutants(record), rerun, workers, scheduler)
         return
-    with _progress() as progress:
+    with _progress(scheduler if rerun else None) as progress:
         again = None
         if rerun:
             from verifiable_dp import api
 
             def again(found: Any) -> Any:
-                if found["target"]["parameters"].get("exec"):
-                    click.echo(f"runs the command: {found['target']['parameters']['exec']}", err=True)
+                for line in api.will_run(found):
+                    click.echo(_safe(line), err=True)
                 return api.rerun(found, workers=workers, progress=progress)
 
         result = check(record, rerun=again)
-    click.echo(result.summary())
+    click.echo(_safe(result.summary()))
 
 
-def _verify_errata(whole: Any, rerun: bool, workers: int) -> None:
+def _verify_signature(record: Path, key: Path | None, signature: Path | None) -> None:
+    if key is None:
+        if signature is not None:
+            from verifiable_dp._validate import InputError
+
+            raise InputError("signature goes with --key PUBLIC.pem only")
+        return
+    from verifiable_dp.reporting import signing
+    from verifiable_dp.reporting.verify import read
+
+    found = signing.check(read(record), key, signature or record.with_name(f"{record.name}.sig"))
+    click.echo(f"signature holds: Ed25519 key {found}")
+
+
+@main.command()
+@click.argument("record", type=_FILE)
+@click.option("--key", type=_FILE, required=True, help="Ed25519 private key: PEM, without a password.")
+@click.option("--out", type=_PATH, help="Where the signature goes (RECORD.sig).")
+def sign(record: Path, key: Path, out: Path | None) -> None:
+    """Verify RECORD and write a detached signature of it."""
+    from verifiable_dp.reporting import signing
+    from verifiable_dp.reporting.record import write_text
+
+    path = out or record.with_name(f"{record.name}.sig")
+    _check_writable(path)
+    write_text(path, signing.sign(_verified(record), key))
+    click.echo(f"written: {path}")
+
+
+def _verified(path: Path) -> Any:
+    """A record, or another data file, that holds; nothing is run."""
+    from verifiable_dp.reporting.errata import is_errata, verify_errata
+    from verifiable_dp.reporting.mutation import is_mutants, verify_mutants
+    from verifiable_dp.reporting.study import is_study, verify_study
+    from verifiable_dp.reporting.verify import read
+    from verifiable_dp.reporting.verify import verify as check
+
+    found = read(path)
+    for is_kind, verify_kind in (
+        (is_errata, verify_errata),
+        (is_mutants, verify_mutants),
+        (is_study, verify_study),
+    ):
+        if is_kind(found):
+            return verify_kind(path)
+    return check(path).record
+
+
+@main.command()
+@click.argument("record", type=_FILE)
+@click.option(
+    "--to", required=True, metavar="FORMAT", help="html, markdown, pdf, sarif, in-toto, opendp or junit."
+)
+@click.option("--out", type=_PATH, help="Write it here rather than to stdout.")
+@click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
+def render(record: Path, to: str, out: Path | None, url: str) -> None:
+    """Verify RECORD and show it as a page, a document or findings for other tools.
+
+    Exit status 0 whatever the verdict is, 2 if the record does not hold.
+    """
+    from verifiable_dp._validate import InputError
+    from verifiable_dp.reporting import renderings
+    from verifiable_dp.reporting.record import write_bytes
+
+    _check_writable(out)
+    if to == "pdf" and out is None:
+        raise InputError("out must be given: PDF is not for terminals")
+    content = renderings.render(record, to, url=url)
+    if out is None:
+        click.echo(content, nl=False)
+        return
+    write_bytes(out, content)
+    click.echo(f"written: {out}")
+
+
+@main.command()
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE)
+@click.option("--json", "json_path", type=_PATH, help="Write the changes here.")
+def diff(old: Path, new: Path, json_path: Path | None) -> None:
+    """Verify the records OLD and NEW and say what changed: verdicts, claims, checks, mutants, numbers.
+
+    Exit status: 0 same or better, 1 worse, 2 a record does not hold, 3 the claims cannot be compared.
+    """
+    import json
+
+    from verifiable_dp.reporting.diff import compare
+    from verifiable_dp.reporting.record import write_text
+    from verifiable_dp.reporting.verify import verify as check
+
+    _check_writable(json_path)
+    found = compare(check(old).record, check(new).record)
+    if json_path is not None:
+        write_text(json_path, json.dumps(found.as_dict(), indent=1, ensure_ascii=False) + "\n")
+    for line in found.lines():
+        click.echo(line)
+    sys.exit(DIFF_EXIT[found.outcome])
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--out", type=_PATH, help="Of the page (FOLDER/index.html).")
+def portfolio(folder: Path, out: Path | None) -> None:
+    """Verify every record below FOLDER and write one page over all, with filters.
+
+    Exit status 2 if a record does not hold: the page names it, with the reason.
+    """
+    from verifiable_dp.reporting.portfolio import write
+
+    _check_writable(out)
+    page, found = write(folder, out)
+    for path, why in found.broken.items():
+        click.echo(f"does not hold: {path}: {why}", err=True)
+    click.echo(f"written: {page} ({len(found.records)} records)")
+    sys.exit(2 if found.broken else 0)
+
+
+def _verify_errata(whole: Any, rerun: bool, workers: int, scheduler: str | None) -> None:
     if rerun:
         from verifiable_dp import campaign
         from verifiable_dp._validate import InputError
         from verifiable_dp.reporting.verify import first_difference
 
-        with _progress() as progress:
+        with _progress(scheduler) as progress:
             progress("errata")
             again = campaign.errata(
                 [row["name"] for row in whole["errata"]], seed=whole["seed"], workers=workers
@@ -450,14 +835,38 @@ def _verify_errata(whole: Any, rerun: bool, workers: int) -> None:
     click.echo(f"errata: digest holds, {len(whole['errata'])} rows judged again{said}")
 
 
-def _verify_mutants(whole: Any, rerun: bool, workers: int) -> None:
+def _verify_study(whole: Any, rerun: bool, workers: int, scheduler: str | None) -> None:
+    if rerun:
+        import tempfile
+
+        from verifiable_dp import reproduction
+        from verifiable_dp._validate import InputError
+        from verifiable_dp.reporting.verify import first_difference
+
+        with _progress(scheduler) as progress, tempfile.TemporaryDirectory() as folder:
+            again = reproduction.reproduce(
+                whole["study"],
+                out=folder,
+                scale=whole["scale"],
+                seed=whole["seed"],
+                workers=workers,
+                progress=progress,
+            )
+        difference = first_difference(whole["statements"], again["statements"], "statements")
+        if difference:
+            raise InputError(f"study: a re-run gives something else: {difference}")
+    said = "; run again, every number is the same" if rerun else ""
+    click.echo(f"study: digest holds, {len(whole['statements'])} statements judged again{said}")
+
+
+def _verify_mutants(whole: Any, rerun: bool, workers: int, scheduler: str | None) -> None:
     if rerun:
         from verifiable_dp import campaign
         from verifiable_dp._validate import InputError
         from verifiable_dp.reporting.verify import first_difference
 
         names = list(dict.fromkeys(row["algorithm"] for row in whole["mutants"]))
-        with _progress() as progress:
+        with _progress(scheduler) as progress:
             again = campaign.mutants(
                 names, budget=whole["budget"], seed=whole["seed"], workers=workers, progress=progress
             )
@@ -472,8 +881,11 @@ def _verify_mutants(whole: Any, rerun: bool, workers: int) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--workers", type=int, default=1, show_default=True)
+@_scheduler
 @click.option("--json", "json_path", type=_PATH, help="Write the rows here.")
-def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | None) -> None:
+def errata(
+    names: tuple[str, ...], seed: int, workers: int, scheduler: str | None, json_path: Path | None
+) -> None:
     """Show that statements of the papers fail as printed and hold as corrected; all if no NAME is given.
 
     Exit status 1 if the evidence does not confirm one of them.
@@ -483,7 +895,7 @@ def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | No
     from verifiable_dp.reporting.page import measured
 
     _check_writable(json_path)
-    with _progress() as progress:
+    with _progress(scheduler) as progress:
         progress("errata")
         whole = campaign.errata(names, seed=seed, workers=workers)
     for row in whole["errata"]:
@@ -508,6 +920,7 @@ def errata(names: tuple[str, ...], seed: int, workers: int, json_path: Path | No
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
 @_common
+@_scheduler
 @click.option("--json", "json_path", type=_PATH, help="Write the kill table here.")
 @click.option("--html", "html_path", type=_PATH, help="Write it as a self-contained page here.")
 def mutants(
@@ -515,6 +928,7 @@ def mutants(
     budget: str,
     seed: int,
     workers: int,
+    scheduler: str | None,
     json_path: Path | None,
     html_path: Path | None,
 ) -> None:
@@ -526,7 +940,7 @@ def mutants(
     from verifiable_dp.reporting.mutation import line, render, summary_lines
 
     _check_writable(json_path, html_path)
-    with _progress() as progress:
+    with _progress(scheduler) as progress:
         whole = campaign.mutants(only, budget=budget, seed=seed, workers=workers, progress=progress)
     for row in whole["mutants"]:
         click.echo(line(row))

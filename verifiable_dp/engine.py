@@ -6,7 +6,16 @@ that a task whose worker died is simply run again.
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import logging
+import platform
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
@@ -17,6 +26,57 @@ from verifiable_dp._validate import InputError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 ATTEMPTS = 5  # how often a task may lose its worker before the run is given up
+_SUSPICIOUS = 2  # deaths after which it is looked for the task that causes them
+_PATIENCE = 30  # seconds that a scheduler may take to answer and to have a worker
+_CLIENT: ContextVar[Any] = ContextVar("client", default=None)
+_FOLDERS: set[Path] = set()  # of a user's code, which is not installed where Dask's workers run
+
+
+@contextmanager
+def on(scheduler: str | None) -> Iterator[None]:
+    """Run the tasks of this block on a Dask cluster; None changes nothing.
+
+    A single task still runs here, and so do tasks of tasks, where their worker is.
+
+    Parameters
+    ----------
+    scheduler
+        Address, such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, the scheduler cannot be reached, or it has no workers.
+    """
+    if scheduler is None:
+        yield
+        return
+    with _client(scheduler) as client:
+        token = _CLIENT.set(client)
+        try:
+            yield
+        finally:
+            _CLIENT.reset(token)
+
+
+@contextmanager
+def here() -> Iterator[None]:
+    """Run the tasks of this block on this machine, whatever `on` says."""
+    token = _CLIENT.set(None)
+    try:
+        yield
+    finally:
+        _CLIENT.reset(token)
+
+
+def remote() -> bool:
+    """Whether tasks go to other machines."""
+    return _CLIENT.get() is not None
+
+
+def ship(folder: Path) -> None:
+    """Send modules of this folder along with tasks that go to other machines."""
+    _FOLDERS.add(folder.resolve())
 
 
 def run(
@@ -25,6 +85,8 @@ def run(
     *,
     workers: int = 1,
     scheduler: str | None = None,
+    apart: bool = False,
+    lost: Callable[[Task], Result] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Run `function` on every task; yield (number of the task, result) as they end, in any order.
 
@@ -36,64 +98,260 @@ def run(
         Processes on this machine; with one, tasks run here and in order.
     scheduler
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``; `workers` then counts for nothing.
+        None: that of `on`, if there is one.
+    apart
+        Whether even one worker is a process of its own, which a task may crash.
+    lost
+        What stands for the result of a task that kills its workers again and again; without it, such a task
+        ends the run.
 
     Raises
     ------
     InputError
         If Dask is not installed, the scheduler cannot be reached, or workers keep dying.
     """
-    _validate.integer("workers", workers, least=1)
+    workers = _validate.integer("workers", workers, least=1)
     if scheduler is not None:
-        yield from _on_dask(function, tasks, scheduler)
-    elif min(workers, len(tasks)) <= 1:
+        with _client(scheduler) as client:
+            yield from _on_dask(function, tasks, client, lost)
+    elif remote() and (len(tasks) > 1 or apart):
+        yield from _on_dask(function, tasks, _CLIENT.get(), lost)
+    elif min(workers, len(tasks)) <= 1 and not (apart and tasks):
         yield from ((number, function(task)) for number, task in enumerate(tasks))
     else:
-        yield from _on_processes(function, tasks, workers)
+        yield from _on_processes(function, tasks, workers, apart, lost)
+
+
+def ordered(function: Callable[[Task], Result], tasks: Sequence[Task], *, workers: int = 1) -> list[Result]:
+    """Results of all tasks, in their order; see `run`."""
+    found = dict(run(function, tasks, workers=workers))
+    return [found[number] for number in range(len(tasks))]
+
+
+def called(task: tuple[Callable[..., Result], tuple[Any, ...], dict[str, Any]]) -> Result:
+    """A task that is a call: function, arguments, keyword arguments (what joblib's `delayed` gives)."""
+    function, arguments, keywords = task
+    return function(*arguments, **keywords)
 
 
 def _numbered(function: Callable[[Any], Any], number: int, task: Any) -> tuple[int, Any]:
     return number, function(task)
 
 
+class Countdown:
+    """Says how long a run will take yet, from the share of it that is done.
+
+    Parameters
+    ----------
+    whole
+        Size of the run, in whatever unit.
+    """
+
+    def __init__(self, whole: float) -> None:
+        self._whole, self._began = whole, time.monotonic()
+
+    def after(self, done: float) -> str:
+        """``, about 30 s left`` for a line of progress; empty at the ends, where there is nothing to say."""
+        if not 0 < done < self._whole:
+            return ""
+        left = (time.monotonic() - self._began) * (self._whole - done) / done
+        return f", about {left:.0f} s left"
+
+
+# ---------------------------------------------------------------- processes
+
+
 def _on_processes(
-    function: Callable[[Any], Any], tasks: Sequence[Any], workers: int
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    workers: int,
+    apart: bool,
+    lost: Callable[[Any], Any] | None,
 ) -> Iterator[tuple[int, Any]]:
     """Loky gives up all running tasks when a process dies: what is not done is begun again."""
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     left = dict(enumerate(tasks))
-    for attempt in range(ATTEMPTS):
-        engine = Parallel(n_jobs=min(workers, len(left)), batch_size=1, return_as="generator_unordered")
-        running = engine(delayed(_numbered)(function, number, task) for number, task in list(left.items()))
+    several = _in_pool if apart else _in_parallel
+    died = 0
+    while left:
         try:
-            for number, result in running:
+            for number, result in several(function, left, workers):
                 del left[number]
                 yield number, result
-            return
         except BrokenProcessPool as error:
-            if attempt == ATTEMPTS - 1:
+            died += 1
+            if died == ATTEMPTS and lost is None:
                 raise InputError(f"workers: a process died {ATTEMPTS} times: {error}") from None
+            if died % _SUSPICIOUS == 0 and lost is not None:
+                # Those that ran go one at a time, so that it is known which of them kills its worker.
+                for number in list(left)[:workers]:
+                    yield from _alone(function, number, left.pop(number), lost)
+
+
+def _alone(
+    function: Callable[[Any], Any], number: int, task: Any, lost: Callable[[Any], Any]
+) -> Iterator[tuple[int, Any]]:
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    try:
+        yield from _in_pool(function, {number: task}, 1)
+    except BrokenProcessPool:
+        yield number, lost(task)
+
+
+def _in_parallel(
+    function: Callable[[Any], Any], left: dict[int, Any], workers: int
+) -> Iterator[tuple[int, Any]]:
+    """By joblib, in whatever `parallel_config` says: threads serve commands."""
+    engine = Parallel(n_jobs=min(workers, len(left)), batch_size=1, return_as="generator_unordered")
+    yield from engine(delayed(_numbered)(function, number, task) for number, task in list(left.items()))
+
+
+def _in_pool(function: Callable[[Any], Any], left: dict[int, Any], workers: int) -> Iterator[tuple[int, Any]]:
+    """By loky itself: joblib runs here what has one worker. Not its shared pool, which joblib has."""
+    from concurrent.futures import as_completed
+
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    pool = ProcessPoolExecutor(max_workers=min(workers, len(left)))
+    try:
+        running = [pool.submit(_numbered, function, number, task) for number, task in list(left.items())]
+        for future in as_completed(running):
+            yield future.result()
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+# ---------------------------------------------------------------- Dask
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("scheduler needs Dask: pip install 'verifiable-dp[dask]'") from None
+    with ExitStack() as stack:
+        # Of a lost connection a line of ours tells; its attempts to get it back need none.
+        log = logging.getLogger("distributed.client")
+        stack.callback(log.setLevel, log.level)
+        log.setLevel(logging.CRITICAL + 1)
+        try:
+            client = Client(scheduler, timeout=min(10, _PATIENCE), set_as_default=False)
+            stack.enter_context(client)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise InputError(f"scheduler: {scheduler!r} cannot be reached: {error}") from None
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise InputError(
+                f"scheduler: {scheduler!r} has had no worker for {_PATIENCE} seconds; "
+                f"start one: dask worker {scheduler}"
+            ) from None
+        yield client
 
 
 def _on_dask(
-    function: Callable[[Any], Any], tasks: Sequence[Any], scheduler: str
+    function: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    client: Any,
+    lost: Callable[[Any], Any] | None,
 ) -> Iterator[tuple[int, Any]]:
     """Dask moves the tasks of a worker that died to others by itself."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker, as_completed
+    from distributed.comm import CommClosedError
+
+    same = installation()
+    futures = {
+        client.submit(_unpacked, same, _packed(function, number, task), pure=False, retries=ATTEMPTS): number
+        for number, task in enumerate(tasks)
+    }
     try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise InputError("scheduler needs Dask: pip install 'verifiable-dp[dask]'") from None
-    try:
-        client = Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"scheduler: {scheduler!r} cannot be reached: {error}") from None
-    with client:
-        futures = [
-            client.submit(_numbered, function, number, task, pure=False, retries=ATTEMPTS)
-            for number, task in enumerate(tasks)
-        ]
         finished = as_completed(futures, loop=client.loop)
         for future in finished:
-            result = future.result()
+            try:
+                result = future.result()
+            except (CancelledError, CommClosedError):
+                raise InputError("scheduler: the connection to it was lost") from None
+            except KilledWorker as error:
+                if lost is None:
+                    raise InputError(f"scheduler: workers keep dying: {error}") from None
+                result = futures[future], lost(tasks[futures[future]])
             future.release()
             yield result
+    finally:
+        for future in futures:
+            if not future.done():
+                future.cancel()
+
+
+def _packed(function: Callable[[Any], Any], number: int, task: Any) -> bytes:
+    """A task as bytes, a user's modules by their code: they are not installed where it runs."""
+    import cloudpickle
+
+    modules = _users_modules()
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        content: bytes = cloudpickle.dumps((function, number, task))
+        return content
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _users_modules() -> list[Any]:
+    """Loaded modules that lie in a folder of a user's code; what is installed is none of them."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if not path or name in ("__main__", __package__) or name.startswith(f"{__package__}."):
+            continue
+        parents = Path(path).parents
+        installed = any(part in ("site-packages", "dist-packages") for part in Path(path).parts)
+        if not installed and getattr(module, "__name__", "") == name and _FOLDERS.intersection(parents):
+            found.append(module)
+    return found
+
+
+def _unpacked(same: str, content: bytes) -> Any:
+    """Run a packed task, if this machine's installation is that of the sender."""
+    own = installation()
+    if own != same:
+        raise InputError(
+            f"scheduler: a worker has another installation ({own}) than this machine ({same}); "
+            "counts could differ"
+        )
+    import cloudpickle
+
+    function, number, task = cloudpickle.loads(content)
+    return _numbered(function, number, task)
+
+
+# ---------------------------------------------------------------- what runs
+
+
+@functools.cache
+def code_digest() -> str:
+    """SHA-256 over the code of this package."""
+    whole, root = hashlib.sha256(), Path(__file__).parent
+    # The catalogue's folders are links, which rglob does not follow.
+    folders = [root, *(path for path in sorted(root.iterdir()) if path.is_dir())]
+    paths = {
+        path
+        for folder in folders
+        for path in (folder.glob("*.py") if folder == root else folder.rglob("*.py"))
+    }
+    for path in sorted(paths):
+        whole.update(f"{path.relative_to(root).as_posix()}\n".encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+@functools.cache
+def installation() -> str:
+    """What has to be equal on all machines: Python and this package."""
+    major, minor, _ = platform.python_version_tuple()
+    return f"Python {major}.{minor}, code {code_digest()[:12]}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from joblib import Parallel, delayed
 
-from verifiable_dp import _validate
+from verifiable_dp import _validate, engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Query, play
 from verifiable_dp.environments import Environment
@@ -176,10 +176,11 @@ def simulate(
     compiled = hasattr(algorithm, "kernel")
     size = max(1, -(-runs // (4 * workers))) if compiled else SHARD
     shards = [np.arange(i, min(i + size, runs), dtype=np.int64) for i in range(0, runs, size)]
-    engine = Parallel(n_jobs=min(workers, len(shards)), prefer="threads" if compiled else "processes")
-    parts = engine(
-        delayed(_shard)(algorithm, environment, seed, run, times, i) for i, run in enumerate(shards)
-    )
+    tasks = [delayed(_shard)(algorithm, environment, seed, run, times, i) for i, run in enumerate(shards)]
+    if compiled:  # it lets go of the interpreter's lock
+        parts = Parallel(n_jobs=min(workers, len(shards)), prefer="threads")(tasks)
+    else:
+        parts = engine.ordered(engine.called, tasks, workers=workers)
     pulls, regrets, output, active = zip(*parts, strict=True)
     joined = np.concatenate(regrets)
     return Simulation(

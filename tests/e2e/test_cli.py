@@ -303,7 +303,9 @@ def test_report_writes_records_pages_and_an_index(folder):
     for name in ("tree-sum", "nas"):
         assert f'href="{name}/record.html"' in index
         assert run(folder, "verify", place / name / "record.json").returncode == 0
-    assert json.loads((place / "schema" / "record-1.json").read_text())["$id"] == "urn:verifiable-dp:record:1"
+    for major in (1, 2):
+        schema = json.loads((place / "schema" / f"record-{major}.json").read_text())
+        assert schema["$id"] == f"urn:verifiable-dp:record:{major}"
     record = json.loads((place / "tree-sum" / "record.json").read_text("utf-8"))
     assert record["verdict"] == "not_refuted"
     assert {m["verdict"] for m in record["mutants"]} <= {"refuted", "contradicted"}

@@ -5,14 +5,18 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from verifiable_dp import engine
+from verifiable_dp import api, campaign_file, engine
+from verifiable_dp._validate import InputError
+from verifiable_dp.reporting import verify
+from verifiable_dp.reporting.record import Report
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 HERE = Path(__file__).parents[2]
 
 
@@ -29,8 +33,9 @@ def free_port():
         return found.getsockname()[1]
 
 
-def start(*arguments):
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}  # the tasks of this file are imported by workers
+def start(*arguments, **more):
+    # The tasks of this file are imported by workers.
+    environment = {**os.environ, "PYTHONPATH": str(HERE), **more}
     return subprocess.Popen(
         [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
         env=environment,
@@ -39,24 +44,38 @@ def start(*arguments):
     )
 
 
-@pytest.fixture
-def cluster():
-    port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    processes = [
-        start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show")
-    ]
-    one = ("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-    processes += [start(*one, "--local-directory", "/tmp") for _ in range(3)]
-    yield address, processes
-    for process in processes:
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    """Address, processes of workers, and the folder that they are given for marks."""
+    address, marks = f"tcp://127.0.0.1:{(port := free_port())}", tmp_path_factory.mktemp("marks")
+    service = start(
+        "dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show"
+    )
+    workers = []
+    yield address, workers, marks
+    for process in [*workers, service]:
         process.kill()
         process.wait()
 
 
+@pytest.fixture
+def cluster(scheduler):
+    """Three workers, some of them new if a test before has killed others."""
+    address, workers, marks = scheduler
+    workers[:] = [process for process in workers if process.poll() is None]
+    one = ("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    while len(workers) < 3:
+        workers.append(start(*one, "--local-directory", "/tmp", MARKS=str(marks)))
+    with distributed.Client(address, timeout=60, set_as_default=False) as client:
+        client.wait_for_workers(3, timeout=120)
+    return address, workers, marks
+
+
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
-    address, processes = cluster
-    tasks = [(number, str(tmp_path)) for number in range(40)]
+    address, processes, _ = cluster
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    tasks = [(number, str(folder)) for number in range(40)]
     found, killed = {}, None
     for number, result in engine.run(slow_square, tasks, scheduler=address):
         found[number] = result
@@ -64,6 +83,126 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
             killed = processes[1].pid
             os.kill(killed, signal.SIGKILL)
     assert found == {number: number**2 for number in range(40)}
-    workers = {path.name.split("-")[1] for path in tmp_path.iterdir()}
+    workers = {path.name.split("-")[1] for path in folder.iterdir()}
     assert killed is not None
     assert len(workers) == 3
+
+
+# Where MARKS is set, as on the workers, each call leaves a mark and takes its time.
+OWN = """
+import os
+import time
+import numpy as np
+import own_scale
+
+def release(data, size, rng):
+    marks = os.environ.get("MARKS")
+    if marks:
+        open(os.path.join(marks, f"{os.getpid()}-{time.monotonic_ns()}"), "w").close()
+        time.sleep(0.05)
+    return np.asarray(data).sum() + rng.laplace(0, own_scale.SCALE, size)
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A target beside a module that it imports; neither is installed on the workers."""
+    (tmp_path / "own_release.py").write_text(OWN)
+    (tmp_path / "own_scale.py").write_text("SCALE = 1.0\n")
+    monkeypatch.chdir(tmp_path)
+    path = list(sys.path)
+    yield "own_release.py:release"
+    sys.path[:] = path
+    for name in ("own_release", "own_scale"):
+        sys.modules.pop(name, None)
+
+
+def shared(record):
+    """What two runs share: everything but provenance and what follows from it."""
+    return verify._comparable(record)
+
+
+def killer(process, marks, least):
+    """Kills a worker as soon as it and the others have done something."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        names = [path.name for path in marks.iterdir()]
+        busy = {name.split("-")[0] for name in names}
+        if len(names) >= least and len(busy) == 3 and str(process.pid) in busy:
+            os.kill(process.pid, signal.SIGKILL)
+            return
+        time.sleep(0.01)
+
+
+def test_one_process_two_and_a_cluster_that_loses_a_worker_give_one_record(cluster, own, tmp_path):
+    address, processes, marks = cluster
+    first = api.audit(own, epsilon=1.0, seed=5, budget=0.05).record
+    # The sizes of an audit of one's own code depend on the machine's speed: a re-run has those of its record.
+    plan = {**first["plan"], "test": 10 << 17, "select": 3 << 17}
+    report = Report(api.rerun({**first, "plan": plan}))
+    path = report.save(tmp_path / "report")[0]
+    assert shared(api.rerun(report.record, workers=2)) == shared(report.record)
+    assert not list(marks.iterdir())
+    thread = threading.Thread(target=killer, args=(processes[2], marks, 12))
+    thread.start()
+    with engine.on(address):
+        again = api.rerun(report.record)
+    thread.join()
+    assert processes[2].wait(10) == -signal.SIGKILL
+    assert shared(again) == shared(report.record)
+    last = max(int(path.name.split("-")[1]) for path in marks.glob(f"{processes[2].pid}-*"))
+    after = [path for path in marks.iterdir() if int(path.name.split("-")[1]) > last]
+    assert len(after) > 3, "the worker was killed when all was done"
+    assert verify.verify(path, rerun=lambda record: again).rerun
+
+    # A campaign on what is left of the cluster.
+    (tmp_path / "c.toml").write_text(
+        "[defaults]\nbudget = 0.02\nmutants = false\nepsilon = 1.0\n"
+        '[[targets]]\ntarget = "tree-sum"\n[[targets]]\ntarget = "own_release.py:release"\n'
+    )
+    here = campaign_file.run("c.toml", out="here")
+    with engine.on(address):
+        there = campaign_file.run("c.toml", out="there")
+    assert there.failed == {}
+    assert shared(there.reports["tree-sum"].record) == shared(here.reports["tree-sum"].record)
+    assert there.reports["own_release-release"].verdict == "not_refuted"
+
+
+def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
+    address, *_ = cluster
+    monkeypatch.setattr(engine, "installation", lambda: "Python 3.0, code 0")
+    with pytest.raises(InputError, match="a worker has another installation"):
+        list(engine.run(abs, [1, 2], scheduler=address))
+
+
+def test_nothing_goes_to_the_cluster_within_here(cluster):
+    address, *_ = cluster
+    with engine.on(address):
+        assert engine.remote()
+        with engine.here():
+            assert not engine.remote()
+            assert set(engine.ordered(process_of, range(2))) == {os.getpid()}
+        assert os.getpid() not in engine.ordered(process_of, range(2))
+    assert not engine.remote()
+
+
+def process_of(task):
+    return os.getpid()
+
+
+def test_a_scheduler_that_ends_is_one_line():
+    address = f"tcp://127.0.0.1:{(port := free_port())}"
+    service = start(
+        "dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show"
+    )
+    worker = start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    try:
+        running = engine.run(time.sleep, [0.1] * 300, scheduler=address)
+        next(running)
+        service.kill()
+        with pytest.raises(InputError, match="scheduler: the connection to it was lost"):
+            list(running)
+    finally:
+        for process in (worker, service):
+            process.kill()
+            process.wait()

@@ -5,7 +5,7 @@ r"""The commands and programs that README.md and the `PAGES` of docs show are ru
             the block (default 0), the others 0. A line may be continued with a backslash.
 ```python   blocks run as they are. A comment `<!-- file: mine.py -->` right before a block also puts it
             under that name into the folder of every block.
-```perl     blocks with such a comment are files, too.
+```perl     and ```toml blocks with such a comment are files, too.
 """
 
 import re
@@ -29,6 +29,7 @@ _NAMES = (
     "audit-your-bandit.md",
     "check-regret.md",
     "reproduce.md",
+    "campaigns.md",
     "continuous-integration.md",
     "pytest.md",
     "mutation-suite.md",
@@ -38,7 +39,7 @@ _NAMES = (
 PAGES = [ROOT / "docs" / name for name in _NAMES]
 BLOCK = re.compile(
     r"^(?:<!-- *(?P<key>\w+): *(?P<value>\S+) *-->\n\s*)?"
-    r"```(?P<language>console|python|perl)\n(?P<body>.*?)^```$",
+    r"```(?P<language>console|python|perl|toml)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 RUN = ("$ verifiable-dp", "$ openssl")

@@ -28,6 +28,13 @@ def always_dies(task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def dies_if_odd(number):
+    """Kills its worker whenever it is run, as a crash in native code does."""
+    if number % 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number, os.getpid()
+
+
 def fails(number):
     raise ValueError(f"task {number} is wrong")
 
@@ -56,6 +63,52 @@ def test_tasks_whose_worker_was_killed_are_run_again(tmp_path):
 def test_workers_that_keep_dying_end_in_one_clear_line():
     with pytest.raises(InputError, match=r"workers: a process died 5 times"):
         list(engine.run(always_dies, range(4), workers=2))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_task_that_kills_its_workers_is_lost_and_no_other(workers):
+    found = dict(engine.run(dies_if_odd, range(4), workers=workers, apart=True, lost=lambda task: -task))
+    assert [found[1], found[3]] == [-1, -3]
+    assert [found[0][0], found[2][0]] == [0, 2]
+    assert os.getpid() not in {found[0][1], found[2][1]}
+
+
+def test_a_task_apart_is_not_run_here():
+    ((_, (_, process)),) = engine.run(dies_if_odd, [0], apart=True)
+    assert process != os.getpid()
+    ((_, (_, process)),) = engine.run(dies_if_odd, [0])
+    assert process == os.getpid()
+
+
+def test_results_in_order_and_calls():
+    assert engine.ordered(square, range(9), workers=2) == [i * i for i in range(9)]
+    assert engine.called((pow, (2, 3), {"mod": 5})) == 3
+
+
+def test_time_left_is_said_between_the_ends(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(engine.time, "monotonic", lambda: now[0])
+    clock = engine.Countdown(8)
+    assert clock.after(0) == ""
+    now[0] += 30
+    assert clock.after(2) == ", about 90 s left"
+    assert clock.after(8) == ""
+
+
+def test_the_digest_of_the_code_covers_the_catalogue(monkeypatch):
+    engine.code_digest.cache_clear()
+    before = engine.code_digest()
+    seen = set()
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda self: seen.add(self) or read(self))
+    engine.code_digest.cache_clear()
+    assert engine.code_digest() == before
+    names = {"/".join(path.parts[-2:]) for path in seen}
+    assert {"verifiable_dp/api.py", "algorithms/dp_se.py", "auditors/dp_se.py", "studies/s1.py"} <= names
+    monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#")
+    engine.code_digest.cache_clear()
+    assert engine.code_digest() != before
+    engine.code_digest.cache_clear()
 
 
 def test_an_error_of_a_task_is_passed_on():

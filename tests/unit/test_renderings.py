@@ -609,7 +609,7 @@ def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     assert to_pdf(record).startswith(b"%PDF-")
     assert "Failed to load" not in caplog.text
     image = "<html><head></head><body><img src='http://127.0.0.1:9/x'></body></html>"
-    monkeypatch.setattr("verifiable_dp.reporting.pdf.render", lambda record: image)
+    monkeypatch.setattr("verifiable_dp.reporting.pdf.render", lambda record, **_: image)
     assert to_pdf(record).startswith(b"%PDF-")
     assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
 

@@ -157,7 +157,7 @@ def _ladder(
     curve: bool = False,
 ) -> tuple[list[Check], alignment.Found, blackbox.Selected, list[Pair]]:
     """All rungs, whatever the first one says."""
-    check, found = _align(subject, examples, seed)
+    check, found = _align(subject, examples, seed, timed=True)
     law = laws.check(subject.algorithm, subject.pairs, subject.claim)
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
     black_box, chosen, ranked = sequential.conduct(
@@ -415,7 +415,9 @@ def _stretched(pair: Pair) -> Pair:
     return replace(pair, left=left, value=value, bounds=(-most, most))
 
 
-def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment.Found]:
+def _align(
+    subject: Subject, examples: int, seed: int, *, timed: bool = False
+) -> tuple[Check, alignment.Found]:
     return alignment.check(
         subject.algorithm,
         subject.small,
@@ -426,6 +428,7 @@ def _align(subject: Subject, examples: int, seed: int) -> tuple[Check, alignment
         seed=seed,
         examples=examples,
         group=subject.claim.relation.size,
+        timed=timed,
     )
 
 

@@ -14,9 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from joblib import Parallel, delayed
-
-from verifiable_dp import _validate
+from verifiable_dp import _validate, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import operators, registry
 from verifiable_dp.auditing.audit import Subject, _plan_for, _subject, _visible, aligned_pairs
@@ -346,15 +344,15 @@ def run(
     _validate.choice("budget", budget, BUDGETS)
     _validate.integer("seed", seed, least=0)
     cases = suite(only)
-    tasks = (delayed(_timed)(case.algorithm, case.name, budget, seed) for case in cases)
-    rows: list[dict[str, Any]] = []
-    seconds: dict[str, float] = {}
-    for row, spent in Parallel(n_jobs=min(workers, len(cases)), return_as="generator")(tasks):
-        rows.append(row)
-        seconds[row["name"]] = round(spent, 3)
-        if row["algorithm"] != rows[len(rows) - 2]["algorithm"] or len(rows) == len(cases):
-            progress(f"mutants: {len(rows)} of {len(cases)}, at {row['algorithm']}")
-    return rows, seconds
+    tasks = [(case.algorithm, case.name, budget, seed) for case in cases]
+    done: dict[int, dict[str, Any]] = {}
+    seconds: dict[int, float] = {}
+    clock = engine.Countdown(len(cases))
+    for number, (row, spent) in engine.run(_timed, tasks, workers=workers):
+        done[number], seconds[number] = row, round(spent, 3)
+        progress(f"mutants: {len(done)} of {len(cases)}, at {row['algorithm']}{clock.after(len(done))}")
+    order = range(len(cases))
+    return [done[i] for i in order], {cases[i].name: seconds[i] for i in order}
 
 
 @functools.lru_cache(maxsize=64)
@@ -362,8 +360,9 @@ def _cases(algorithm: str) -> dict[str, Case]:
     return {case.name: case for case in suite([algorithm])}
 
 
-def _timed(algorithm: str, name: str, budget: str, seed: int) -> tuple[dict[str, Any], float]:
+def _timed(task: tuple[str, str, str, int]) -> tuple[dict[str, Any], float]:
     """A row, and the CPU seconds that it took; by name, so that it can be sent to a worker."""
+    algorithm, name, budget, seed = task
     case = _cases(algorithm)[name]
     _correct(algorithm)
     start = time.process_time()

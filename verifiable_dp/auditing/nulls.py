@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy import stats
 
-from verifiable_dp import _validate
+from verifiable_dp import _validate, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import Plan, Sampler
@@ -126,7 +126,7 @@ def run(
             owner.append(target.name)
         first += count
     counts = dict.fromkeys(owner, 0)
-    for name, found in zip(owner, Parallel(n_jobs=workers)(tasks), strict=True):
+    for name, found in zip(owner, engine.ordered(engine.called, tasks, workers=workers), strict=True):
         counts[name] += found
     return [
         Tally(target.name, target.epsilon, target.boundary, count, counts.get(target.name, 0))

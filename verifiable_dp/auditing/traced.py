@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass
-from verifiable_dp.auditing.targets import Source, guarded
+from verifiable_dp.auditing.guard import guarded
+from verifiable_dp.auditing.targets import Source
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine

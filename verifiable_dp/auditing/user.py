@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from joblib import parallel_config
 
-from verifiable_dp import _validate, claims
+from verifiable_dp import _validate, claims, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import drafts, groups, traced
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
+from verifiable_dp.auditing.guard import watched
 from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED, Progress, pinned_plan, silent, sizes_of
 from verifiable_dp.auditing.process import Exec, ProcessTarget, running
 from verifiable_dp.auditing.targets import (
@@ -532,6 +533,7 @@ def _fitting(options: Mapping[str, Any], plays: bool) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key != ("rho" if plays else "group")}
 
 
+@watched()
 def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -> dict[str, Any]:
     """Audit a user's callable, or a class of bandits; what it is follows from its parameters (`kind_of`)."""
     options = {"numerics": False, **options}
@@ -599,7 +601,7 @@ def _audit_command(command: Exec, *, name: str, **options: Any) -> dict[str, Any
         arms, rounds = _validate.arms_and_horizon(options["n_arms"], options["horizon"])
         target = ProcessTarget(command, "play", limits, arms, rounds)
     # Threads: the work is done in the processes, and all of them are children of this one.
-    with running(target), parallel_config(backend="threading"):
+    with running(target), engine.here(), parallel_config(backend="threading"):
         if plays:
             draft = audit_play(target, many=False, name=name, **options)  # type: ignore[arg-type]
         else:

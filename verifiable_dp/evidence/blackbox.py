@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
+from verifiable_dp import engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, play
 from verifiable_dp.evidence import statistics as exact
@@ -188,9 +189,7 @@ def shards(count: int, size: int) -> list[IntArray]:
 
 def _map(tasks: Sequence[Any], workers: int) -> list[Any]:
     """Results of delayed calls, in order."""
-    if workers == 1 or len(tasks) == 1:
-        return [function(*args, **kwargs) for function, args, kwargs in tasks]
-    return list(Parallel(n_jobs=workers)(tasks))
+    return engine.ordered(engine.called, tasks, workers=workers)
 
 
 def gather(

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy import special
 
+from verifiable_dp import engine
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
@@ -171,11 +172,7 @@ def count(
     """Hits of all events in `runs` fresh runs on each input, (m,) and (m,)."""
     parts = shards(runs, sampler.shard)
     tasks = [delayed(_hits)(sampler, pair, world, number, part, events) for world in (0, 1) for part in parts]
-    if workers == 1 or len(tasks) == 1:
-        found = [function(*args, **kwargs) for function, args, kwargs in tasks]
-    else:
-        found = list(Parallel(n_jobs=workers)(tasks))
-    hits = np.array(found, np.int64)
+    hits = np.array(engine.ordered(engine.called, tasks, workers=workers), np.int64)
     return hits[: len(parts)].sum(axis=0), hits[len(parts) :].sum(axis=0)
 
 
