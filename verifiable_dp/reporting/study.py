@@ -298,7 +298,7 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
         ("runs", runs(plan, outcomes)),
     ]
     for name, table in tables:
-        write_text(folder / "tables" / f"{name}.csv", table.to_csv(index=False, float_format="%.10g"))
+        write_text(folder / "tables" / f"{name}.csv", table.to_csv(index=False, float_format="%.6g"))
     shown = {figure["name"]: figures.svg(figure) for figure in whole["figures"]}
     for figure in whole["figures"]:
         name = figure["name"]
