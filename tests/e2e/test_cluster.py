@@ -134,6 +134,7 @@ def killer(process, marks, least):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_one_process_two_and_a_cluster_that_loses_a_worker_give_one_record(cluster, own, tmp_path):
     address, processes, marks = cluster
     first = api.audit(own, epsilon=1.0, seed=5, budget=0.05).record
@@ -168,6 +169,7 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_give_one_record(clust
     assert there.reports["own_release-release"].verdict == "not_refuted"
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
     address, *_ = cluster
     monkeypatch.setattr(engine, "installation", lambda: "Python 3.0, code 0")
@@ -175,6 +177,7 @@ def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
         list(engine.run(abs, [1, 2], scheduler=address))
 
 
+@pytest.mark.slow
 def test_nothing_goes_to_the_cluster_within_here(cluster):
     address, *_ = cluster
     with engine.on(address):
@@ -190,6 +193,7 @@ def process_of(task):
     return os.getpid()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_ends_is_one_line():
     address = f"tcp://127.0.0.1:{(port := free_port())}"
     service = start(

@@ -30,6 +30,7 @@ def records(folder):
     return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
+@pytest.mark.slow
 def test_options_override_what_tests_give(pytester):
     # The true epsilon is 1/.96. So few runs refute that at level .5, and never at 1e-300.
     result = run(
@@ -71,6 +72,7 @@ def test_a_bad_option_is_refused_before_any_test(pytester, options):
     assert "Traceback" not in result.stderr.str()
 
 
+@pytest.mark.slow
 def test_workers_keep_every_record_once(pytester):
     # The names differ in a character that no file name keeps, in case, and beyond the length that is kept.
     result = run(
@@ -89,6 +91,7 @@ def test_workers_keep_every_record_once(pytester):
     assert len({path.name.casefold() for path in (pytester.path / "audits").iterdir()}) == 10
 
 
+@pytest.mark.slow
 def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
     pytester.makeconftest(
         "import pytest, verifiable_dp\n"

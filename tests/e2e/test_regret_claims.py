@@ -31,6 +31,7 @@ def in_pytest(pytester, *options):
     return pytester.runpytest_subprocess("-p", "no:cacheprovider", "--strict-markers", *options)
 
 
+@pytest.mark.slow
 def test_the_page_in_pytest(pytester):
     """Negative control: constant exploration has linear regret and is contradicted; level 1e-6 a check."""
     result = in_pytest(pytester, "--dp-report", "kept", "-k", "bound or greedy")
@@ -58,6 +59,7 @@ def test_the_slow_test_of_the_page(pytester):
     in_pytest(pytester, "-k", "rate").assert_outcomes(passed=1, deselected=2)
 
 
+@pytest.mark.slow
 def test_marks_keep_tests_apart(pytester):
     for mark, deselected in (("not regret", 3), ("not dp_slow and not privacy", 1)):
         result = in_pytest(pytester, "-m", mark, "--collect-only", "-q")
@@ -84,6 +86,7 @@ def test_vacuous_and_inconclusive_fail_unless_expected(pytester):
     assert all("here" in figure and (pytester.path / figure).is_file() for figure in figures)
 
 
+@pytest.mark.slow
 def test_a_bound_on_the_command_line(folder):
     done = run(
         folder, "regret", "news.py:UCB", "--arms", "3", "--horizon", "1000", "--runs", "8",
@@ -105,6 +108,7 @@ def test_a_bound_on_the_command_line(folder):
     assert "has changed since the audit" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [

@@ -146,6 +146,7 @@ def test_other_data_files_are_signed_too(keys):
     assert "another key" in refused(keys, "verify", "errata.json", "--key", "other.pub")
 
 
+@pytest.mark.slow
 def test_a_document_goes_through_a_pipe(folder):
     done = subprocess.run(
         [SCRIPT, "render", "wrong.json", "--to", "markdown"], cwd=folder, capture_output=True, timeout=300

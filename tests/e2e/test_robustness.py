@@ -126,6 +126,7 @@ for _ in range(int(sys.argv[3])):
 """
 
 
+@pytest.mark.slow
 def test_two_audits_in_one_folder_leave_one_whole_record_and_its_page(tmp_path):
     (tmp_path / "writer.py").write_text(WRITER)
     writers = [
@@ -158,6 +159,7 @@ def release(data, size, rng):
 '''
 
 
+@pytest.mark.slow
 def test_rude_output_spoils_neither_results_nor_the_terminal(tmp_path):
     (tmp_path / "rude.py").write_text(HOSTILE)
     done = run(tmp_path, "audit", "rude.py:release", "--epsilon", 1, "--budget", 0.3, "--json", "r.json")
@@ -187,6 +189,7 @@ assert "mine" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_only_a_rerun_runs_the_target_and_says_so_before(tmp_path):
     (tmp_path / "mine.py").write_text(
         textwrap.dedent("""

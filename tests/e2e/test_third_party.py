@@ -77,6 +77,7 @@ def test_it_is_listed_audited_and_its_mutant_refuted(followed, package):
     assert (package / "reports/explore-then-commit/record.html").is_file()
 
 
+@pytest.mark.slow
 def test_what_ran_is_the_installed_package(followed, environment, tmp_path):
     program = "import your_package; print(your_package.__file__)"
     done = subprocess.run(
@@ -85,12 +86,14 @@ def test_what_ran_is_the_installed_package(followed, environment, tmp_path):
     assert done.stdout.startswith(environment["PYTHONPATH"])
 
 
+@pytest.mark.slow
 def test_without_the_package_it_is_unknown(tmp_path):
     done = run(dict(os.environ), tmp_path, "audit", "explore-then-commit")
     assert done.returncode == 2
     assert "explore-then-commit" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_broken_package_spoils_only_its_own_name(followed, environment, tmp_path):
     broken = tmp_path / "site"
     info = broken / "other-1.0.dist-info"

@@ -89,6 +89,7 @@ def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     assert run(folder, "verify", "r.json").returncode == 0
 
 
+@pytest.mark.slow
 def test_without_any_randomness_tracing_refutes_by_itself_and_re_runs(folder):
     audit(folder, "styles.py:plain_ucb")
     record = json.loads((folder / "r.json").read_text("utf-8"))
@@ -100,6 +101,7 @@ def test_without_any_randomness_tracing_refutes_by_itself_and_re_runs(folder):
     assert "every count is the same" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_class_is_a_target(folder):
     right, wrong = audit(folder, "right.py:Committing"), audit(folder, "wrong.py:Committing")
     assert "cost 1 in" in right.stdout
@@ -185,6 +187,7 @@ def play(rewards, rng):
 """
 
 
+@pytest.mark.slow
 def test_process_wide_generators_are_told_of(folder):
     (folder / "shared.py").write_text(GLOBAL, "utf-8")
     done = audit(folder, "shared.py:play")
