@@ -55,7 +55,8 @@ def _generators() -> dict[int, tuple[Any, str]]:
     """State of every bit generator of NumPy's in this process."""
     found = {}
     for thing in gc.get_objects():
-        if isinstance(thing, np.random.BitGenerator):
+        # Not isinstance: it asks what a weak proxy stands for, which may be gone.
+        if issubclass(type(thing), np.random.BitGenerator):
             found[id(thing)] = (thing, repr(thing.state))
     return found
 
