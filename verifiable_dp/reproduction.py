@@ -136,11 +136,12 @@ def _left(cells: Mapping[str, Cell], names: Sequence[str], played: Mapping[str, 
     for name, seconds in played.items():
         known.setdefault(cells[name].algorithm.name, []).append(seconds)
     usual = sum(played.values()) / len(played)
+    rate = sum(played.values()) / sum(_size(cells[name]) for name in played)
     left = 0.0
     for name in names:
         if name not in played:
             others = known.get(cells[name].algorithm.name)
-            left += sum(others) / len(others) if others else usual
+            left += sum(others) / len(others) if others else min(usual, rate * _size(cells[name]))
     return left / max(sum(played.values()), 1e-9)
 
 
