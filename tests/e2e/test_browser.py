@@ -1,11 +1,11 @@
 """Pages in a real browser: layout at phone and desktop width, filters, dark and print, accessibility.
 
-axe-core is no part of the repository (``npm pack axe-core``): the test that needs it takes the file that
-AXE_CORE names, or that of a ``node_modules`` in the repository or its parent.
+axe-core is that of the package axe-core-python, or the file that AXE_CORE names (``npm pack axe-core``).
 """
 
 import json
 import os
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,7 @@ from verifiable_dp.reporting.record import digest, text
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-_PLACES = [base / "node_modules" / "axe-core" / "axe.min.js" for base in (ROOT, ROOT.parent)]
-AXE = next((p for p in (Path(os.environ.get("AXE_CORE", "/none")), *_PLACES) if p.is_file()), None)
-needs_axe = pytest.mark.skipif(
-    AXE is None, reason="no axe-core: npm pack axe-core, and AXE_CORE=…/axe.min.js"
-)
+AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
 PAGES = ("record", "refuted", "portfolio", "errata", "mutants", "study")
 WIDTHS = (360, 1440)
 
@@ -187,7 +183,6 @@ def test_light_and_dark_differ(browser, pages):
 
 
 @needs_browser
-@needs_axe
 @pytest.mark.parametrize("which", PAGES)
 def test_axe_finds_nothing_serious(browser, pages, which):
     script = AXE.read_text("utf-8")
@@ -200,7 +195,6 @@ def test_axe_finds_nothing_serious(browser, pages, which):
 
 
 @needs_browser
-@needs_axe
 def test_axe_sees_what_is_wrong(browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import verifiable_dp as vdp
+from tests import formats
 from verifiable_dp import api, cli
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -79,7 +80,7 @@ def test_a_right_python_program(folder, run):
 def test_a_leaky_python_program(folder, run):
     done = run("audit", "--exec", f"{PYTHON} laplace.py 0.5", *QUICK, "--sarif", "r.sarif")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert formats.sarif(folder / "r.sarif")["runs"][0]["results"]
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="no perl")
@@ -166,3 +167,4 @@ def test_a_program_declares_its_neighbours_and_its_floats_are_audited(folder):
     assert [c["result"]["verdict"] for c in report.record["checks"]] == ["not_refuted", "refuted"]
     path, _ = report.save(folder / "out")
     assert vdp.verify(path, rerun=api.rerun).rerun
+    formats.of_record(report.record)

@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests import formats
 from tests.e2e.test_browser import measure, needs_browser
 from verifiable_dp.reporting.page import render
 from verifiable_dp.reporting.record import schema
@@ -81,7 +82,7 @@ def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     assert done.returncode == 1, done.stdout + done.stderr
     line = marked(name)
     assert re.search(rf"^styles\.py:{line}: \S", done.stdout, re.MULTILINE)  # where editors look for it
-    results = json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
     leads = [r for r in results if r["ruleId"] == "raw-data"]
     places = [r["locations"][0]["physicalLocation"] for r in leads]
     assert {"artifactLocation": {"uri": "styles.py"}, "region": {"startLine": line}} in places
@@ -119,7 +120,7 @@ def text_of(page):
 def costly_releases_are_named_in_all_forms(folder, out):
     line = 1 + CLASS.splitlines().index(next(x for x in CLASS.splitlines() if "laplace" in x))
     assert re.search(rf"^wrong\.py:{line}: release costs 5, once: ", out, re.MULTILINE)
-    results = json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
     (found,) = [r for r in results if r["ruleId"] == "release-cost"]
     place = {"artifactLocation": {"uri": "wrong.py"}, "region": {"startLine": line}}
     assert found["locations"] == [{"physicalLocation": place}]
@@ -213,5 +214,5 @@ def test_a_right_bandit_gives_no_findings(folder):
     assert "Release: Laplace noise is added, cost 1, once" in text
     assert "The budget over the horizon" in text
     assert "Raw rewards decide" not in text
-    results = json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
     assert not [r for r in results if r["ruleId"] == "raw-data"]

@@ -6,11 +6,12 @@ import re
 import subprocess
 import sys
 import sysconfig
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests import formats
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -19,6 +20,7 @@ INPUTS = {name: given.get("default", "") for name, given in ACTION["inputs"].ite
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 PAGE = (ROOT / "docs" / "continuous-integration.md").read_text("utf-8")
 FILES = dict(re.findall(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+GITLAB = re.search(r"^.* On GitLab:\n\n```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[1]
 MECHANISMS = """
 def wrong(data, size, rng):
     return data + rng.laplace(0, 0.5, size)
@@ -40,6 +42,15 @@ def test_it_has_the_shape_of_a_composite_action():
         assert "shell" in step or "uses" in step
         # Only the code host's own actions, at a fixed version.
         assert re.fullmatch(r"(actions|github)/[\w/-]+@v\d+", step.get("uses", "actions/x@v1"))
+
+
+def test_it_is_an_action_by_its_schema(tmp_path):
+    formats.service("github-actions", ROOT / "action.yml")
+    text = (ROOT / "action.yml").read_text("utf-8")
+    for right, wrong in {"using: composite": "using: composit", "shell: bash": "shel: bash"}.items():
+        (tmp_path / "action.yml").write_text(text.replace(right, wrong, 1), "utf-8")
+        with pytest.raises(formats.NotOfTheFormatError):
+            formats.service("github-actions", tmp_path / "action.yml")
 
 
 def test_every_expression_names_something_that_exists():
@@ -127,13 +138,11 @@ def test_the_audit_keeps_records_and_renderings(job):
     assert all(path.name in (reports / "index.html").read_text("utf-8") for path in kept)
     for path in kept:
         assert (path / "record.html").is_file()
-        assert ET.parse(path / "junit.xml").getroot().tag == "testsuites"
+        formats.junit(path / "junit.xml")
 
 
 def test_sarif_files_can_be_uploaded_together(job):
-    runs = [
-        json.loads(path.read_text("utf-8"))["runs"] for path in (job[0] / "audit-reports/sarif").iterdir()
-    ]
+    runs = [formats.sarif(path)["runs"] for path in (job[0] / "audit-reports/sarif").iterdir()]
     assert [len(found) for found in runs] == [1, 1]
     assert len({found[0]["automationDetails"]["id"] for found in runs}) == 2
 
@@ -157,6 +166,16 @@ def test_the_verdict_fails_the_job_as_asked(job, fail_on, passes):
 def test_an_audit_that_made_no_record_fails_under_every_rule(job):
     done = run("Verdict", job[0], {**job[1], "fail-on": "never"}, {"status": ""})
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"TARGETS": ""}, {"TARGETS": " \n "}])
+def test_without_targets_no_folder_is_left_that_the_next_run_refuses(given, tmp_path):
+    command = ["bash", ROOT / "ci" / "audit.sh", "--epsilon", "1"]
+    variables = environment(tmp_path, REPORTS="kept", **given)
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "TARGETS or CAMPAIGN must name something" in done.stderr
+    assert not (tmp_path / "kept").exists()
 
 
 def test_inputs_are_not_run(tmp_path):
@@ -213,6 +232,24 @@ def test_the_workflow_of_the_page_gives_inputs_that_exist():
     assert set(INPUTS) <= documented
 
 
+SERVICES = {
+    "github-workflows": (FILES[".github/workflows/privacy.yml"], ("runs-on:", "runs_on:")),
+    "gitlab-ci": (GITLAB, ("junit:", "junits:")),
+}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_jobs_of_the_page_are_jobs_by_their_schemas(service, tmp_path):
+    text, change = SERVICES[service]
+    assert len(text.splitlines()) > 8
+    path = tmp_path / "job.yml"
+    path.write_text(text, "utf-8")
+    formats.service(service, path)
+    path.write_text(text.replace(*change), "utf-8")
+    with pytest.raises(formats.NotOfTheFormatError):
+        formats.service(service, path)
+
+
 @pytest.mark.slow
 def test_a_campaign_is_audited(tmp_path):
     (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")
@@ -227,7 +264,8 @@ def test_a_campaign_is_audited(tmp_path):
     assert (tmp_path / "output").read_text() == "status=1\n", done.stdout + done.stderr
     records = list((tmp_path / "audit-reports").glob("*/record.json"))
     assert sorted(json.loads(path.read_text("utf-8"))["claim"]["epsilon"] for path in records) == [1.0, 2.5]
-    assert len(list((tmp_path / "audit-reports/sarif").glob("*.sarif"))) == 2
+    written = list((tmp_path / "audit-reports/sarif").glob("*.sarif"))
+    assert len([formats.sarif(path) for path in written]) == 2
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
+from tests import formats
 from verifiable_dp import adversaries, api, make
 from verifiable_dp._validate import InputError
 from verifiable_dp.adversaries import FEATURES, KINDS, History, Strategy
@@ -361,6 +362,7 @@ def test_an_audit_plays_the_game_and_its_record_runs_again(tmp_path):
     assert pair_of(game).describe() == names["interactive black box"]["statistics"]["pair"]
     path, _ = report.save(tmp_path)
     assert verify(path, rerun=api.rerun).rerun
+    formats.of_record(report.record)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
+from tests import formats
 from tests.user_code import samplers
 from verifiable_dp import InputError
 from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED
@@ -123,6 +124,9 @@ def test_what_is_covered_is_said():
     assert IDEALISED not in strict.record["not_covered"]
     assert strict.record["counterexamples"][0]["check"] == numerics.NAME
     validate(strict.record)
+    formats.of_record(plain.record)
+    (result,) = formats.of_record(strict.record)["runs"][0]["results"]
+    assert numerics.NAME in result["message"]["text"]
     assert "Last bits of the outputs" in strict.to_html()
     assert "Last bits of the outputs" not in plain.to_html()
 

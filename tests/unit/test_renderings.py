@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import sys
-import xml.etree.ElementTree as ET
 import zlib
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
+from tests import formats
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import tables
 from verifiable_dp.reporting import blocks, renderings
@@ -303,7 +303,7 @@ def test_markdown_lists_the_hazards_of_the_newest_version(newest):
 
 
 def suite(document):
-    root = ET.fromstring(document)
+    root = formats.junit(document)
     assert root.tag == "testsuites"
     (found,) = root
     assert found.tag == "testsuite"
@@ -337,7 +337,7 @@ def test_junit_shows_the_counterexample_in_the_failure():
 
 def test_junit_of_a_hostile_record_is_xml_with_the_same_cases(hostile):
     document, benign = to_junit(hostile), to_junit(replaced(hostile, "x"))
-    assert [e.tag for e in ET.fromstring(document).iter()] == [e.tag for e in ET.fromstring(benign).iter()]
+    assert [e.tag for e in formats.junit(document).iter()] == [e.tag for e in formats.junit(benign).iter()]
     assert suite(document).get("name").startswith("</td><script>")
     assert not re.search("[\x00\x1b]", document)
 
@@ -348,7 +348,7 @@ def test_junit_of_a_hostile_record_is_xml_with_the_same_cases(hostile):
 def test_intoto_statement(record, tmp_path):
     path = tmp_path / "r.json"
     path.write_text(text(record), "utf-8")
-    statement = json.loads(renderings.render(path, "in-toto", url="https://ci.example/7"))
+    statement = formats.intoto(renderings.render(path, "in-toto", url="https://ci.example/7").decode())
     assert set(statement) == {"_type", "subject", "predicateType", "predicate"}
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicateType"] == "https://in-toto.io/attestation/test-result/v0.1"
@@ -373,7 +373,7 @@ def test_intoto_statement(record, tmp_path):
 
 def test_intoto_knows_the_run_of_ci(newest):
     url = "https://ci.example/a/b/actions/runs/7"
-    assert json.loads(to_intoto(newest))["predicate"]["url"] == url
+    assert formats.intoto(to_intoto(newest))["predicate"]["url"] == url
     assert json.loads(to_intoto(newest, url="https://x"))["predicate"]["url"] == "https://x"
     assert "url" not in json.loads(to_intoto(load("dp-se")))["predicate"]
 
@@ -381,6 +381,12 @@ def test_intoto_knows_the_run_of_ci(newest):
 def test_intoto_results_are_all_met_in_the_catalogue():
     results = {json.loads(to_intoto(load(name)))["predicate"]["result"] for name in NAMES}
     assert results == {"PASSED", "WARNED", "FAILED"}
+
+
+def test_intoto_of_a_hostile_record(hostile):
+    statement = formats.intoto(to_intoto(hostile))
+    assert statement["subject"][0]["name"] == HOSTILE
+    assert len(statement["predicate"]["failedTests"] + statement["predicate"]["passedTests"]) > 0
 
 
 def test_intoto_needs_a_subject():
@@ -557,13 +563,49 @@ def test_opendp_needs_a_claim():
 # ---------------------------------------------------------------- SARIF
 
 
+def test_sarif_is_valid(record):
+    (run,) = formats.sarif(to_sarif(record))["runs"]
+    assert {"refuted": True, "not_refuted": False}[record["verdict"]] == bool(
+        [result for result in run["results"] if result["ruleId"] == "privacy"]
+    )
+
+
+def test_sarif_of_a_hostile_record_is_valid(hostile):
+    (run,), (benign,) = (
+        formats.sarif(to_sarif(found))["runs"] for found in (hostile, replaced(hostile, "x"))
+    )
+    assert len(run["results"]) == len(benign["results"])
+
+
+def test_sarif_of_the_newest_record_is_valid(newest):
+    assert formats.sarif(to_sarif(newest))["runs"][0]["properties"]["digest"] == newest["digest"]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_renderings_of_every_version_hold_to_their_schemas(version):
+    path = Path(__file__).parents[1] / "data" / f"record-{version}.json"
+    found = json.loads(path.read_text("utf-8"))
+    formats.of_record(found)
+
+
+def test_sarif_of_an_undecided_and_of_a_contradicted_record_is_valid():
+    record = load("dp-se") | {"verdict": "inconclusive"}
+    (result,) = formats.sarif(to_sarif(record))["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("privacy-undecided", "warning")
+    record = load("dp-se")
+    check = next(c for c in record["regret"]["checks"] if "p_value" in c["result"])
+    check["result"] |= {"verdict": "contradicted"}
+    (result,) = formats.sarif(to_sarif(record))["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("regret", "error")
+
+
 def test_sarif_points_at_the_file_as_the_repository_has_it():
     """The package's `algorithms` is a link; code hosts show findings at the file itself."""
     root = Path(__file__).parents[2]
     refuted = [record for record in map(load, NAMES) if record["verdict"] == "refuted"]
     assert len(refuted) > 5
     for record in refuted:
-        results = json.loads(to_sarif(record))["runs"][0]["results"]
+        results = formats.sarif(to_sarif(record))["runs"][0]["results"]
         assert results
         for result in results:
             place = result["locations"][0]["physicalLocation"]
@@ -579,7 +621,7 @@ def test_sarif_keeps_the_file_of_another_target():
     record = load("dp-linear-printed")
     for path, uri in {"shop/play.py": "shop/play.py", "/srv/play.py": "file:///srv/play.py"}.items():
         record["target"]["source"]["path"] = path
-        result = json.loads(to_sarif(record))["runs"][0]["results"][0]
+        result = formats.sarif(to_sarif(record))["runs"][0]["results"][0]
         assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
 
 

@@ -14,6 +14,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr
 
 import verifiable_dp as vdp
+from tests import formats
 from verifiable_dp import api, cli
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.plans import pinned_plan
@@ -398,6 +399,7 @@ def test_command_line(name, options, status, tmp_path, monkeypatch):
     assert done.exit_code == status, done.output
     assert "sequential test: " in done.output
     assert "Rung 4: sequential test" in (tmp_path / "r.html").read_text()
+    assert len(formats.sarif(tmp_path / "r.sarif")["runs"][0]["results"]) == status
     record = json.loads((tmp_path / "r.json").read_text())
     assert [check["kind"] for check in record["checks"]] == ["sequential"]
     assert record["plan"]["sequential"] is True

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import formats
 from tests.user_code import styles
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.adapters import BanditClass
@@ -406,7 +407,7 @@ def sarif_of(found, verdict="refuted"):
         "digest": "sha256:0",
         "provenance": {"version": "0"},
     }
-    (run,) = json.loads(to_sarif(record))["runs"]
+    (run,) = formats.sarif(to_sarif(record))["runs"]
     return run
 
 
