@@ -7,13 +7,26 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
-.PHONY: test report mutants reproduce lint types layers bench docs picture clean venv links
+.PHONY: test report same mutants reproduce lint types layers bench docs picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 report: venv
 	$(BIN)/verifiable-dp report --budget $(BUDGET) --out reports
+
+# Makes reports/ anew in a temporary folder, with the budget of what is there, and compares the two: nothing may
+# differ but what names the run. The index also shows the kill table and the studies, which `make mutants` and
+# `make reproduce` make: it is given those that are there.
+same: venv
+	@made=$$(mktemp -d) && \
+	budget=$$(sed -n 's/^  "budget": "\([a-z]*\)",$$/\1/p' reports/*/record.json | sort -u) && \
+	for file in $$(cd reports && ls -d mutants.json studies/*/study.json 2>/dev/null); do \
+	  mkdir -p "$$made/$$(dirname "$$file")" && cp "reports/$$file" "$$made/$$file" || exit 1; \
+	done; \
+	echo "making reports at the $$budget budget in $$made"; \
+	$(BIN)/verifiable-dp report --budget "$$budget" --out "$$made" >/dev/null || test $$? -ne 2 || exit 1; \
+	$(BIN)/verifiable-dp diff reports "$$made" --without 'mutants.*' --without studies && rm -r "$$made"
 
 mutants: venv
 	$(BIN)/verifiable-dp mutants --workers 2 --json reports/mutants.json --html reports/mutants.html

@@ -84,7 +84,6 @@ def run(
     tasks: Sequence[Task],
     *,
     workers: int = 1,
-    scheduler: str | None = None,
     apart: bool = False,
     lost: Callable[[Task], Result] | None = None,
 ) -> Iterator[tuple[int, Result]]:
@@ -95,10 +94,7 @@ def run(
     function, tasks
         See the module.
     workers
-        Processes on this machine; with one, tasks run here and in order.
-    scheduler
-        Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``; `workers` then counts for nothing.
-        None: that of `on`, if there is one.
+        Processes on this machine; with one, tasks run here and in order. Within `on` it counts for nothing.
     apart
         Whether even one worker is a process of its own, which a task may crash.
     lost
@@ -108,13 +104,10 @@ def run(
     Raises
     ------
     InputError
-        If Dask is not installed, the scheduler cannot be reached, or workers keep dying.
+        If workers keep dying, or the connection to the scheduler of `on` is lost.
     """
     workers = _validate.integer("workers", workers, least=1)
-    if scheduler is not None:
-        with _client(scheduler) as client:
-            yield from _on_dask(function, tasks, client, lost)
-    elif remote() and (len(tasks) > 1 or apart):
+    if remote() and (len(tasks) > 1 or apart):
         yield from _on_dask(function, tasks, _CLIENT.get(), lost)
     elif min(workers, len(tasks)) <= 1 and not (apart and tasks):
         yield from ((number, function(task)) for number, task in enumerate(tasks))

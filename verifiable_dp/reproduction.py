@@ -17,7 +17,7 @@ from verifiable_dp.auditing import study as studies
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.auditing.study import Cell, Outcome, Plan
 from verifiable_dp.reporting import study as reporting
-from verifiable_dp.reporting.record import write_bytes
+from verifiable_dp.reporting.record import make_folder, write_bytes
 
 _FIELDS = ("regret", "times", "regrets", "pulls")
 _EVERY = 5.0  # seconds between lines of progress
@@ -30,7 +30,6 @@ def reproduce(
     scale: float = 1.0,
     seed: int = 0,
     workers: int = 1,
-    scheduler: str | None = None,
     cells: str | Path | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -46,8 +45,8 @@ def reproduce(
     scale
         In (0, 1]: 1 is the full size; below, horizons and runs shrink.
     seed
-        Whole number; decides every number, whatever `workers` and `scheduler`.
-    workers, scheduler
+        Whole number; decides every number, whatever `workers`.
+    workers
         See `engine.run`.
     cells
         Folder of finished cells, ``out/NAME/cells`` unless given. One that is there is not simulated again.
@@ -74,8 +73,8 @@ def reproduce(
     place = Path(out) / found.name
     store = Path(cells) if cells is not None else place / "cells"
     for folder in (place, store):
-        _make(folder)
-    outcomes = simulate(plan, seed, store, workers=workers, scheduler=scheduler, progress=progress)
+        make_folder("out", folder)
+    outcomes = simulate(plan, seed, store, workers=workers, progress=progress)
     progress("testing statements and drawing figures")
     spent = sum(outcome.seconds for outcome in outcomes.values())
     whole = reporting.document(
@@ -85,20 +84,12 @@ def reproduce(
     return whole
 
 
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"out: {str(folder)!r} cannot be made: {error.strerror}") from None
-
-
 def simulate(
     plan: Plan,
     seed: int,
     store: Path | None = None,
     *,
     workers: int = 1,
-    scheduler: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Outcome]:
     """Outcomes of all cells of a plan by name; those in `store` are read, others are added to it."""
@@ -111,7 +102,7 @@ def simulate(
     tasks = [(name, plan.cells[name], seed) for name in missing]
     began = said = time.monotonic()
     played: dict[str, float] = {}
-    for number, outcome in engine.run(_task, tasks, workers=workers, scheduler=scheduler):
+    for number, outcome in engine.run(_task, tasks, workers=workers):
         name = missing[number]
         done[name], played[name] = outcome, outcome.seconds
         if store:

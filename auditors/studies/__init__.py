@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.auditing.study import Cell, Line, Outcome
+from verifiable_dp.auditing.study import Cell, Guide, Line, Outcome, Panel, Statement
+from verifiable_dp.claims import Source
 from verifiable_dp.evidence import regret
 from verifiable_dp.evidence.check import Check
 
@@ -39,6 +40,50 @@ def over(label: str, cells: Mapping[float, str]) -> Line:
     return Line(label, tuple(cells.values()), tuple(cells))
 
 
+def rate(
+    key: str, name: str, cells: Mapping[float, str], about: Mapping[str, Any], source: Source
+) -> Statement:
+    """The statement that mean regret is a power of one parameter, the others being fixed.
+
+    Parameters
+    ----------
+    key
+        Names the parameter in the check.
+    name
+        Of the statement.
+    cells
+        By the value of the parameter.
+    about
+        ``words``, ``region``, ``exponent``, ``margin`` and, beside a power of the logarithm, ``log_power``.
+    source
+        Where it is claimed.
+    """
+
+    def checks(outcomes: Mapping[str, Outcome]) -> list[Check]:
+        return [
+            law(
+                f"exponent over {key}",
+                outcomes,
+                list(cells.values()),
+                list(cells),
+                exponent=about["exponent"],
+                margin=about["margin"],
+                log_power=about.get("log_power", 0.0),
+                region=about["region"],
+            )
+        ]
+
+    return Statement(name, about["words"], source, checks)
+
+
+def rate_panel(
+    key: str, label: str, cells: Mapping[float, str], about: Mapping[str, Any], claimed: str, axis: str
+) -> Panel:
+    """The panel of a `rate`: one line, and through it the slope that is claimed."""
+    guide = Guide(f"claimed: {claimed}", about["exponent"], about.get("log_power", 0.0))
+    return Panel(f"over {key}", (over(label, cells),), (guide,), axis=axis)
+
+
 def compare(
     name: str,
     outcomes: Mapping[str, Outcome],
@@ -52,4 +97,4 @@ def compare(
     return regret.comparison(name, mine, theirs, factor=factor, **about)
 
 
-__all__ = ["Cell", "compare", "fewer", "law", "over"]
+__all__ = ["Cell", "compare", "fewer", "law", "over", "rate", "rate_panel"]

@@ -17,7 +17,6 @@ from verifiable_dp.auditing.study import (
     Bound,
     Cell,
     Figure,
-    Guide,
     Line,
     Outcome,
     Panel,
@@ -26,7 +25,7 @@ from verifiable_dp.auditing.study import (
     Study,
 )
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
-from verifiable_dp.auditors.studies import compare, fewer, law, over
+from verifiable_dp.auditors.studies import compare, fewer, over, rate, rate_panel
 from verifiable_dp.claims import Source
 from verifiable_dp.environments import bernoulli, s1
 from verifiable_dp.evidence import regret
@@ -334,37 +333,15 @@ _AXES = {"epsilon": "epsilon", "K": "K - 1", "gap": "gap", "T": "horizon T"}
 
 def _law_statement(parameter: str, cells: Mapping[float, str]) -> Statement:
     about = LAWS[parameter]
-
-    def checks(outcomes: Outcomes) -> list[Check]:
-        return [
-            law(
-                f"exponent over {parameter}",
-                outcomes,
-                list(cells.values()),
-                list(cells),
-                exponent=about["exponent"],
-                margin=about["margin"],
-                log_power=about.get("log_power", 0.0),
-                region=about["region"],
-            )
-        ]
-
-    note = f"region: {about['region']}"
-    return Statement(f"rate-over-{parameter}", about["words"], _source("Theorem 4.3", note), checks)
+    source = _source("Theorem 4.3", f"region: {about['region']}")
+    return rate(parameter, f"rate-over-{parameter}", cells, about, source)
 
 
 def _law_figure(cells: Mapping[str, Mapping[float, str]]) -> Figure:
     panels = []
     for parameter, about in LAWS.items():
         claimed = "log T" if parameter == "T" else f"slope {about['exponent']:g}"
-        panels.append(
-            Panel(
-                f"over {parameter}",
-                (over("DP-SE", cells[parameter]),),
-                (Guide(f"claimed: {claimed}", about["exponent"], about.get("log_power", 0.0)),),
-                axis=_AXES[parameter],
-            )
-        )
+        panels.append(rate_panel(parameter, "DP-SE", cells[parameter], about, claimed, _AXES[parameter]))
     names = tuple(f"rate-over-{parameter}" for parameter in LAWS)
     caption = "Regret of DP-SE over one parameter, the others being fixed, with the slope that is claimed."
     return Figure("rates", caption, tuple(panels), names)

@@ -21,7 +21,6 @@ from verifiable_dp.auditing.study import (
     Bound,
     Cell,
     Figure,
-    Guide,
     Line,
     Outcome,
     Panel,
@@ -31,7 +30,7 @@ from verifiable_dp.auditing.study import (
 )
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import with_parameters
-from verifiable_dp.auditors.studies import fewer, law, over
+from verifiable_dp.auditors.studies import fewer, rate, rate_panel
 from verifiable_dp.claims import Source
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.evidence import regret
@@ -630,33 +629,16 @@ def _law_name(key: str) -> str:
 
 def _law_statement(key: str, cells: Mapping[float, str]) -> Statement:
     about = LAWS[key]
-
-    def checks(outcomes: Outcomes) -> list[Check]:
-        return [
-            law(
-                f"exponent over {key}",
-                outcomes,
-                list(cells.values()),
-                list(cells),
-                exponent=about["exponent"],
-                margin=about["margin"],
-                log_power=about.get("log_power", 0.0),
-                region=about["region"],
-            )
-        ]
-
-    note = f"region: {about['region']}"
-    return Statement(_law_name(key), about["words"], _source(about["theorem"], note), checks)
+    source = _source(about["theorem"], f"region: {about['region']}")
+    return rate(key, _law_name(key), cells, about, source)
 
 
 def _law_figure(cells: Mapping[str, Mapping[float, str]], runs: int) -> Figure:
     panels = []
     for key, about in LAWS.items():
         parameter, kind = key.split(", ")
-        power = about.get("log_power", 0.0)
-        claimed = "sqrt(T log T)" if power else f"slope {about['exponent']:g}"
-        guide = Guide(f"claimed: {claimed}", about["exponent"], power)
-        panels.append(Panel(f"over {key}", (over(NAMES[kind], cells[key]),), (guide,), axis=_AXES[parameter]))
+        claimed = "sqrt(T log T)" if "log_power" in about else f"slope {about['exponent']:g}"
+        panels.append(rate_panel(key, NAMES[kind], cells[key], about, claimed, _AXES[parameter]))
     caption = (
         f"Ours: mean regret of {runs} runs over one parameter, the others being fixed, with the slope that "
         "is claimed."

@@ -15,6 +15,7 @@ from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.reporting import errata as document
 from verifiable_dp.reporting.page import render_errata
+from verifiable_dp.reporting.record import digest
 
 ERRATA = errata.registered()
 NAMES = [row.name for row in ERRATA]
@@ -151,6 +152,11 @@ def saved(tmp_path):
     return path, page
 
 
+def test_long_names_stand_apart_from_the_outcome():
+    row = {"name": "n" * 40, "outcome": "confirmed", "checks_of_printed": [], "checks_of_right": []}
+    assert document.line(row).split()[:2] == ["n" * 40, "confirmed"]
+
+
 def test_the_data_file_holds_and_its_page_is_its_rendering(saved):
     path, page = saved
     whole = document.verify_errata(path)
@@ -174,9 +180,29 @@ def test_an_edited_data_file_is_refused(saved, edit, signed):
     whole = json.loads(path.read_text("utf-8"))
     edit(whole["errata"][0])
     if signed:  # whoever edits can compute the digest too
-        whole["digest"] = document.digest(whole)
+        whole["digest"] = digest(whole)
     path.write_text(json.dumps(whole), "utf-8")
     with pytest.raises(InputError, match="errata"):
+        document.verify_errata(path)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda whole: whole.pop("errata"),
+        lambda whole: whole.update(errata=None),
+        lambda whole: whole.update(errata=["row"]),
+        lambda whole: whole["errata"][0].update(checks_of_right=[1]),
+        lambda whole: whole["errata"][0]["checks_of_right"][0].update(statistics=[]),
+        lambda whole: whole["errata"][0]["checks_of_right"][0].update(kind={}),
+    ],
+)
+def test_a_malformed_data_file_is_one_line(saved, edit):
+    path, _ = saved
+    whole = json.loads(path.read_text("utf-8"))
+    edit(whole)
+    path.write_text(json.dumps(whole | {"digest": digest(whole)}), "utf-8")
+    with pytest.raises(InputError, match="errata: it cannot be judged"):
         document.verify_errata(path)
 
 

@@ -19,6 +19,7 @@ from verifiable_dp.evidence import halting
 from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.noise import Seeded
 from verifiable_dp.reporting import mutation as document
+from verifiable_dp.reporting.record import digest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import null_suite
@@ -86,10 +87,15 @@ def test_the_document_is_judged_again(table, tmp_path):
     written.write_text(json.dumps(forged), "utf-8")
     with pytest.raises(InputError, match="digest"):
         document.verify_mutants(written)
-    forged["digest"] = document.digest(forged)
+    forged["digest"] = digest(forged)
     written.write_text(json.dumps(forged), "utf-8")
     with pytest.raises(InputError, match="edited or corrupted"):
         document.verify_mutants(written)
+
+
+def test_long_names_stand_apart_from_the_outcome():
+    row = {"name": "n" * 70, "outcome": "killed", "killed_by": "exact", "transcripts": 0, "runs": 0}
+    assert document.line(row).split() == ["n" * 70, "killed", "exact", "law", "no", "samples"]
 
 
 # ---------------------------------------------------------------- halting times

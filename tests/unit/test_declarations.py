@@ -118,3 +118,11 @@ def test_worlds_are_neighbouring_or_not(claim, left, right, neighbours, words):
     assert words in reason
     turned = neighbouring(right, left, claim, (0.0, 1.0))[0]
     assert turned is neighbours
+
+
+@pytest.mark.parametrize("text", ["unprotected_outputs = []\n", "unprotected_outputs = []\r\n"])
+def test_files_of_windows_editors_are_read(text, tmp_path):
+    """They begin with a byte order mark, or end their lines with two characters."""
+    path = tmp_path / "declarations.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read(path) == {"unprotected_outputs": []}

@@ -123,5 +123,8 @@ def test_a_wrong_number_of_workers_is_refused():
 
 def test_a_scheduler_that_is_not_there_is_named():
     pytest.importorskip("distributed")
-    with pytest.raises(InputError, match=r"scheduler: 'tcp://127.0.0.1:9' cannot be reached"):
-        list(engine.run(square, [1], scheduler="tcp://127.0.0.1:9"))
+    with (
+        pytest.raises(InputError, match=r"scheduler: 'tcp://127.0.0.1:9' cannot be reached"),
+        engine.on("tcp://127.0.0.1:9"),
+    ):
+        pytest.fail("it begins without a scheduler")

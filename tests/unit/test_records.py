@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import verifiable_dp as vdp
+from tests import formats
 from tests.user_code import bandits
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import tables
@@ -381,8 +382,12 @@ def test_the_index_links_every_record(reports):
     assert all(f'href="{link}"' in page for link in links)
 
 
+def test_every_rendering_holds_to_its_schema(report):
+    formats.of_record(report.record)
+
+
 def test_sarif_names_the_finding_and_its_place(reports):
-    log = json.loads(to_sarif(reports["play"].record))
+    log = formats.sarif(to_sarif(reports["play"].record))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = [found["ruleId"] for found in run["results"]]
@@ -399,4 +404,4 @@ def test_sarif_names_the_finding_and_its_place(reports):
 
 def test_sarif_of_a_kept_promise_has_no_findings(reports):
     for kind in ("algorithm", "release", "regret"):
-        assert json.loads(to_sarif(reports[kind].record))["runs"][0]["results"] == []
+        assert formats.sarif(to_sarif(reports[kind].record))["runs"][0]["results"] == []

@@ -24,6 +24,7 @@ from verifiable_dp.claims import Source
 from verifiable_dp.environments import bernoulli
 from verifiable_dp.evidence import regret
 from verifiable_dp.reporting import study as reporting
+from verifiable_dp.reporting.record import digest
 
 HERE = Path(__file__).parents[2]
 PLACE = bernoulli([0.9, 0.1], "far apart")
@@ -136,10 +137,29 @@ def test_a_study_is_verified_and_edits_are_found(tmp_path):
     path.write_text(json.dumps(edited), "utf-8")
     with pytest.raises(InputError, match="digest"):
         reporting.verify_study(path)
-    edited["digest"] = reporting.digest(edited)
+    edited["digest"] = digest(edited)
     path.write_text(json.dumps(edited), "utf-8")
     with pytest.raises(InputError, match=r"edited or corrupted: statements"):
         reporting.verify_study(path)
+
+
+def test_the_verdicts_of_long_names_stand_apart():
+    rows = [
+        {"name": "exponents-of-the-whole-of-figure-4", "verdict": "consistent", "words": "It holds."},
+        {"name": "short", "verdict": "contradicted", "words": "It does not."},
+    ]
+    long, short = reporting.lines({"statements": rows})
+    assert long.split() == ["exponents-of-the-whole-of-figure-4", "consistent", "It", "holds."]
+    assert long.index("consistent") == short.index("contradicted")
+    assert reporting.lines({"statements": []}) == []
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "tables").touch()
+    with pytest.raises(InputError, match=r"out: .*tables' cannot be made: File exists"):
+        reproduction.reproduce("tiny", out=tmp_path, cells=tmp_path / "cells")
 
 
 @pytest.mark.usefixtures("tiny")

@@ -18,6 +18,7 @@ import numpy as np
 
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Data, Memory, Query, State, play
+from verifiable_dp.checkpoint import holds
 from verifiable_dp.environments import Interactive, Table
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.neighbours import (
@@ -232,6 +233,7 @@ def over_time(
     return [[rounds, plain(cost), plain(loss)] for rounds, cost, loss in kept]
 
 
+@holds
 @dataclass(frozen=True)
 class Found:
     """The costliest transcripts that were seen.
@@ -341,6 +343,20 @@ def leaving_nothing() -> Iterator[None]:
             set_hypothesis_home_dir(None)
 
 
+def searching(examples: int) -> Any:
+    """hypothesis's settings of a search by itself: quiet, not timed, knowing of none before it."""
+    from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+    return settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
 def falsify(
     algorithm: Algorithm,
     epsilon: float,
@@ -367,7 +383,7 @@ def falsify(
     group
         Number of events in which the inputs may differ.
     """
-    from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+    from hypothesis import find
     from hypothesis import strategies as st
     from hypothesis.errors import NoSuchExample
 
@@ -392,19 +408,7 @@ def falsify(
     drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
     try:
         with leaving_nothing():
-            smallest = find(
-                drawn,
-                costs_too_much,
-                settings=settings(
-                    max_examples=examples,
-                    database=None,
-                    deadline=None,
-                    verbosity=Verbosity.quiet,
-                    phases=(Phase.explicit, Phase.generate, Phase.shrink),
-                    suppress_health_check=list(HealthCheck),
-                ),
-                random=random.Random(seed),
-            )
+            smallest = find(drawn, costs_too_much, settings=searching(examples), random=random.Random(seed))
     except NoSuchExample:
         return seen
     pair, noise_seed, sign, turned = smallest

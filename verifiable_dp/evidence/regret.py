@@ -157,26 +157,33 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
     that all agree (standard deviation 0) are taken at their word.
     """
+    idle = float(statistics["bound"]) >= float(statistics["largest"])
+    return _against_bound(statistics, at_most=True, idle=idle)
+
+
+def _against_bound(statistics: Mapping[str, Any], *, at_most: bool, idle: bool) -> dict[str, Any]:
+    """A mean that is claimed to be at most, or at least, a bound; an `idle` bound holds for every sample."""
     n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
     alpha, confidence = _levels(statistics)
-    ratio = mean / bound if bound != 0 else None
+    nothing = None if at_most else math.inf
+    ratio = mean / bound if bound != 0 else nothing
     if n < 2:
-        verdict = "vacuous" if bound >= float(statistics["largest"]) else "inconclusive"
+        verdict = "vacuous" if idle else "inconclusive"
         return {"verdict": verdict, "lower": None, "upper": None, "ratio": ratio, "p_value": 1.0}
     error = float(statistics["sd"]) / math.sqrt(n)
-    p_value = _t_p_value(mean - bound, error, n - 1)
-    limit = _t_limit(mean, error, n - 1, confidence)
+    p_value = _t_p_value(mean - bound if at_most else bound - mean, error, n - 1)
+    limit = _t_limit(mean, error, n - 1, confidence if at_most else 1 - confidence)
     if p_value <= alpha:
         verdict = "contradicted"
-    elif bound >= float(statistics["largest"]):
+    elif idle:
         verdict = "vacuous"
     else:
-        verdict = "consistent" if limit <= bound else "inconclusive"
+        verdict = "consistent" if (limit <= bound if at_most else limit >= bound) else "inconclusive"
     return {
         "verdict": verdict,
         "lower": _t_limit(mean, error, n - 1, (1 - STATED) / 2),
         "upper": _t_limit(mean, error, n - 1, (1 + STATED) / 2),
-        "upper_limit": limit,
+        "upper_limit" if at_most else "lower_limit": limit,
         "ratio": ratio,
         "p_value": p_value,
     }
@@ -238,30 +245,8 @@ def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
     They take the mean of n runs for normal. An outcome too rare to occur in n runs, which alone may carry
     an expectation over its bound, is not seen: builders of such checks allow for it.
     """
-    n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
-    alpha, confidence = _levels(statistics)
-    ratio = mean / bound if bound != 0 else math.inf
-    idle = bound <= float(statistics["least"])
-    if n < 2:
-        verdict = "vacuous" if idle else "inconclusive"
-        return {"verdict": verdict, "lower": None, "upper": None, "ratio": ratio, "p_value": 1.0}
-    error = float(statistics["sd"]) / math.sqrt(n)
-    p_value = _t_p_value(bound - mean, error, n - 1)
-    limit = _t_limit(mean, error, n - 1, 1 - confidence)
-    if p_value <= alpha:
-        verdict = "contradicted"
-    elif idle:
-        verdict = "vacuous"
-    else:
-        verdict = "consistent" if limit >= bound else "inconclusive"
-    return {
-        "verdict": verdict,
-        "lower": _t_limit(mean, error, n - 1, (1 - STATED) / 2),
-        "upper": _t_limit(mean, error, n - 1, (1 + STATED) / 2),
-        "lower_limit": limit,
-        "ratio": ratio,
-        "p_value": p_value,
-    }
+    idle = float(statistics["bound"]) <= float(statistics["least"])
+    return _against_bound(statistics, at_most=False, idle=idle)
 
 
 # ---------------------------------------------------------------- "with probability at least 1 - beta"

@@ -58,6 +58,21 @@ def _of_runs(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
     return (n, float(sample[0]), 0.0) if sample.min() == sample.max() else (n, mean, sd)
 
 
+def _rows_as_check(
+    name: str, kind: str, rows: Sequence[Mapping[str, Any]], confidence: float, **about: Any
+) -> Check:
+    """The check of a table with its rows; refuses one without rows."""
+    if not rows:
+        raise InputError("rows must hold at least one row, got none")
+    confidence = _validate.probability("confidence", confidence)
+    return Check.of(name, kind, _plain({**about, "confidence": confidence, "rows": list(rows)}))
+
+
+def _upper(statistics: Mapping[str, Any], intervals: int) -> float:
+    """One-sided level of each limit, so that all two-sided intervals together have the confidence."""
+    return 1 - (1 - float(statistics["confidence"])) / (2 * intervals)
+
+
 def table(
     name: str,
     rows: Sequence[Mapping[str, Any]],
@@ -93,18 +108,8 @@ def table(
     InputError
         If there is no row or the confidence is not in (0, 1).
     """
-    if not rows:
-        raise InputError("rows must hold at least one row, got none")
-    statistics = {
-        "claim": claim,
-        "caption": caption,
-        "algorithms": list(algorithms),
-        "horizon": horizon,
-        "order": order,
-        "confidence": _validate.probability("confidence", confidence),
-        "rows": [dict(entry) for entry in rows],
-    }
-    return Check.of(name, "table", _plain(statistics))
+    about = {"claim": claim, "caption": caption, "algorithms": list(algorithms)}
+    return _rows_as_check(name, "table", rows, confidence, **about, horizon=horizon, order=order)
 
 
 @judge("table")
@@ -115,7 +120,7 @@ def _judge_table(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """
     rows = statistics["rows"]
     intervals = PER_ROW * len(rows)
-    upper = 1 - (1 - float(statistics["confidence"])) / (2 * intervals)
+    upper = _upper(statistics, intervals)
     judged = [_judge_row(entry, statistics, upper) for entry in rows]
     return {"intervals": intervals, "level": 2 * upper - 1, "rows": judged}
 
@@ -182,18 +187,10 @@ def prices(
     InputError
         If there is no row, a mean is not positive or the confidence is not in (0, 1).
     """
-    if not rows:
-        raise InputError("rows must hold at least one row, got none")
     for entry in rows:
         if entry["mean_a"] <= 0 or entry["mean_b"] <= 0:
             raise InputError(f"rows must have means above 0, got {entry['mean_a']} and {entry['mean_b']}")
-    statistics = {
-        "claim": claim,
-        "caption": caption,
-        "confidence": _validate.probability("confidence", confidence),
-        "rows": [dict(entry) for entry in rows],
-    }
-    return Check.of(name, "price", _plain(statistics))
+    return _rows_as_check(name, "price", rows, confidence, claim=claim, caption=caption)
 
 
 @judge("price")
@@ -201,7 +198,7 @@ def _judge_prices(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t intervals of the means and of the log ratio, all at Bonferroni's level."""
     rows = statistics["rows"]
     intervals = PER_ROW * len(rows)
-    upper = 1 - (1 - float(statistics["confidence"])) / (2 * intervals)
+    upper = _upper(statistics, intervals)
     return {"intervals": intervals, "level": 2 * upper - 1, "rows": [_judge_price(e, upper) for e in rows]}
 
 
@@ -277,23 +274,15 @@ def floors(
     InputError
         If there is no row or the confidence is not in (0, 1).
     """
-    if not rows:
-        raise InputError("rows must hold at least one row, got none")
-    statistics = {
-        "claim": claim,
-        "caption": caption,
-        "measured": measured,
-        "confidence": _validate.probability("confidence", confidence),
-        "rows": [dict(entry) for entry in rows],
-    }
-    return Check.of(name, "floors", _plain(statistics))
+    about = {"claim": claim, "caption": caption, "measured": measured}
+    return _rows_as_check(name, "floors", rows, confidence, **about)
 
 
 @judge("floors")
 def _judge_floors(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t intervals at Bonferroni's level, and in each row what `regret.mean_at_least` makes of it."""
     rows = statistics["rows"]
-    upper = 1 - (1 - float(statistics["confidence"])) / (2 * len(rows))
+    upper = _upper(statistics, len(rows))
     found = []
     for entry in rows:
         n, mean, error = (

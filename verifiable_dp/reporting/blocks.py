@@ -60,6 +60,40 @@ BLOCKS = (
     "assurance",
     "administrative",
 )
+# Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
+# of one audit agree in everything else; see `without_run`.
+_FACTS = (
+    "version",
+    "command",
+    "python",
+    "packages",
+    "platform",
+    "cores",
+    "started",
+    "finished",
+    "cpu_seconds",
+    "cpu_seconds_by_mutant",  # of the mutation suite
+    "code",
+    "commit",
+    "dirty",
+    "target",
+    "ci",
+)
+RUN = (
+    "/digest",
+    "/created",
+    *(f"/provenance/{key}" for key in _FACTS),
+    "/run/invocation/version",
+    "/run/invocation/command",
+    "/run/execution",
+    "/run/environment",
+    "/run/ci",
+    "/subject/distribution",
+    "/subject/source/uri",
+    "/subject/source/digest",
+    "/subject/source/dirty",
+    "/subject/sampler/version",
+)
 GROUPS = (1, 2, 5, 10, 100)  # sizes of the group-privacy table
 _BASELINE = "non-private baseline"
 _NON_CLAIMS = (
@@ -147,6 +181,33 @@ def resolve(record: Record, place: str) -> Any:
         key = part.replace("~1", "/").replace("~0", "~")
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value
+
+
+def without_run(record: Record, run_of: Record | None = None) -> Block:
+    """A record, or another data file, without what names its run (`RUN`).
+
+    Parameters
+    ----------
+    record
+        JSON values.
+    run_of
+        Whose run is put in its place; None leaves the fields out.
+    """
+    return dict(_without_run(record, run_of, ""))
+
+
+def _without_run(value: Any, run_of: Any, place: str) -> Any:
+    if not isinstance(value, Mapping) or not any(here.startswith(place) for here in RUN):
+        return value
+    other = run_of if isinstance(run_of, Mapping) else {}
+    found: Block = {}
+    for key in sorted({*value, *other}):
+        here = place + pointer(key)
+        if here in RUN:
+            found |= {key: other[key]} if key in other else {}
+        elif key in value:
+            found[key] = _without_run(value[key], other.get(key), here)
+    return found
 
 
 def bounds_of(record: Record) -> list[float] | None:

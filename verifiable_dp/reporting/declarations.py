@@ -7,7 +7,6 @@ what is left out stays "not declared".
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
+from verifiable_dp.reporting import reading
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
@@ -140,20 +140,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     InputError
         If it cannot be read, is no TOML, or holds anything unknown: the first such key, with those accepted.
     """
-    place = Path(path)
-    try:
-        with place.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
-            raise InputError(f"declarations: {str(place)!r} is larger than {_LARGEST >> 10} KiB")
-        loaded = tomllib.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"declarations: {str(place)!r} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(
-            f"declarations: {str(place)!r} is no TOML: {_validate.one_line(error)[:200]}"
-        ) from None
-    return checked(loaded)
+    return checked(reading.toml("declarations", path, _LARGEST))
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,14 +230,7 @@ def _list(item: Reader) -> Reader:
 
 
 def _tables(keys: Mapping[str, Reader], required: Sequence[str]) -> Reader:
-    def one(name: str, value: Any) -> dict[str, Any]:
-        found = _table(name, value, keys)
-        for key in required:
-            if key not in found:
-                raise InputError(f"declarations: {name} must have {key}")
-        return found
-
-    return _list(one)
+    return _list(_of(keys, *required))
 
 
 def _of(keys: Mapping[str, Reader], *required: str) -> Reader:

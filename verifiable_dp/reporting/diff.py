@@ -57,7 +57,7 @@ class Change:
         old, new = _shown(self.old), _shown(self.new)
         if old == new:  # they differ beyond what is rounded or cut
             old, new = repr(self.old), repr(self.new)
-        return _printable(f"{mark}{self.what}: {old} -> {new}{f' ({self.note})' if self.note else ''}")
+        return unbroken(f"{mark}{self.what}: {old} -> {new}{f' ({self.note})' if self.note else ''}")
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Difference:
     def lines(self) -> list[str]:
         """For a terminal."""
         names = [f"{side['target']} ({side['digest'][:19]}…)" for side in (self.old, self.new)]
-        found = [_printable(f"{names[0]} -> {names[1]}: {self.outcome.replace('_', ' ')}")]
-        found += [_printable(f"  not comparable: {reason}") for reason in self.not_comparable]
+        found = [unbroken(f"{names[0]} -> {names[1]}: {self.outcome.replace('_', ' ')}")]
+        found += [unbroken(f"  not comparable: {reason}") for reason in self.not_comparable]
         found += [f"  {change.line()}" for change in self.changes]
         if self.same_evidence:
             found.append("  only provenance differs" if self.provenance else "  nothing differs")
@@ -178,7 +178,7 @@ def _shown(value: Any) -> str:
     return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"
 
 
-def _printable(line: str) -> str:
+def unbroken(line: str) -> str:
     """Without line breaks and what steers a terminal."""
     return "".join(c if c.isprintable() else " " for c in line)
 

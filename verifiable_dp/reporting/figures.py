@@ -34,11 +34,6 @@ def png(figure: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def alone(inline: str) -> str:
-    """Inline SVG as a file of its own."""
-    return inline.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
-
-
 def size(figure: Mapping[str, Any]) -> tuple[float, float]:
     """Width and height in inches."""
     panels = len(figure["panels"])

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# The judges register themselves when their modules are imported.
-import verifiable_dp.evidence.alignment
-import verifiable_dp.evidence.blackbox
-import verifiable_dp.evidence.exact
-import verifiable_dp.evidence.exact_shuffle  # noqa: F401
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.mutation import concluded, summary
-from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import courses, page
-from verifiable_dp.reporting.record import canonical, digest, plain, provenance, text, write_text
-from verifiable_dp.reporting.verify import first_difference, read
+from verifiable_dp.reporting.record import provenance, sealed, text, write_text
+from verifiable_dp.reporting.verify import judged_again, verify_sealed
 
 MUTANTS_VERSION = "mutants-1.0.0"
 RUNGS = {
@@ -41,7 +33,7 @@ def document(
 
     The CPU seconds of each mutant stand in the provenance: they may differ between two runs.
     """
-    whole = plain(
+    return sealed(
         {
             "schema_version": MUTANTS_VERSION,
             "mutants": list(rows),
@@ -55,14 +47,6 @@ def document(
             },
         }
     )
-    whole = json.loads(canonical(whole))
-    whole["digest"] = digest(whole)
-    return dict(whole)
-
-
-def is_mutants(record: Mapping[str, Any]) -> bool:
-    """Whether this is a data file of the mutation suite."""
-    return record.get("schema_version") == MUTANTS_VERSION
 
 
 def verify_mutants(path: str | Path) -> dict[str, Any]:
@@ -73,30 +57,18 @@ def verify_mutants(path: str | Path) -> dict[str, Any]:
     InputError
         If it is unreadable, was edited, or says what its numbers do not.
     """
-    whole = read(path)
-    if not is_mutants(whole):
-        raise InputError(
-            f"mutants: schema_version must be {MUTANTS_VERSION}, got {whole.get('schema_version')!r}"
-        )
-    stated = digest(whole)
-    if whole.get("digest") != stated:
-        raise InputError(f"mutants: edited or corrupted: digest is not {stated}")
-    try:
-        rows = [_again(row) for row in whole["mutants"]]
-        expected = plain({**whole, "mutants": rows, "summary": summary(rows)})
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"mutants: a row cannot be judged: {error!r}") from None
-    difference = first_difference(whole, expected, "mutants")
-    if difference:
-        raise InputError(f"mutants: edited or corrupted: {difference}")
-    return whole
+    return verify_sealed(path, "mutants", MUTANTS_VERSION, _again)
 
 
-def _again(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with everything computed anew that follows from its numbers."""
-    checks = [{**c, "result": plain(judged(c["kind"], c["statistics"]))} for c in row["checks"]]
-    judged_again = {**row, "checks": checks}
-    return {**judged_again, **plain(concluded(judged_again))}
+def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The data file with everything computed anew that follows from its numbers."""
+    rows = [_row_again(row) for row in whole["mutants"]]
+    return {**whole, "mutants": rows, "summary": summary(rows)}
+
+
+def _row_again(row: Mapping[str, Any]) -> dict[str, Any]:
+    found = {**row, "checks": judged_again(row["checks"])}
+    return {**found, **concluded(found)}
 
 
 def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
@@ -144,7 +116,7 @@ def samples(row: Mapping[str, Any]) -> str:
 def line(row: Mapping[str, Any]) -> str:
     """One line of a mutant: name, outcome, rung and samples."""
     rung = RUNGS.get(row["killed_by"], "")
-    return f"{row['name']:<56}{row['outcome'].replace('_', ' '):<18}{rung:<26}{samples(row)}"
+    return f"{row['name']:<57}  {row['outcome'].replace('_', ' '):<18}{rung:<26}{samples(row)}"
 
 
 def summary_lines(whole: Mapping[str, Any]) -> list[str]:

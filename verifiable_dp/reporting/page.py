@@ -60,15 +60,12 @@ def measured(check: Mapping[str, Any]) -> str:
     numbers, result = check["statistics"], check["result"]
     if check["kind"] == "statement":
         return f"{_number(numbers['value'])}, to be {numbers['relation']} {_number(numbers['limit'])}"
-    if check["kind"] == "tracing":
-        return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
-    if check["kind"] == "alignment":
+    if check["kind"] in ("tracing", "alignment"):
         return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
     if check["kind"] in ("black_box", "numerics"):
         return (
             f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}: "
-            f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
-            f"p-value {p_value_in_words(result['p_value'])}"
+            f"{_bounded(check)}"
         )
     if check["kind"] == "exact":
         return (
@@ -76,17 +73,9 @@ def measured(check: Mapping[str, Any]) -> str:
             f"against {_number(numbers['epsilon'])}"
         )
     if check["kind"] == "sequential":
-        return (
-            f"{numbers['runs']} runs, {result['looks']} looks: "
-            f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
-            f"p-value {p_value_in_words(result['p_value'])}"
-        )
+        return f"{numbers['runs']} runs, {result['looks']} looks: {_bounded(check)}"
     if check["kind"] == "curve":
-        return (
-            f"{len(numbers['points'])} points of {numbers['runs']} runs a side: "
-            f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
-            f"p-value {p_value_in_words(result['p_value'])}"
-        )
+        return f"{len(numbers['points'])} points of {numbers['runs']} runs a side: {_bounded(check)}"
     if check["kind"] == "scaling":
         between = 2 * numbers["confidence"] - 1  # each limit holds with that confidence
         return (
@@ -109,6 +98,15 @@ def measured(check: Mapping[str, Any]) -> str:
     if check["kind"] == "probability":
         return f"{numbers['failures']} of {numbers['n']}, claimed at most {_number(numbers['probability'])}"
     return ", ".join(f"{key} {_number(value)}" for key, value in result.items() if isinstance(value, float))
+
+
+def _bounded(check: Mapping[str, Any]) -> str:
+    """What a statistical check of privacy bounds."""
+    numbers, result = check["statistics"], check["result"]
+    return (
+        f"epsilon at least {_number(result['epsilon_lower'])} against {_number(numbers['epsilon'])}, "
+        f"p-value {p_value_in_words(result['p_value'])}"
+    )
 
 
 def claimed_slope(numbers: Mapping[str, Any]) -> str:
@@ -171,7 +169,20 @@ def _style(name: str = "style.css") -> Any:
     return Markup(text)  # ours, not the record's
 
 
-def render(record: Mapping[str, Any], *, apart: bool = False) -> str:
+_PLOTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+    "epsilon": plots.epsilon_bars,
+    "curve": plots.hockey_stick,
+    "regret": plots.regret_bounds,
+    "growth": plots.growth,
+    "constants": plots.constants,
+    "scaling": courses.scaling_fit,
+    "course": courses.loss_over_time,
+    "budget": plots.budget,
+    "spending": plots.spending,
+}
+
+
+def render(record: Mapping[str, Any], *, apart: bool = False, drawn: bool = True) -> str:
     """The page of a record.
 
     Parameters
@@ -181,6 +192,8 @@ def render(record: Mapping[str, Any], *, apart: bool = False) -> str:
     apart
         Whether every plot holds all that it draws, for programs that look at each by itself; otherwise
         plots share their glyphs, and the page is smaller.
+    drawn
+        Whether there are plots; without them it takes a fraction of the time.
 
     Returns
     -------
@@ -188,27 +201,17 @@ def render(record: Mapping[str, Any], *, apart: bool = False) -> str:
         HTML without scripts and without external references; the same record gives the same bytes.
     """
     environment = _environment()
-    drawn = {
-        "epsilon": plots.epsilon_bars(record),
-        "curve": plots.hockey_stick(record),
-        "regret": plots.regret_bounds(record),
-        "growth": plots.growth(record),
-        "constants": plots.constants(record),
-        "scaling": courses.scaling_fit(record),
-        "course": courses.loss_over_time(record),
-        "budget": plots.budget(record),
-        "spending": plots.spending(record),
-    }
     traced = plots.traced(record)
     page = environment.get_template("page.html.jinja").render(
         r=record,
         style=_style()
         + (_style("tracing.css") if traced else "")
         + (_style("hazards.css") if "hazards" in record else ""),
-        plots=drawn,
+        plots={name: draw(record) if drawn else None for name, draw in _PLOTS.items()},
         spent=courses.spent(record),
         baseline=is_baseline(record),
-        example=_example(environment),
+        printed=is_printed(record),
+        example=_example(environment, drawn),
         files=excerpts.files(traced, _number) if traced else [],
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
         infinity=float("inf"),
@@ -216,7 +219,7 @@ def render(record: Mapping[str, Any], *, apart: bool = False) -> str:
     return reachable(page, apart=apart)
 
 
-def _example(environment: Environment) -> Callable[..., Any]:
+def _example(environment: Environment, drawn: bool = True) -> Callable[..., Any]:
     """Renders a counterexample."""
     from markupsafe import Markup
 
@@ -227,8 +230,8 @@ def _example(environment: Environment) -> Callable[..., Any]:
     def example(found: Mapping[str, Any], plot: bool = True) -> Any:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
-        drawn = courses.placement(found, next(numbers)) if plot else None
-        return Markup(part.render(e=whole, drawn=drawn, placed=courses.placed(found)))
+        placement = courses.placement(found, next(numbers)) if plot and drawn else None
+        return Markup(part.render(e=whole, drawn=placement, placed=courses.placed(found)))
 
     return example
 

@@ -87,6 +87,14 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
     )
 
 
+def alone(inline: str, *, white: bool = False) -> str:
+    """Inline SVG as a file of its own, on white if asked for."""
+    head, rest = inline.split(">", 1)
+    head = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    ground = '<rect width="100%" height="100%" fill="#ffffff"/>' if white else ""
+    return f"{head}>{ground}{rest}\n"
+
+
 def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
     return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
 

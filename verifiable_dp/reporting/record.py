@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import math
@@ -13,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp import engine
+from verifiable_dp._locks import lock
 from verifiable_dp._validate import InputError, printable
 from verifiable_dp.reporting import blocks, conclude, excerpts, regrets, tables
 
@@ -80,6 +80,18 @@ def digest(record: Mapping[str, Any]) -> str:
     """SHA-256 over everything but the digest itself."""
     rest = {key: value for key, value in record.items() if key != "digest"}
     return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
+
+
+def as_read(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as a reader of their file gets them back: one round through JSON."""
+    found: dict[str, Any] = json.loads(canonical(plain(values)))
+    return found
+
+
+def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a record or of another data file, as they are read back, with the digest over them."""
+    whole = as_read(values)
+    return {**whole, "digest": digest(whole)}
 
 
 def _git(*arguments: str, folder: Path | None = None) -> str:
@@ -204,12 +216,9 @@ def finish(
             "ci": _ci(),
         },
     }
-    record = plain(record)
-    # What is recorded is what a reader gets back: one round through JSON.
-    record = json.loads(canonical(record))
-    record |= blocks.of(record)
-    record["digest"] = digest(record)
-    return Report(record)
+    # Blocks follow from what a reader gets back.
+    record = as_read(record)
+    return Report(sealed({**record, **blocks.of(record)}))
 
 
 def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -305,13 +314,30 @@ def write_bytes(path: Path, content: bytes) -> Path:
     return path
 
 
+def make_folder(name: str, folder: Path) -> None:
+    """Make a folder, and those above it, where there is none; `name` is that of the argument.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{name}: {str(folder)!r} cannot be made: {error.strerror}") from None
+
+
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Nobody else of us writes into the folder meanwhile, so that a record and its page belong together."""
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):  # not every file system knows locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        yield
+        return
+    try:
+        lock(handle)
         yield
     finally:
         os.close(handle)
@@ -379,10 +405,7 @@ class Report:
             If it cannot be written; nothing half-written is left behind.
         """
         place = Path(folder)
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"folder: {str(place)!r} cannot be made: {error.strerror}") from None
+        make_folder("folder", place)
         with _alone(place):
             return (
                 write_text(place / f"{stem}.json", self.to_json()),

@@ -94,13 +94,6 @@ def svg(record: Mapping[str, Any]) -> str | None:
     return plots.inline("regret-claims", (3.9 * across, 3.0 * down), draw)
 
 
-def alone(inline: str) -> str:
-    """Inline SVG as a file of its own, on white."""
-    head, rest = inline.split(">", 1)
-    head = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    return f'{head}><rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'
-
-
 def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
     for row, check in enumerate(checks):
         numbers, result, first = check["statistics"], check["result"], row == 0

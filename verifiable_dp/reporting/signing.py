@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.record import canonical, digest
+from verifiable_dp.reporting import reading
+from verifiable_dp.reporting.record import canonical
+from verifiable_dp.reporting.verify import check_digest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -58,7 +60,7 @@ def sign(record: Mapping[str, Any], key: str | Path) -> str:
     InputError
         If the digest is missing or wrong, or the key is unreadable or of another kind.
     """
-    _check_digest(record)
+    check_digest(record)
     private = _private(key)
     signature = {
         "algorithm": ALGORITHM,
@@ -96,7 +98,7 @@ def check(record: Mapping[str, Any], key: str | Path, signature: str | Path) -> 
     public, found = _public(key), _read_signature(signature)
     from cryptography.exceptions import InvalidSignature
 
-    _check_digest(record)
+    check_digest(record)
     try:
         public.verify(_decoded(found), signed_bytes(record))
     except InvalidSignature:
@@ -113,12 +115,6 @@ def _why(record: Mapping[str, Any], public: Ed25519PublicKey, found: Mapping[str
     return "it does not fit the record: one of the two was altered"
 
 
-def _check_digest(record: Mapping[str, Any]) -> None:
-    stated = record.get("digest")
-    if not isinstance(stated, str) or stated != digest(record):
-        raise InputError("record: edited or corrupted: its digest is missing or does not hold")
-
-
 def _cryptography() -> Any:
     try:
         from cryptography.hazmat.primitives import serialization
@@ -133,7 +129,7 @@ def _private(path: str | Path) -> Ed25519PrivateKey:
     serialization = _cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    content = _bytes("key", path)
+    content = reading.content("key", path, _LARGEST)
     try:
         loaded = serialization.load_pem_private_key(content, password=None)
     except TypeError:
@@ -149,7 +145,7 @@ def _public(path: str | Path) -> Ed25519PublicKey:
     serialization = _cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    content = _bytes("key", path)
+    content = reading.content("key", path, _LARGEST)
     if b"PRIVATE KEY" in content:
         raise InputError(f"key: {str(path)!r} is a private key; verify takes the public one")
     try:
@@ -167,20 +163,8 @@ def _fingerprint(public: Ed25519PublicKey) -> str:
     return "sha256:" + hashlib.sha256(public.public_bytes(serialization.Encoding.DER, form)).hexdigest()
 
 
-def _bytes(what: str, path: str | Path) -> bytes:
-    place = Path(path)
-    try:
-        with place.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise InputError(f"{what}: {str(place)!r} cannot be read: {error.strerror}") from None
-    if len(content) > _LARGEST:
-        raise InputError(f"{what}: {str(place)!r} is larger than {_LARGEST >> 10} KiB")
-    return content
-
-
 def _read_signature(path: str | Path) -> dict[str, Any]:
-    content = _bytes("signature", path)
+    content = reading.content("signature", path, _LARGEST)
     try:
         loaded = json.loads(content)
     except (ValueError, RecursionError):

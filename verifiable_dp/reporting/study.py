@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
@@ -11,23 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-# The judges register themselves when their modules are imported.
-import verifiable_dp.evidence.regret
-import verifiable_dp.evidence.statement  # noqa: F401
 from verifiable_dp._validate import FloatArray, InputError
 from verifiable_dp.auditing.study import Bound, Cell, Figure, Guide, Line, Outcome, Panel, Plan, Study
-from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import conclude, figures, page
+from verifiable_dp.reporting import conclude, figures, page, plots
 from verifiable_dp.reporting.record import (
-    canonical,
-    digest,
-    plain,
+    make_folder,
     provenance,
+    sealed,
     text,
     write_bytes,
     write_text,
 )
-from verifiable_dp.reporting.verify import first_difference, read
+from verifiable_dp.reporting.verify import judged_again, verify_sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +44,7 @@ def document(
     cpu_seconds: float,
 ) -> dict[str, Any]:
     """The data file of a study: JSON values with provenance and digest."""
-    whole = plain(
+    return sealed(
         {
             "schema_version": STUDY_VERSION,
             "study": study.name,
@@ -65,9 +59,6 @@ def document(
             "provenance": provenance(started, cpu_seconds),
         }
     )
-    whole = json.loads(canonical(whole))
-    whole["digest"] = digest(whole)
-    return dict(whole)
 
 
 def _cell(cell: Cell, outcome: Outcome) -> dict[str, Any]:
@@ -197,11 +188,6 @@ def _through(guide: Guide, lines: Sequence[Mapping[str, Any]]) -> Callable[[floa
     return lambda x: level * shape(x)
 
 
-def is_study(record: Mapping[str, Any]) -> bool:
-    """Whether this is the data file of a study rather than the record of an audit."""
-    return record.get("schema_version") == STUDY_VERSION
-
-
 def verify_study(path: str | Path) -> dict[str, Any]:
     """Read a data file of a study and judge every check again; return it.
 
@@ -210,26 +196,16 @@ def verify_study(path: str | Path) -> dict[str, Any]:
     InputError
         If it is unreadable, was edited, or says what its numbers do not.
     """
-    whole = read(path)
-    if not is_study(whole):
-        raise InputError(
-            f"study: schema_version must be {STUDY_VERSION}, got {whole.get('schema_version')!r}"
-        )
-    stated = digest(whole)
-    if whole.get("digest") != stated:
-        raise InputError(f"study: edited or corrupted: digest is not {stated}")
-    try:
-        again = [_judged_again(row) for row in whole["statements"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"study: a statement cannot be judged: {error!r}") from None
-    difference = first_difference(whole["statements"], again, "statements")
-    if difference:
-        raise InputError(f"study: edited or corrupted: {difference}")
-    return whole
+    return verify_sealed(path, "study", STUDY_VERSION, _again)
 
 
-def _judged_again(row: Mapping[str, Any]) -> dict[str, Any]:
-    checks = [{**c, "result": plain(judged(c["kind"], c["statistics"]))} for c in row["checks"]]
+def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The data file with every check judged and every verdict drawn anew."""
+    return {**whole, "statements": [_statement_again(row) for row in whole["statements"]]}
+
+
+def _statement_again(row: Mapping[str, Any]) -> dict[str, Any]:
+    checks = judged_again(row["checks"])
     return {**row, "checks": checks, "verdict": conclude.regret(checks)}
 
 
@@ -292,7 +268,7 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
         If they cannot be written.
     """
     for name in ("tables", "figures"):
-        (folder / name).mkdir(exist_ok=True)
+        make_folder("out", folder / name)
     tables: Sequence[tuple[str, pd.DataFrame]] = [
         ("curves", curves(plan, outcomes)),
         ("runs", runs(plan, outcomes)),
@@ -302,7 +278,7 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
     shown = {figure["name"]: figures.svg(figure) for figure in whole["figures"]}
     for figure in whole["figures"]:
         name = figure["name"]
-        write_text(folder / "figures" / f"{name}.svg", figures.alone(shown[name]))
+        write_text(folder / "figures" / f"{name}.svg", plots.alone(shown[name]))
         write_bytes(folder / "figures" / f"{name}.png", figures.png(figure))
     write_text(folder / "study.json", text(whole))
     write_text(folder / "index.html", page.render_study(whole, shown))
@@ -310,7 +286,9 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
 
 def lines(whole: Mapping[str, Any]) -> list[str]:
     """Verdicts of the statements, a line each, for a terminal."""
-    return [f"{row['name']:<28}{row['verdict']!s:<14}{row['words']}" for row in whole["statements"]]
+    rows = whole["statements"]
+    width = max((len(row["name"]) for row in rows), default=0) + 2
+    return [f"{row['name']:<{width}}{row['verdict']!s:<14}{row['words']}" for row in rows]
 
 
 def surprising(whole: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ import verifiable_dp.evidence.halting
 import verifiable_dp.evidence.numerics
 import verifiable_dp.evidence.regret
 import verifiable_dp.evidence.sequential
+import verifiable_dp.evidence.statement
 import verifiable_dp.evidence.tables
 import verifiable_dp.evidence.tracing.audit  # noqa: F401
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import blocks, conclude, declarations
+from verifiable_dp.reporting import blocks, conclude, declarations, reading
 from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, plain, schema
 
 _LARGEST = 64 << 20
@@ -74,21 +75,14 @@ def read(path: str | Path) -> dict[str, Any]:
         If there is no such file, it is too large or too deep, or no JSON object; if a key stands twice in
         an object, or a number is not finite.
     """
-    place = Path(path)
+    place, content = Path(path), reading.content("record", path, _LARGEST)
     try:
-        # Not by its size: a device or a pipe has none.
-        with place.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
-            raise InputError(f"record: {str(place)!r} is larger than {_LARGEST >> 20} MiB")
         loaded = json.loads(
             content.decode("utf-8"),
             parse_constant=_refuse,
             parse_float=_finite,
             object_pairs_hook=_without_repeats,
         )
-    except OSError as error:
-        raise InputError(f"record: {str(place)!r} cannot be read: {error.strerror}") from None
     except InputError:
         raise
     # A ValueError is also what a number of too many digits is refused with.
@@ -137,6 +131,61 @@ def _depth(value: Any) -> int:
         elif isinstance(item, list):
             stack.extend((child, level + 1) for child in item)
     return deepest
+
+
+def check_digest(whole: Mapping[str, Any], what: str = "record") -> None:
+    """Refuse a record, or another data file, whose digest is missing or is not that of its values.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    stated, found = whole.get("digest"), digest(whole)
+    if stated != found:
+        raise InputError(f"{what}: edited or corrupted: digest is {_short(stated)}, not {found}")
+
+
+def judged_again(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Checks with the results that follow from their statistics."""
+    return [{**c, "result": plain(judged(c["kind"], c["statistics"]))} for c in checks]
+
+
+def verify_sealed(
+    path: str | Path, what: str, version: str, again: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Read a data file that is no record and compute anew what follows from its numbers; return it.
+
+    Parameters
+    ----------
+    path
+        Of the JSON file.
+    what
+        Its name in messages.
+    version
+        The ``schema_version`` it must have.
+    again
+        Makes the values anew: those of the file, with everything that follows from numbers in it.
+
+    Raises
+    ------
+    InputError
+        If it is unreadable, was edited, or says what its numbers do not.
+    """
+    whole = read(path)
+    if whole.get("schema_version") != version:
+        raise InputError(
+            f"{what}: schema_version must be {version}, got {_short(whole.get('schema_version'))}"
+        )
+    check_digest(whole, what)
+    try:
+        expected = plain(again(whole))
+    except Exception as error:  # values of a stranger, in whatever form
+        raise InputError(f"{what}: it cannot be judged: {error!r}"[:200]) from None
+    difference = first_difference(whole, expected)
+    if difference:
+        raise InputError(f"{what}: edited or corrupted: {difference}")
+    return whole
 
 
 def validate(record: Mapping[str, Any]) -> None:
@@ -294,9 +343,7 @@ def verify(
     """
     record = read(path)
     validate(record)
-    stated = digest(record)
-    if record["digest"] != stated:
-        raise InputError(f"record: edited or corrupted: digest is {_short(record['digest'])}, not {stated}")
+    check_digest(record)
     count = _rejudge(record)
     _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]))
     _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]))

@@ -1,0 +1,419 @@
+"""Two folders of reports: what names the run may differ and nothing else, and each difference is told."""
+
+import copy
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.reporting import blocks, conclude, folders, mutation
+from verifiable_dp.reporting.page import render, render_errata, render_study
+from verifiable_dp.reporting.record import digest, plain, text
+from verifiable_dp.reporting.verify import verify
+
+REPORTS = Path(__file__).parents[2] / "reports"
+LATER = {
+    "version": "9.9.9",
+    "command": "verifiable-dp report --out elsewhere",
+    "python": "3.99.0",
+    "packages": {"numpy": "9.9", "scipy": "9.9"},
+    "platform": "another machine",
+    "cores": 99,
+    "started": "2027-01-01T00:00:00Z",
+    "finished": "2027-01-02T00:00:00Z",
+    "cpu_seconds": 12345.678,
+    "code": "f" * 64,
+    "commit": "e" * 40,
+    "dirty": True,
+}
+OF_A_RECORD = {
+    "target": {"repository": "https://example.org/r", "commit": "d" * 40, "dirty": True},
+    "ci": {"provider": "gitlab-ci", "run_url": "https://example.org/1"},
+}
+
+
+def load(name):
+    return json.loads((REPORTS / name).read_text("utf-8"))
+
+
+def sealed(whole):
+    """With blocks that follow from the rest, and its digest."""
+    if "target" in whole:
+        whole = whole | blocks.of(whole)
+    return whole | {"digest": digest(whole)}
+
+
+def run_again(whole):
+    """As another run on another machine with other versions leaves it."""
+    found = copy.deepcopy(whole)
+    found["provenance"] |= LATER | (OF_A_RECORD if "target" in found else {})
+    if "cpu_seconds_by_mutant" in found["provenance"]:
+        found["provenance"]["cpu_seconds_by_mutant"] = {
+            name: 1.0 + seconds for name, seconds in found["provenance"]["cpu_seconds_by_mutant"].items()
+        }
+    return sealed(found)
+
+
+def study_page(whole):
+    return render_study(whole, {figure["name"]: "<svg>plot</svg>" for figure in whole["figures"]})
+
+
+PAGES = {
+    "tree-sum/record": render,
+    "errata": render_errata,
+    "mutants": mutation.render,
+    "studies/S3/study": study_page,
+}
+
+
+def put(folder, name, whole, page=None):
+    """A data file and its page."""
+    path = folder / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text(whole), "utf-8")
+    whole = json.loads(text(whole))  # as a reader has it: its keys are sorted
+    html = path.with_name("index.html") if name.startswith("studies/") else path.with_suffix(".html")
+    html.write_text(PAGES[name](whole) if page is None else page, "utf-8")
+    return path, html
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Every kind of data file with its page, and the same of another run."""
+    base = tmp_path_factory.mktemp("made")
+    for name in PAGES:
+        whole = load(f"{name}.json")
+        put(base / "old", name, whole)
+        put(base / "new", name, run_again(whole))
+    for side in ("old", "new"):
+        (base / side / "notes.txt").write_text("one\ntwo\nthree\n")
+    return base
+
+
+@pytest.fixture
+def tree(made, tmp_path):
+    """A copy of one record and the notes, to be spoilt."""
+    for side in ("old", "new"):
+        shutil.copytree(made / side / "tree-sum", tmp_path / side / "tree-sum")
+        shutil.copy(made / side / "notes.txt", tmp_path / side)
+    return tmp_path
+
+
+def compared(base, **options):
+    return folders.compare(base / "old", base / "new", **options)
+
+
+def only(found):
+    """The one file that is not the same, and all statuses."""
+    (file,) = (file for file in found.files if file.status not in ("same", "run"))
+    assert found.outcome == "differs"
+    return file
+
+
+# ---------------------------------------------------------------- what names the run
+
+
+def leaves(value, place=""):
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from leaves(item, place + blocks.pointer(key))
+    elif isinstance(value, list) and value:
+        for i, item in enumerate(value):
+            yield from leaves(item, f"{place}/{i}")
+    else:
+        yield place
+
+
+def names_the_run(place):
+    return any(place == field or place.startswith(field + "/") for field in blocks.RUN)
+
+
+@pytest.mark.parametrize("name", ["tree-sum", "dp-linear-printed", "se", "shuffled-linear"])
+def test_nothing_but_the_named_fields_follows_from_the_run(name):
+    record = load(f"{name}/record.json")
+    again = run_again(record)
+    assert again["run"] != record["run"]
+    assert blocks.without_run(again) == blocks.without_run(record)
+    assert blocks.without_run(record, again) == again
+    # What is no fact of the run is not let pass.
+    other = copy.deepcopy(record)
+    other["provenance"]["idealized_numerics"] = not record["provenance"]["idealized_numerics"]
+    assert blocks.without_run(sealed(other)) != blocks.without_run(record)
+
+
+def test_every_named_field_exists_and_follows_from_the_run():
+    record = load("tree-sum/record.json")
+    again = run_again(record)
+    for place in blocks.RUN:
+        if place == "/provenance/cpu_seconds_by_mutant":
+            assert blocks.resolve(load("mutants.json"), place)
+        else:
+            assert blocks.resolve(record, place) != blocks.resolve(again, place), place
+
+
+def test_what_it_takes_out_is_exactly_that():
+    record = load("tree-sum/record.json")
+    kept = set(leaves(blocks.without_run(record)))
+    assert kept == {place for place in leaves(record) if not names_the_run(place)}
+    assert {"/provenance/bit_generator", "/run/invocation/config_digest/sha256", "/seed"} <= kept
+
+
+def test_every_other_field_is_seen():
+    """Each 5th leaf of a record, and every leaf of the parts that hold fields of the run."""
+    record = load("tree-sum/record.json")
+    kept = blocks.without_run(record)
+    places = list(leaves(record))
+    near = [p for p in places if p.split("/")[1] in ("provenance", "run", "subject", "created", "digest")]
+    assert len(places) > 500
+    seen = {True: 0, False: 0}
+    for place in {*places[::5], *near}:
+        edited = copy.deepcopy(record)
+        *parents, last = (part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:])
+        inner = edited
+        for part in parents:
+            inner = inner[int(part) if isinstance(inner, list) else part]
+        inner[int(last) if isinstance(inner, list) else last] = "edited"
+        changes = list(folders._fields(kept, blocks.without_run(edited)))
+        assert bool(changes) != names_the_run(place), place
+        if changes:
+            assert [change.what for change in changes] == [".".join([*parents, last])]
+            assert changes[0].new == "edited"
+        seen[bool(changes)] += 1
+    assert min(seen.values()) >= 15
+
+
+# ---------------------------------------------------------------- the same
+
+
+@pytest.fixture(scope="module")
+def found(made):
+    return compared(made)
+
+
+def test_two_runs_are_the_same_but_for_the_run(made, found):
+    assert found.outcome == "same"
+    statuses = {file.path: file.status for file in found.files}
+    assert statuses.pop("notes.txt") == "same"
+    assert statuses.pop("errata.html") == "same"  # it shows nothing of the run
+    assert set(statuses.values()) == {"run"}
+    assert len(statuses) == 2 * len(PAGES) - 1
+    assert all(not file.changes and not file.note for file in found.files)
+    assert found.lines()[-1].endswith(": same: 2 same bytes, 7 same but for the run")
+    assert f"{'same but for the run':<22}tree-sum/record.html" in found.lines()
+    assert folders.compare(made / "old", made / "old").lines()[-1].endswith(": same: 9 same bytes")
+
+
+def test_as_json(found):
+    found = json.loads(json.dumps(found.as_dict()))
+    assert found["outcome"] == "same"
+    assert found["counts"] == {"same": 2, "run": 7, "differs": 0, "old": 0, "new": 0}
+    assert [file["path"] for file in found["files"]] == sorted(file["path"] for file in found["files"])
+
+
+# ---------------------------------------------------------------- what differs
+
+
+def recounted(record, **values):
+    """With other counts in the black-box check, and everything that follows from them: it holds."""
+    found = copy.deepcopy(record)
+    (check,) = (check for check in found["checks"] if check["kind"] == "black_box")
+    check["statistics"] |= values
+    check["result"] = plain(judged("black_box", check["statistics"]))
+    found["verdict"] = conclude.privacy(found["checks"], found["power"])
+    found["epsilon_lower"] = conclude.epsilon_lower(found["checks"])
+    return json.loads(text(sealed(found)))
+
+
+def test_an_edited_count_that_was_sealed_again(tree):
+    record = run_again(load("tree-sum/record.json"))
+    number, before = next(
+        (i, c["statistics"]["k1"]) for i, c in enumerate(record["checks"]) if c["kind"] == "black_box"
+    )
+    path, _ = put(tree / "new", "tree-sum/record", recounted(record, k1=before + 1))
+    verify(path)  # it holds: nothing but the other record tells
+    found = compared(tree)
+    assert found.outcome == "differs"
+    file, shown = (next(f for f in found.files if f.path == f"tree-sum/record.{x}") for x in ("json", "html"))
+    assert (file.status, file.note) == ("differs", "")
+    by_what = {change.what: (change.old, change.new) for change in file.changes}
+    assert by_what[f"checks.{number}.statistics.k1"] == (before, before + 1)
+    assert f"privacy_claims.{number}.sufficient_statistics.0.k1" in by_what
+    assert not any(what.startswith(("provenance", "run", "created", "digest")) for what in by_what)
+    assert shown.status == "differs"  # its page shows the count
+    assert any(str(before + 1) in str(change.new) for change in shown.changes)
+    assert found.lines()[-1].endswith(": differs: 1 same bytes, 2 differs")
+    assert f"  checks.{number}.statistics.k1: {before} -> {before + 1}" in found.lines()
+
+
+def test_a_record_that_does_not_hold(tree):
+    path = tree / "new" / "tree-sum" / "record.json"
+    record = json.loads(path.read_text("utf-8"))
+    record["provenance"]["commit"] = "0" * 40  # a field of the run, but the digest is another
+    path.write_text(text(record), "utf-8")
+    found = {file.path: file for file in compared(tree).files}
+    assert found["tree-sum/record.json"].status == "differs"
+    assert "does not hold: record: edited or corrupted: digest" in found["tree-sum/record.json"].note
+    assert found["tree-sum/record.json"].changes == ()
+    assert found["tree-sum/record.html"].status == "differs"  # no record says what it may show
+
+
+def test_the_run_written_twice_must_agree(tree):
+    """The block `run` says something else than the provenance it follows from."""
+    path = tree / "new" / "tree-sum" / "record.json"
+    record = json.loads(path.read_text("utf-8"))
+    record["run"]["execution"]["cores"] = 7
+    path.write_text(text(record | {"digest": digest(record)}), "utf-8")
+    (file,) = (file for file in compared(tree).files if file.path.endswith("record.json"))
+    assert file.status == "differs"
+    assert "run.execution.cores" in file.note
+
+
+def edited(path, old, new):
+    content = path.read_text("utf-8")
+    assert content.count(old) >= 1
+    path.write_text(content.replace(old, new, 1), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("not refuted", "refuted", "refuted"),
+        ("<title>", "<title> ", "title"),
+        ("e" * 40, "e" * 39 + "d", "ed"),  # a line of the run, but not what its record says
+        ("12345.678", "12345.679", "12345.679"),
+        ("another machine", "another machine<br>refuted", "another machine"),
+    ],
+)
+def test_an_edited_page(tree, old, new, where):
+    edited(tree / "new" / "tree-sum" / "record.html", old, new)
+    file = only(compared(tree))
+    assert file.path == "tree-sum/record.html"
+    assert file.changes[0].what.startswith("line ")
+    assert where in file.changes[0].new
+    assert any(line.startswith("  line ") for line in compared(tree).lines())
+
+
+def test_a_page_of_another_run_than_its_record(tree):
+    """Each line that differs is one that may, but not all of them do."""
+    page = tree / "new" / "tree-sum" / "record.html"
+    before = (tree / "old" / "tree-sum" / "record.html").read_text("utf-8").split("\n")
+    after = page.read_text("utf-8").split("\n")
+    number = next(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
+    page.write_text("\n".join([*after[:number], before[number], *after[number + 1 :]]), "utf-8")
+    file = only(compared(tree))
+    assert (file.path, file.changes) == ("tree-sum/record.html", ())
+    assert "does not show the run" in file.note
+
+
+def test_a_page_that_became_longer(tree):
+    page = tree / "new" / "tree-sum" / "record.html"
+    page.write_text(page.read_text("utf-8") + "\n", "utf-8")
+    assert "lines -> " in only(compared(tree)).note
+
+
+@pytest.mark.parametrize("name", ["mutants", "studies/S3/study", "errata"])
+def test_other_data_files(made, tmp_path, name):
+    html = "studies/S3/index.html" if name.startswith("studies") else f"{name}.html"
+    for side in ("old", "new"):
+        (tmp_path / side / name).parent.mkdir(parents=True)
+        for file in (f"{name}.json", html):
+            shutil.copy(made / side / file, tmp_path / side / file)
+    path = tmp_path / "new" / f"{name}.json"
+    whole = json.loads(path.read_text("utf-8"))
+    whole["seed"] += 1
+    path.write_text(text(sealed(whole)), "utf-8")
+    edited(tmp_path / "new" / html, "<td>", "<td>0")
+    page, data = sorted(compared(tmp_path).files, key=lambda file: file.path.endswith(".json"))
+    assert (data.status, page.status) == ("differs", "differs")
+    assert [(c.what, c.old, c.new) for c in data.changes] == [("seed", whole["seed"] - 1, whole["seed"])]
+    assert any("<td>0" in str(change.new) for change in page.changes)
+
+
+def test_the_form_of_a_data_file_counts(tree):
+    path = tree / "new" / "tree-sum" / "record.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), "utf-8")
+    file = only(compared(tree))
+    assert file.note == "other spaces, line breaks or order of keys"
+
+
+def test_numbers_that_are_equal_and_written_differently(tree):
+    fields = list(folders._fields({"a": 1, "b": [0.5, 2.0]}, {"a": 1.0, "b": [0.5 + 1e-12, 2.0]}))
+    assert [(change.what, change.note) for change in fields] == [("a", ""), ("b.0", "less than a millionth")]
+    assert [change.line() for change in fields] == [
+        "a: 1 -> 1.0",
+        "b.0: 0.5 -> 0.500000000001 (less than a millionth)",
+    ]
+
+
+def test_fields_that_come_and_go():
+    fields = list(folders._fields({"a": None, "c": [1, 2]}, {"b": 3, "c": [1]}))
+    assert [(change.what, change.old, change.new) for change in fields] == [
+        ("a", None, None),
+        ("b", None, 3),
+        ("c", "2 entries", "1 entries"),
+    ]
+    assert [change.note for change in fields[:2]] == ["only in the old one", "only in the new one"]
+
+
+def test_texts_and_what_is_none(tree):
+    (tree / "new" / "notes.txt").write_text("one\nTwo\nthree\n")
+    file = only(compared(tree))
+    assert [(c.what, c.old, c.new) for c in file.changes] == [("line 2", "two", "Two")]
+    (tree / "new" / "notes.txt").write_bytes(b"\xff\xfe")
+    assert only(compared(tree)).note == "14 bytes -> 2 bytes, no text"
+    (tree / "new" / "notes.txt").write_text("one\r\ntwo\nthree\n")
+    assert only(compared(tree)).changes[0].line() == "line 1: 'one' -> 'one\\r'"
+    for side in ("old", "new"):
+        (tree / side / "notes.txt").write_text(f"{'x' * 5000}{side}{'y' * 5000}\n" * 9)
+    file = only(compared(tree))
+    assert file.note == "9 lines"
+    assert len(file.changes) == 3
+    assert all(len(line) < 500 for line in compared(tree).lines())
+    assert "xxxold" in file.changes[0].old
+
+
+def test_files_of_one_folder_only(tree):
+    (tree / "old" / "tree-sum" / "record.html").unlink()
+    (tree / "new" / "extra.txt").write_text("1")
+    found = compared(tree)
+    assert found.outcome == "differs"
+    statuses = {file.path: file.status for file in found.files}
+    assert statuses["tree-sum/record.html"] == "new"
+    assert statuses["extra.txt"] == "new"
+    back = folders.compare(tree / "new", tree / "old")
+    assert {file.path: file.status for file in back.files}["extra.txt"] == "old"
+    assert back.outcome == "differs"
+    assert f": differs: 1 same bytes, 1 same but for the run, 2 only in {tree / 'new'}" in back.lines()[-1]
+
+
+def test_what_is_left_out(tree):
+    (tree / "new" / "extra.txt").write_text("1")
+    edited(tree / "new" / "tree-sum" / "record.html", "not refuted", "refuted")
+    assert compared(tree, without=["extra.*"]).outcome == "differs"
+    assert compared(tree, without=["tree-sum"]).outcome == "differs"
+    found = compared(tree, without=["extra.*", "tree-sum/"])
+    assert found.outcome == "same"
+    assert [file.path for file in found.files] == ["notes.txt"]
+    assert found.left_out == 3
+    assert found.lines()[-1].endswith(": same: 1 same bytes, 3 not compared")
+    with pytest.raises(InputError, match="no file to compare"):
+        compared(tree, without=["*"])
+
+
+def test_hidden_files_and_links_to_folders(tree):
+    (tree / "new" / ".hidden").write_text("1")
+    (tree / "new" / "round").symlink_to(tree / "new")
+    assert compared(tree).outcome == "same"
+    (tree / "new" / "odd\x1b[2J\nname").write_text("1")
+    assert all(line.isprintable() for line in compared(tree).lines())
+
+
+def test_names_of_folders_that_are_none(tmp_path):
+    for sides in ((tmp_path, tmp_path / "none"), (tmp_path / "none", tmp_path)):
+        with pytest.raises(InputError, match="is no folder"):
+            folders.compare(*sides)
+    with pytest.raises(InputError, match="no file to compare"):
+        folders.compare(tmp_path, tmp_path)
