@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp import _statefile, _validate
+from verifiable_dp import checkpoint as checkpoints
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import registry, targets
+from verifiable_dp.auditing import identity, registry, targets
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.audit import audit_algorithm
 from verifiable_dp.auditing.groups import asked_again
@@ -104,6 +106,7 @@ def audit(
     rho: float | None = None,
     curve: bool = False,
     declarations: Declared = None,
+    checkpoint: str | PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Report:
     """Test a privacy promise and write down the evidence.
@@ -154,6 +157,9 @@ def audit(
     declarations
         Path of a TOML file (`verifiable-dp init` writes one to start from), or its values: what is stated
         of the deployment goes into the record as a declaration.
+    checkpoint
+        File in which finished steps are kept while the audit runs: interrupted, the same call goes on after
+        them. It stays, so that nothing is lost before the report is saved: remove it then.
     progress
         Called with a line of text at each stage.
 
@@ -186,15 +192,12 @@ def audit(
         "delta": delta,
         "budget": budget,
         "seed": seed,
-        "workers": workers,
         "alpha": alpha,
         "confidence": confidence,
         "sequential": bool(sequential),
-        "progress": progress,
         **demands,
     }
-    started = time.time()
-    cpu = time.process_time()
+    own: dict[str, Any] = {"observe": observe, "mutants": mutants, "pairs": pairs}
     if isinstance(thing, Algorithm):
         if rho is not None:
             raise InputError("rho goes with your own mechanism: an algorithm brings its promise of epsilon")
@@ -202,24 +205,46 @@ def audit(
             raise InputError(
                 "numerics goes with your own mechanism: the noise of algorithms is idealised here"
             )
-        draft = audit_algorithm(thing, observe=observe, mutants=mutants, pairs=pairs, **common)
+        make = functools.partial(audit_algorithm, thing)
     elif callable(thing) or isinstance(thing, Exec):
         if observe not in (None, "actions", "releases"):
             raise InputError(f"observe must be actions (play) or releases (release), got {observe!r}")
-        draft = audit_function(
-            thing,
-            name=name,
-            n_arms=n_arms,
-            horizon=horizon,
-            bounds=bounds if bounds is not None else (0.0, 1.0),
-            pairs=pairs,
-            numerics=bool(numerics),
-            **{**common, "delta": delta or 0.0},
-        )
+        common["delta"] = delta or 0.0
+        own = {
+            "n_arms": n_arms,
+            "horizon": horizon,
+            "bounds": bounds if bounds is not None else (0.0, 1.0),
+            "pairs": pairs,
+            "numerics": bool(numerics),
+        }
+        make = functools.partial(audit_function, thing, name=name)
     else:
         raise InputError(f"target: {name} is neither an algorithm nor callable")
-    cpu = time.process_time() - cpu
-    return finish(draft, started=started, cpu_seconds=cpu, declarations=declared)
+    asked = {**common, **own}
+    return _made(
+        functools.partial(make, **asked, workers=workers, progress=progress),
+        functools.partial(identity.of, thing, name, asked),
+        checkpoint,
+        declared,
+        progress,
+    )
+
+
+def _made(
+    make: Callable[[], dict[str, Any]],
+    of: Callable[[], Mapping[str, Any]],
+    checkpoint: str | PathLike[str] | None,
+    declared: Mapping[str, Any] | None,
+    progress: Progress,
+) -> Report:
+    """The report of what `make` drafts, from the steps of a checkpoint as far as they go."""
+    started, spent, cpu = time.time(), 0.0, time.process_time()
+    with checkpoints.at(checkpoint, of, progress) as earlier:
+        if earlier:
+            started, spent = earlier.started, earlier.cpu_seconds
+        draft = make()
+    spent += time.process_time() - cpu
+    return finish(draft, started=started, cpu_seconds=spent, declarations=declared)
 
 
 def _demands(
@@ -498,6 +523,7 @@ def evidence(
     seed: int = 0,
     workers: int = 1,
     declarations: Declared = None,
+    checkpoint: str | PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Report:
     """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
@@ -513,26 +539,21 @@ def evidence(
     declared = read_declarations(declarations)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
-    started, cpu = time.time(), time.process_time()
-    draft = audit_algorithm(
-        algorithm, budget=budget, seed=seed, workers=_workers(workers), mutants=not printed, progress=progress
-    )
-    if printed:
-        cpu = time.process_time() - cpu
-        return finish(draft, started=started, cpu_seconds=cpu, declarations=declared)
-    progress("regret checks")
-    regret = regret_only(
-        auditor.algorithm(**(auditor.experiment or auditor.instance)),
-        budget=budget,
-        seed=seed,
-        workers=workers,
-        mutants=True,
-        progress=progress,
-    )
-    draft["regret"] = regret["regret"]
-    draft["mutants"] = [*draft["mutants"], *regret["mutants"]]
-    cpu = time.process_time() - cpu
-    return finish(draft, started=started, cpu_seconds=cpu, declarations=declared)
+    common: dict[str, Any] = {"budget": budget, "seed": seed, "workers": _workers(workers)}
+
+    def make() -> dict[str, Any]:
+        draft = audit_algorithm(algorithm, mutants=not printed, progress=progress, **common)
+        if printed:
+            return draft
+        progress("regret checks")
+        played = auditor.algorithm(**(auditor.experiment or auditor.instance))
+        regret = regret_only(played, mutants=True, progress=progress, **common)
+        draft["regret"] = regret["regret"]
+        draft["mutants"] = [*draft["mutants"], *regret["mutants"]]
+        return draft
+
+    asked = {"budget": budget, "seed": seed, "printed": printed, "evidence": True}
+    return _made(make, functools.partial(identity.of, algorithm, name, asked), checkpoint, declared, progress)
 
 
 def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import _validate, api, engine
+from verifiable_dp import _validate, api, checkpoint, engine
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import mutation, registry
+from verifiable_dp.auditing import identity, mutation, registry
 from verifiable_dp.auditing.errata import chosen, examine_named
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
@@ -21,9 +23,10 @@ from verifiable_dp.reporting.declarations import given as read_declarations
 from verifiable_dp.reporting.errata import document, save
 from verifiable_dp.reporting.mutation import document as kill_table
 from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import Report, schema, write_text
+from verifiable_dp.reporting.record import Report, make_folder, schema, write_text
 from verifiable_dp.reporting.verify import read, verify
 
+_STEPS = "audit.checkpoint"
 # Begun first, so that the workers end together.
 _LONGEST = ("dp-se", "dp-nas", "dp-ucb", "dp-robust-elimination", "dp-robust-ucb", "shuffled-linear")
 
@@ -58,7 +61,8 @@ def run(
         As `api.audit`; the same for every record.
     resume
         Whether records that are in `out` already are kept where they hold and were made by this code with
-        the same budget, seed and declarations. Those of other packages' algorithms are made anew.
+        the same budget, seed and declarations, and audits that were interrupted go on after their last
+        step. Records of other packages' algorithms are made anew.
     progress
         Called with a line of text whenever an algorithm is done.
 
@@ -77,10 +81,7 @@ def run(
     declared = read_declarations(declarations)
     workers = _validate.integer("workers", workers, least=1)
     place = Path(out)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"out: {str(place)!r} cannot be made: {error.strerror}") from None
+    make_folder("out", place)
     targets = [(name, False) for name in names]
     targets += [(name, True) for name in names if registry.auditor(name).printed]
     order = sorted(targets, key=lambda target: target[0] not in _LONGEST)
@@ -91,17 +92,18 @@ def run(
             if kept is not None:
                 done[folder_of(*target)] = kept
         progress(f"{len(done)} of {len(order)} algorithms were finished before")
-    tasks = [
-        _Task(name, printed, budget, seed, declared)
-        for name, printed in order
-        if folder_of(name, printed) not in done
-    ]
+    tasks = []
+    for name, printed in order:
+        if (folder := folder_of(name, printed)) not in done:
+            steps = steps_of(place / folder, resume)
+            tasks.append(_Task(name, printed, budget, seed, declared, steps))
     if tasks:
         progress(f"auditing {len(tasks)} algorithms")
     clock, before = engine.Countdown(len(tasks)), len(done)
     for _, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
         report.save(place / folder)
+        forget_steps(place / folder)
         done[folder] = report
         left = clock.after(len(done) - before)
         progress(f"{folder} done, {len(done)} of {len(order)}{left}")
@@ -121,16 +123,38 @@ class _Task:
     budget: str
     seed: int
     declarations: Mapping[str, Any] | None
+    steps: Path | None
 
 
 def _evidence(task: _Task) -> Report:
-    return api.evidence(
-        task.name,
-        printed=task.printed,
-        budget=task.budget,
-        seed=task.seed,
-        declarations=task.declarations,
-    )
+    def make(steps: Path | None) -> Report:
+        return api.evidence(
+            task.name,
+            printed=task.printed,
+            budget=task.budget,
+            seed=task.seed,
+            declarations=task.declarations,
+            checkpoint=steps,
+        )
+
+    return checkpoint.attempt(make, task.steps)
+
+
+def steps_of(folder: Path, resume: bool) -> Path | None:
+    """Where an audit that will be saved in `folder` keeps its steps; None where other machines run it."""
+    if engine.remote():
+        return None
+    with suppress(OSError):  # saving will tell
+        folder.mkdir(exist_ok=True)
+    if not resume:
+        forget_steps(folder)
+    return folder.absolute() / _STEPS
+
+
+def forget_steps(folder: Path) -> None:
+    """Remove the steps of an audit whose record is saved."""
+    with suppress(OSError):
+        (folder / _STEPS).unlink()
 
 
 def _finished(
@@ -168,17 +192,29 @@ def folder_of(name: str, printed: bool) -> str:
     return f"{name}-printed" if printed else name
 
 
-def errata(names: Sequence[str] = (), *, seed: int = 0, workers: int = 1) -> dict[str, Any]:
+def errata(
+    names: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    steps: str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
     """Produce the evidence of errata, all if none is named; the data file.
+
+    `steps` is a file in which finished rows are kept: interrupted, the same call goes on after them. Remove
+    it when the data file is saved.
 
     Raises
     ------
     InputError
-        If a name is unknown.
+        If a name is unknown, or the file of steps is that of another call.
     """
     started, cpu = time.time(), time.process_time()
     rows = chosen(names)
-    done = engine.ordered(examine_named, [(row.name, seed) for row in rows], workers=workers)
+    tasks = [(row.name, seed) for row in rows]
+    with checkpoint.at(steps, lambda: identity.of_rows(errata=tasks), progress):
+        done = checkpoint.results("erratum", examine_named, tasks, workers=workers)
     return document(done, seed=seed, started=started, cpu_seconds=time.process_time() - cpu)
 
 
@@ -188,17 +224,22 @@ def mutants(
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
+    steps: str | PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Run the mutation suite on the algorithms in `only`, or on all private ones; the data file.
 
+    `steps` as for `errata`.
+
     Raises
     ------
     InputError
-        If a name is unknown or an argument out of range.
+        If a name is unknown, an argument out of range, or the file of steps is that of another call.
     """
     started, cpu = time.time(), time.process_time()
-    rows, seconds = mutation.run(only, budget=budget, seed=seed, workers=workers, progress=progress)
+    asked = {"mutants": list(only), "budget": budget, "seed": seed}
+    with checkpoint.at(steps, lambda: identity.of_rows(**asked), progress):
+        rows, seconds = mutation.run(only, budget=budget, seed=seed, workers=workers, progress=progress)
     return kill_table(
         rows, seconds, budget=budget, seed=seed, started=started, cpu_seconds=time.process_time() - cpu
     )
@@ -286,7 +327,7 @@ def write_index(folder: Path) -> Path:
     InputError
         If a record does not hold or the folder cannot be written.
     """
-    (folder / "schema").mkdir(exist_ok=True)
+    make_folder("out", folder / "schema")
     for major in (1, 2):
         whole_schema = json.dumps(schema(major), indent=1, sort_keys=True) + "\n"
         write_text(folder / "schema" / f"record-{major}.json", whole_schema)

@@ -17,25 +17,25 @@ horizon = 3000
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import re
 import socket
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import _validate, api, campaign, engine
-from verifiable_dp._validate import InputError, one_line
-from verifiable_dp.auditing import registry
+from verifiable_dp import _validate, api, campaign, checkpoint, engine
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import identity, registry
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.process import Exec
-from verifiable_dp.reporting import portfolio
+from verifiable_dp.reporting import portfolio, reading
 from verifiable_dp.reporting.declarations import read as read_declarations
-from verifiable_dp.reporting.record import Report, write_text
+from verifiable_dp.reporting.record import Report, make_folder, write_text
 from verifiable_dp.reporting.verify import read as read_json
 from verifiable_dp.reporting.verify import verify
 
@@ -242,17 +242,7 @@ def read(path: str | Path) -> Campaign:
         If it cannot be read, is no TOML, or holds anything unknown or out of range: the first such key with
         those accepted.
     """
-    place = Path(path)
-    try:
-        with place.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
-            raise InputError(f"campaign: {str(place)!r} is larger than {_LARGEST >> 20} MiB")
-        loaded = tomllib.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"campaign: {str(place)!r} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"campaign: {str(place)!r} is no TOML: {one_line(error)[:200]}") from None
+    place, loaded = Path(path), reading.toml("campaign", path, _LARGEST)
     for key in loaded:
         if key not in _TOP:
             raise InputError(f"campaign: {str(key)[:60]!r} is unknown; accepted: {', '.join(_TOP)}")
@@ -370,6 +360,7 @@ class _Task:
     folder: str
     sha256: str
     workers: int = 1
+    steps: Path | None = None
 
 
 def run(
@@ -396,7 +387,8 @@ def run(
         on every machine; it is checked that a target's file is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
-        and the entry, its code and this package are the same.
+        and the entry, its code and this package are the same; what was interrupted then goes on after its
+        last step.
     progress
         Called with a line of text whenever a target is done.
 
@@ -408,17 +400,23 @@ def run(
     found = given if isinstance(given, Campaign) else read(given)
     workers = _validate.integer("workers", workers, least=1)
     place = Path(out).absolute()
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"out: {str(place)!r} cannot be made: {error.strerror}") from None
+    make_folder("out", place)
     state = _State(found, place)
     if resume:
         state.recall()
         progress(f"{len(state.reports)} of {len(found.entries)} targets were finished before")
     left = [entry for entry in found.entries if entry.name not in state.reports]
     alone = workers if len(left) == 1 else 1
-    tasks = [_Task(entry, str(found.folder), _digest(_file_of(entry, found.folder)), alone) for entry in left]
+    tasks = [
+        _Task(
+            entry,
+            str(found.folder),
+            _digest(_file_of(entry, found.folder)),
+            alone,
+            campaign.steps_of(place / entry.name, resume),
+        )
+        for entry in left
+    ]
     apart = len(left) > 1 and any(not entry.listed for entry in left)
     clock = engine.Countdown(len(tasks))
     if tasks:
@@ -447,16 +445,16 @@ def _audited(task: _Task) -> Report | str:
         return f"its file on {socket.gethostname()} is not the one of the machine that began the campaign"
     try:
         with contextlib.chdir(folder), _forgotten(folder):
-            return _report(task.entry, task.workers)
+            return checkpoint.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
     except InputError as error:
         return str(error)
 
 
-def _report(entry: Entry, workers: int) -> Report:
-    options, declared = dict(entry.options), entry.declarations
+def _report(entry: Entry, workers: int, steps: Path | None) -> Report:
+    options = {"workers": workers, "declarations": entry.declarations, "checkpoint": steps, **entry.options}
     if entry.regret:
-        options = {key: value for key, value in options.items() if key in ("budget", "seed")}
-        return api.evidence(entry.target, workers=workers, declarations=declared, **options)
+        accepted = ("workers", "declarations", "checkpoint", "budget", "seed")
+        return api.evidence(entry.target, **{key: options[key] for key in accepted if key in options})
     timeout = options.pop("exec_timeout", None)
     target: api.Target = entry.target
     if entry.listed:
@@ -464,7 +462,7 @@ def _report(entry: Entry, workers: int) -> Report:
         target = registry.make(entry.target, **{**auditor.instance, **entry.parameters})
     elif entry.command:
         target = Exec(entry.command) if timeout is None else Exec(entry.command, timeout)
-    return api.audit(target, workers=workers, declarations=declared, **options)
+    return api.audit(target, **options)
 
 
 def _crashed(task: _Task) -> str:
@@ -502,9 +500,7 @@ def _key(entry: Entry, folder: Path) -> str:
         file = _file_of(entry, folder)
         if file is None or not file.is_file():
             return ""
-        # What it imports lies beside it, as a rule.
-        beside = sorted({file, *file.parent.glob("*.py")})
-        code = hashlib.sha256("".join(f"{p.name} {_digest(p)}\n" for p in beside).encode()).hexdigest()
+        code = identity.beside(file)
     whole = json.dumps([asdict(entry), code, engine.code_digest()], sort_keys=True, default=str)
     return hashlib.sha256(whole.encode()).hexdigest()
 
@@ -547,6 +543,8 @@ class _State:
             result.save(self._place / name)
             self.reports[name] = result
         write_text(self._place / STATE, json.dumps(self._as_dict(), indent=1, ensure_ascii=False) + "\n")
+        if name in self.reports:
+            campaign.forget_steps(self._place / name)
 
     def _as_dict(self) -> dict[str, Any]:
         return {

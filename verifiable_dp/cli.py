@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +22,48 @@ from verifiable_dp._links import check_links
 
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
 REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
-DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "not_comparable": 3}
+DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
 _PATIENCE = 2.0  # seconds before progress is shown
+
+
+_NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of click 8.2 on
+
+
+class _NoReader(Exception):
+    """Whoever read the output has gone."""
 
 
 class _Group(click.Group):
     """Turns unusable input into one line on stderr and exit status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's, which would exit with 1, "refuted", if nobody reads the output any more."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _NoReader from None
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """As click's, without usage text and tracebacks."""
         from verifiable_dp._validate import InputError
 
         kwargs["standalone_mode"] = False
+        if sys.stdout is None:  # closed by whoever started this; the verdict is in the exit status
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         try:
             sys.exit(super().main(*args, **kwargs))
+        except _NO_COMMAND as error:
+            error.show()
+            sys.exit(2)
         except click.ClickException as error:
             _fail(error.format_message(), 2)
         except InputError as error:
             _fail(str(error), 2)
         except (click.Abort, KeyboardInterrupt):
             _fail("interrupted; nothing was written", 130)
-        except BrokenPipeError:
+        except (_NoReader, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
+            sys.exit(141)  # as shells say of a program that SIGPIPE ended
 
 
 def _safe(text: str) -> str:
@@ -258,6 +278,20 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
     return Exec(command) if timeout is None else Exec(command, timeout)
 
 
+_checkpoint = click.option(
+    "--checkpoint",
+    type=_PATH,
+    metavar="FILE",
+    help="Keep finished steps here while it runs; the same command goes on after them.",
+)
+
+
+def _forget(checkpoint: Path | None) -> None:
+    """Remove a checkpoint whose result is saved."""
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+
+
 @main.command()
 @click.argument("target", required=False)
 @click.option("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
@@ -284,6 +318,7 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
     "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
 )
 @_declarations
+@_checkpoint
 @_common
 @_scheduler
 @_outputs
@@ -305,6 +340,7 @@ def audit(
     curve: bool,
     alpha: float,
     declarations: Path | None,
+    checkpoint: Path | None,
     seed: int,
     workers: int,
     scheduler: str | None,
@@ -336,10 +372,12 @@ def audit(
             curve=curve,
             alpha=alpha,
             declarations=declarations,
+            checkpoint=checkpoint,
             progress=progress,
         )
     _write(report, json_path, html_path, sarif_path)
     click.echo(report.summary())
+    _forget(checkpoint)
     sys.exit(EXIT[report.verdict])
 
 
@@ -403,6 +441,7 @@ def _numbers(name: str, text: str) -> list[float]:
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
 @_common
+@_scheduler
 @_outputs
 def regret(
     target: str,
@@ -421,6 +460,7 @@ def regret(
     budget: str,
     seed: int,
     workers: int,
+    scheduler: str | None,
     json_path: Path | None,
     html_path: Path | None,
     sarif_path: Path | None,
@@ -447,7 +487,7 @@ def regret(
         "runs": runs,
         "beta": beta,
     }
-    with _progress() as progress:
+    with _progress(scheduler) as progress:
         report = api.check_regret(
             target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
         )
@@ -621,20 +661,15 @@ def reproduce(
 
     surprises = False
     for name in names or study.names():
-        with _progress() as progress:
+        with _progress(scheduler) as progress:
             whole = reproduction.reproduce(
-                name,
-                out=out,
-                scale=scale,
-                seed=seed,
-                workers=workers,
-                scheduler=scheduler,
-                cells=cells,
-                progress=progress,
+                name, out=out, scale=scale, seed=seed, workers=workers, cells=cells, progress=progress
             )
         click.echo(f"{whole['study']}: {whole['title']}")
         for line in lines(whole):
             click.echo(f"  {line}")
+        if scale < 1:
+            click.echo(f"scale {scale:g}: not the paper's sizes; verdicts may differ from those at full size")
         click.echo(f"written: {out / whole['study'] / 'index.html'}")
         surprises |= scale == 1 and surprising(whole)
     sys.exit(1 if surprises else 0)
@@ -670,21 +705,13 @@ def verify(
 
     With --key also its signature, before anything is run.
     """
-    from verifiable_dp.reporting.errata import is_errata, verify_errata
-    from verifiable_dp.reporting.mutation import is_mutants, verify_mutants
-    from verifiable_dp.reporting.study import is_study, verify_study
     from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
     _verify_signature(record, key, signature)
-    if is_errata(read(record)):
-        _verify_errata(verify_errata(record), rerun, workers, scheduler)
-        return
-    if is_study(read(record)):
-        _verify_study(verify_study(record), rerun, workers, scheduler)
-        return
-    if is_mutants(read(record)):
-        _verify_mutants(verify_mutants(record), rerun, workers, scheduler)
+    kind = _data_file(read(record))
+    if kind is not None:
+        click.echo(_verify_data_file(record, kind, rerun, workers, scheduler))
         return
     with _progress(scheduler if rerun else None) as progress:
         again = None
@@ -731,21 +758,11 @@ def sign(record: Path, key: Path, out: Path | None) -> None:
 
 def _verified(path: Path) -> Any:
     """A record, or another data file, that holds; nothing is run."""
-    from verifiable_dp.reporting.errata import is_errata, verify_errata
-    from verifiable_dp.reporting.mutation import is_mutants, verify_mutants
-    from verifiable_dp.reporting.study import is_study, verify_study
     from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
-    found = read(path)
-    for is_kind, verify_kind in (
-        (is_errata, verify_errata),
-        (is_mutants, verify_mutants),
-        (is_study, verify_study),
-    ):
-        if is_kind(found):
-            return verify_kind(path)
-    return check(path).record
+    kind = _data_file(read(path))
+    return check(path).record if kind is None else kind.verify(path)
 
 
 @main.command()
@@ -779,24 +796,43 @@ def render(record: Path, to: str, out: Path | None, url: str) -> None:
 @click.argument("old", type=_FILE)
 @click.argument("new", type=_FILE)
 @click.option("--json", "json_path", type=_PATH, help="Write the changes here.")
-def diff(old: Path, new: Path, json_path: Path | None) -> None:
+@click.option("--without", multiple=True, metavar="PATTERN", help="Files or folders that are not compared.")
+def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...]) -> None:
     """Verify the records OLD and NEW and say what changed: verdicts, claims, checks, mutants, numbers.
 
     Exit status: 0 same or better, 1 worse, 2 a record does not hold, 3 the claims cannot be compared.
+
+    Of two folders it says for every file whether it is the same but for what names the run. Exit status: 0 if
+    all are, 1 if anything else differs, also in a single byte.
     """
     import json
 
-    from verifiable_dp.reporting.diff import compare
     from verifiable_dp.reporting.record import write_text
-    from verifiable_dp.reporting.verify import verify as check
 
     _check_writable(json_path)
-    found = compare(check(old).record, check(new).record)
+    found = _difference(old, new, without)
     if json_path is not None:
         write_text(json_path, json.dumps(found.as_dict(), indent=1, ensure_ascii=False) + "\n")
     for line in found.lines():
         click.echo(line)
     sys.exit(DIFF_EXIT[found.outcome])
+
+
+def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
+    """Of two records, or of two folders."""
+    from verifiable_dp._validate import InputError
+    from verifiable_dp.reporting import diff as records
+    from verifiable_dp.reporting import folders
+    from verifiable_dp.reporting.verify import verify as check
+
+    if old.is_dir() and new.is_dir():
+        return folders.compare(old, new, without=without)
+    if old.is_dir() or new.is_dir():
+        other = new if old.is_dir() else old
+        raise InputError(f"old and new must be two records or two folders; {str(other)!r} is no folder")
+    if without:
+        raise InputError("without goes with two folders only")
+    return records.compare(check(old).record, check(new).record)
 
 
 @main.command()
@@ -817,64 +853,70 @@ def portfolio(folder: Path, out: Path | None) -> None:
     sys.exit(2 if found.broken else 0)
 
 
-def _verify_errata(whole: Any, rerun: bool, workers: int, scheduler: str | None) -> None:
+@dataclass(frozen=True)
+class _DataFile:
+    """How a data file that is no record is verified, and run again: what of it must come out as it is."""
+
+    what: str
+    verify: Callable[[Path], dict[str, Any]]
+    again: Callable[[Any, int, Callable[[str], None]], Any]
+    part: str
+    items: str = "rows"
+    numbers: str = "count"
+
+
+def _data_file(whole: Any) -> _DataFile | None:
+    """The kind of a data file; None for the record of an audit."""
+    from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
+    from verifiable_dp.reporting.mutation import MUTANTS_VERSION, verify_mutants
+    from verifiable_dp.reporting.study import STUDY_VERSION, verify_study
+
+    kinds = {
+        ERRATA_VERSION: _DataFile("errata", verify_errata, _errata_again, "errata"),
+        MUTANTS_VERSION: _DataFile("mutants", verify_mutants, _mutants_again, "mutants"),
+        STUDY_VERSION: _DataFile("study", verify_study, _study_again, "statements", "statements", "number"),
+    }
+    return kinds.get(str(whole.get("schema_version")))
+
+
+def _errata_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+    from verifiable_dp import campaign
+
+    progress("errata")
+    return campaign.errata([row["name"] for row in whole["errata"]], seed=whole["seed"], workers=workers)
+
+
+def _mutants_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+    from verifiable_dp import campaign
+
+    names = list(dict.fromkeys(row["algorithm"] for row in whole["mutants"]))
+    asked = {"budget": whole["budget"], "seed": whole["seed"]}
+    return campaign.mutants(names, **asked, workers=workers, progress=progress)
+
+
+def _study_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+    import tempfile
+
+    from verifiable_dp import reproduction
+
+    asked = {"scale": whole["scale"], "seed": whole["seed"]}
+    with tempfile.TemporaryDirectory() as folder:
+        return reproduction.reproduce(whole["study"], out=folder, **asked, workers=workers, progress=progress)
+
+
+def _verify_data_file(path: Path, kind: _DataFile, rerun: bool, workers: int, scheduler: str | None) -> str:
+    whole, said = kind.verify(path), ""
     if rerun:
-        from verifiable_dp import campaign
         from verifiable_dp._validate import InputError
         from verifiable_dp.reporting.verify import first_difference
 
         with _progress(scheduler) as progress:
-            progress("errata")
-            again = campaign.errata(
-                [row["name"] for row in whole["errata"]], seed=whole["seed"], workers=workers
-            )
-        difference = first_difference(whole["errata"], again["errata"], "errata")
+            again = kind.again(whole, workers, progress)
+        difference = first_difference(whole[kind.part], again[kind.part], kind.part)
         if difference:
-            raise InputError(f"errata: a re-run gives something else: {difference}")
-    said = "; run again, every count is the same" if rerun else ""
-    click.echo(f"errata: digest holds, {len(whole['errata'])} rows judged again{said}")
-
-
-def _verify_study(whole: Any, rerun: bool, workers: int, scheduler: str | None) -> None:
-    if rerun:
-        import tempfile
-
-        from verifiable_dp import reproduction
-        from verifiable_dp._validate import InputError
-        from verifiable_dp.reporting.verify import first_difference
-
-        with _progress(scheduler) as progress, tempfile.TemporaryDirectory() as folder:
-            again = reproduction.reproduce(
-                whole["study"],
-                out=folder,
-                scale=whole["scale"],
-                seed=whole["seed"],
-                workers=workers,
-                progress=progress,
-            )
-        difference = first_difference(whole["statements"], again["statements"], "statements")
-        if difference:
-            raise InputError(f"study: a re-run gives something else: {difference}")
-    said = "; run again, every number is the same" if rerun else ""
-    click.echo(f"study: digest holds, {len(whole['statements'])} statements judged again{said}")
-
-
-def _verify_mutants(whole: Any, rerun: bool, workers: int, scheduler: str | None) -> None:
-    if rerun:
-        from verifiable_dp import campaign
-        from verifiable_dp._validate import InputError
-        from verifiable_dp.reporting.verify import first_difference
-
-        names = list(dict.fromkeys(row["algorithm"] for row in whole["mutants"]))
-        with _progress(scheduler) as progress:
-            again = campaign.mutants(
-                names, budget=whole["budget"], seed=whole["seed"], workers=workers, progress=progress
-            )
-        difference = first_difference(whole["mutants"], again["mutants"], "mutants")
-        if difference:
-            raise InputError(f"mutants: a re-run gives something else: {difference}")
-    said = "; run again, every count is the same" if rerun else ""
-    click.echo(f"mutants: digest holds, {len(whole['mutants'])} rows judged again{said}")
+            raise InputError(f"{kind.what}: a re-run gives something else: {difference}")
+        said = f"; run again, every {kind.numbers} is the same"
+    return f"{kind.what}: digest holds, {len(whole[kind.part])} {kind.items} judged again{said}"
 
 
 @main.command()
@@ -882,9 +924,15 @@ def _verify_mutants(whole: Any, rerun: bool, workers: int, scheduler: str | None
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--workers", type=int, default=1, show_default=True)
 @_scheduler
+@_checkpoint
 @click.option("--json", "json_path", type=_PATH, help="Write the rows here.")
 def errata(
-    names: tuple[str, ...], seed: int, workers: int, scheduler: str | None, json_path: Path | None
+    names: tuple[str, ...],
+    seed: int,
+    workers: int,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    json_path: Path | None,
 ) -> None:
     """Show that statements of the papers fail as printed and hold as corrected; all if no NAME is given.
 
@@ -897,7 +945,7 @@ def errata(
     _check_writable(json_path)
     with _progress(scheduler) as progress:
         progress("errata")
-        whole = campaign.errata(names, seed=seed, workers=workers)
+        whole = campaign.errata(names, seed=seed, workers=workers, steps=checkpoint, progress=progress)
     for row in whole["errata"]:
         click.echo(line(row))
         if names:
@@ -911,6 +959,7 @@ def errata(
         from verifiable_dp.reporting.record import text, write_text
 
         write_text(json_path, text(whole))
+    _forget(checkpoint)
     sys.exit(1 if any(row["outcome"] == "not_confirmed" for row in whole["errata"]) else 0)
 
 
@@ -921,6 +970,7 @@ def errata(
 )
 @_common
 @_scheduler
+@_checkpoint
 @click.option("--json", "json_path", type=_PATH, help="Write the kill table here.")
 @click.option("--html", "html_path", type=_PATH, help="Write it as a self-contained page here.")
 def mutants(
@@ -929,6 +979,7 @@ def mutants(
     seed: int,
     workers: int,
     scheduler: str | None,
+    checkpoint: Path | None,
     json_path: Path | None,
     html_path: Path | None,
 ) -> None:
@@ -941,7 +992,9 @@ def mutants(
 
     _check_writable(json_path, html_path)
     with _progress(scheduler) as progress:
-        whole = campaign.mutants(only, budget=budget, seed=seed, workers=workers, progress=progress)
+        whole = campaign.mutants(
+            only, budget=budget, seed=seed, workers=workers, steps=checkpoint, progress=progress
+        )
     for row in whole["mutants"]:
         click.echo(line(row))
     for text_line in summary_lines(whole):
@@ -952,6 +1005,7 @@ def mutants(
         write_text(json_path, text(whole))
     if html_path is not None:
         write_text(html_path, render(whole))
+    _forget(checkpoint)
     sys.exit(1 if whole["summary"]["clear_missed"] else 0)
 
 

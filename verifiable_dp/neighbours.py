@@ -26,6 +26,7 @@ from verifiable_dp.adversaries import (
     restless,
     tease,
 )
+from verifiable_dp.checkpoint import holds
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -43,6 +44,7 @@ class Observer(Protocol):
 Adversary = Callable[[IntArray, IntArray, IntArray], FloatArray] | Observer
 
 
+@holds
 @dataclass(frozen=True, eq=False)
 class TablePair:
     """Two reward tables that differ in one entry.
@@ -111,6 +113,7 @@ class TablePair:
         }
 
 
+@holds
 @dataclass(frozen=True, eq=False)
 class StreamPair:
     """Two reward streams x_1..x_T that differ in one round; every arm would pay the round's reward.
@@ -182,6 +185,7 @@ class StreamPair:
         }
 
 
+@holds
 @dataclass(frozen=True, eq=False)
 class GroupPair:
     """Two reward tables that differ in several rounds: a group of events.
@@ -278,6 +282,7 @@ def _chain(
     return found
 
 
+@holds
 @dataclass(frozen=True, eq=False)
 class UserPair:
     """Two reward tables that may differ in all rounds of one user.

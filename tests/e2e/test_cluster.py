@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ from verifiable_dp.reporting.record import Report
 
 distributed = pytest.importorskip("distributed")
 HERE = Path(__file__).parents[2]
+SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 
 
 def slow_square(task):
@@ -77,11 +79,12 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
     folder.mkdir()
     tasks = [(number, str(folder)) for number in range(40)]
     found, killed = {}, None
-    for number, result in engine.run(slow_square, tasks, scheduler=address):
-        found[number] = result
-        if len(found) == 6:
-            killed = processes[1].pid
-            os.kill(killed, signal.SIGKILL)
+    with engine.on(address):
+        for number, result in engine.run(slow_square, tasks):
+            found[number] = result
+            if len(found) == 6:
+                killed = processes[1].pid
+                os.kill(killed, signal.SIGKILL)
     assert found == {number: number**2 for number in range(40)}
     workers = {path.name.split("-")[1] for path in folder.iterdir()}
     assert killed is not None
@@ -169,12 +172,49 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_give_one_record(clust
     assert there.reports["own_release-release"].verdict == "not_refuted"
 
 
+GREEDY = """
+import numpy as np
+import own_scale
+
+class Greedy:
+    def __init__(self, n_arms, rng):
+        self.n_arms, self.sums, self.pulls = n_arms, np.zeros(n_arms), np.zeros(n_arms)
+
+    def select(self):
+        rest = np.flatnonzero(self.pulls == 0)
+        return int(rest[0]) if len(rest) else int(np.argmax(self.sums / self.pulls))
+
+    def update(self, arm, reward):
+        self.sums[arm] += reward * own_scale.SCALE
+        self.pulls[arm] += 1
+"""
+
+
+@pytest.mark.slow
+def test_regret_measured_on_a_cluster_is_that_of_one_process(cluster, own, tmp_path):
+    address, *_ = cluster
+    (tmp_path / "own_greedy.py").write_text(GREEDY)
+    command = ["regret", "own_greedy.py:Greedy", "--bound", "150", "--runs", "24"]
+    command += ["--arms", "2", "--horizon", "200", "--seed", "4"]
+    records = []
+    for name, more in (("here.json", []), ("there.json", ["--scheduler", address])):
+        done = subprocess.run(
+            [SCRIPT, *command, *more, "--json", name],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode in (0, 1, 3), done.stderr
+        records.append(shared(verify.verify(tmp_path / name).record))
+    assert records[0] == records[1]
+
+
 @pytest.mark.slow
 def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
     address, *_ = cluster
     monkeypatch.setattr(engine, "installation", lambda: "Python 3.0, code 0")
-    with pytest.raises(InputError, match="a worker has another installation"):
-        list(engine.run(abs, [1, 2], scheduler=address))
+    with engine.on(address), pytest.raises(InputError, match="a worker has another installation"):
+        list(engine.run(abs, [1, 2]))
 
 
 @pytest.mark.slow
@@ -201,11 +241,12 @@ def test_a_scheduler_that_ends_is_one_line():
     )
     worker = start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
     try:
-        running = engine.run(time.sleep, [0.1] * 300, scheduler=address)
-        next(running)
-        service.kill()
-        with pytest.raises(InputError, match="scheduler: the connection to it was lost"):
-            list(running)
+        with engine.on(address):
+            running = engine.run(time.sleep, [0.1] * 300)
+            next(running)
+            service.kill()
+            with pytest.raises(InputError, match="scheduler: the connection to it was lost"):
+                list(running)
     finally:
         for process in (worker, service):
             process.kill()

@@ -1,11 +1,14 @@
 """Killed at any moment, two audits in one folder, hostile code: nothing is damaged, or run unasked."""
 
 import json
+import random
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -111,6 +114,78 @@ def test_a_killed_campaign_loses_nothing(kills, tmp_path):
     if kills == 100:
         assert counts["finished"] >= 5
         assert counts["partial"] >= 20
+
+
+MECHANISM = """
+import numpy as np
+
+def release(data, size, rng):
+    return np.asarray(data).sum() + rng.laplace(0, 1, size)
+"""
+
+
+def killed(folder, arguments, steps, rng):
+    """Start a command and kill it some time after its checkpoint has grown; whether that was before its end.
+
+    What was in the checkpoint stays in it until the result is saved.
+    """
+    before = steps.read_bytes() if steps.exists() else b""
+    before = before[: before.rfind(b"\n") + 1]
+    process = subprocess.Popen(
+        [SCRIPT, *map(str, arguments)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    while process.poll() is None and not (steps.exists() and steps.stat().st_size > len(before)):
+        time.sleep(0.005)
+    time.sleep(rng.uniform(0, 0.3))
+    process.kill()
+    _, errors = process.communicate()
+    assert process.returncode in (0, 1, -signal.SIGKILL), errors
+    assert not steps.exists() or steps.read_bytes().startswith(before)
+    return steps.exists()
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_killed_audit_goes_on_after_its_last_step(kills, tmp_path):
+    """The same command, killed again and again: its record is that of one run of its sizes."""
+    (tmp_path / "mine.py").write_text(MECHANISM)
+    rng, steps, ended = random.Random(5), tmp_path / "c", 0
+    command = [
+        "audit", "mine.py:release", "--epsilon", 1, "--budget", 1, "--curve", "--seed", 3,
+        "--json", "r.json", "--checkpoint", "c",
+    ]  # fmt: skip
+    for _ in range(kills):
+        if not killed(tmp_path, command, steps, rng):
+            ended += 1
+            assert run(tmp_path, "verify", "r.json").returncode == 0
+            (tmp_path / "r.json").unlink()
+    last = run(tmp_path, *command)
+    assert last.returncode == 0, last.stderr
+    assert not steps.exists()
+    again = run(tmp_path, "verify", "r.json", "--rerun")
+    assert again.returncode == 0, again.stderr
+    if kills == 20:
+        assert ended >= 1  # attempts add up, although each was killed before its end
+
+
+def test_an_interrupted_report_goes_on_within_an_audit(tmp_path):
+    folder = tmp_path / "out" / "tree-sum"
+    command = ["report", "--only", "tree-sum", "--out", "out", "--workers", 1]
+    assert killed(tmp_path, command, folder / "audit.checkpoint", random.Random(1))
+    killed(tmp_path, [*command, "--resume"], folder / "audit.checkpoint", random.Random(1))
+    done = run(tmp_path, *command, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["record.html", "record.json"]
+    assert run(tmp_path, "verify", folder / "record.json", "--rerun").returncode == 0
+
+
+@pytest.mark.slow
+def test_an_interrupted_kill_table_goes_on(tmp_path):
+    command = ["mutants", "--only", "tree-sum", "--workers", 1, "--json", "m.json", "--checkpoint", "c"]
+    assert killed(tmp_path, command, tmp_path / "c", random.Random(2))
+    assert killed(tmp_path, command, tmp_path / "c", random.Random(3))
+    assert run(tmp_path, *command).returncode == 0
+    assert run(tmp_path, "verify", "m.json", "--rerun").returncode == 0
+    assert not (tmp_path / "c").exists()
 
 
 WRITER = """

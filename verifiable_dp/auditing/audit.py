@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate, claims
+from verifiable_dp import _validate, checkpoint, claims
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import drafts, groups, registry
@@ -157,8 +158,8 @@ def _ladder(
     curve: bool = False,
 ) -> tuple[list[Check], alignment.Found, blackbox.Selected, list[Pair]]:
     """All rungs, whatever the first one says."""
-    check, found = _align(subject, examples, seed, timed=True)
-    law = laws.check(subject.algorithm, subject.pairs, subject.claim)
+    check, found = checkpoint.kept("alignment", lambda: _align(subject, examples, seed, timed=True))
+    law = checkpoint.kept("law", lambda: laws.check(subject.algorithm, subject.pairs, subject.claim))
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
     black_box, chosen, ranked = sequential.conduct(
         sampler,
@@ -513,7 +514,8 @@ def audit_algorithm(
     examples = int(pinned["examples"]) if pinned else size.examples
     repeats = int(pinned["repeats"]) if pinned else size.repeats
     if pairs is None:
-        subject = replace(subject, pairs=[*subject.pairs, *_searched(subject, plan)])
+        searched = checkpoint.kept("worst pairs", lambda: _searched(subject, plan))
+        subject = replace(subject, pairs=[*subject.pairs, *searched])
     event = subject.claim
     if group is not None:
         subject = _grouped(subject, group, pairs, seed)
@@ -526,7 +528,8 @@ def audit_algorithm(
     power: dict[str, Any] | None = None
     if subject.exact:
         progress("alignment and exact bounds")
-        checks, power, counterexamples = _exact_ladder(subject, subject.exact, examples, seed)
+        rungs = functools.partial(_exact_ladder, subject, subject.exact, examples, seed)
+        checks, power, counterexamples = checkpoint.kept("exact bounds", rungs)
     else:
         progress("alignment and black box")
         checks, found, chosen, best = _ladder(
@@ -544,7 +547,8 @@ def audit_algorithm(
     words = [pair.describe() for pair in subject.pairs]
     if game and all(c.verdict != "refuted" for c in checks):
         progress("interactive adversaries")
-        played = _interactive(
+        play_games = functools.partial(
+            _interactive,
             subject,
             game,
             seed=seed,
@@ -553,6 +557,7 @@ def audit_algorithm(
             confidence=confidence,
             tests=tests,
         )
+        played = checkpoint.kept("interactive adversaries", play_games)
         checks, counterexamples = [*checks, *played.checks], [*counterexamples, *played.counterexamples]
         words += played.words
     if not subject.exact and all(c.verdict != "refuted" for c in checks):
@@ -564,30 +569,37 @@ def audit_algorithm(
         statistics = checks[0].statistics
         unit = float(statistics["max_cost"])
         walked = AlgorithmSampler(subject.algorithm, claim.observe, seed).compared
+        measure = functools.partial(
+            powers.of_black_box,
+            less_noise,
+            best,
+            # The power at a sixteenth of the runs is a careful statement for all of them.
+            plan if not walked else replace(plan, select=plan.select // _WALK, test=plan.test // _WALK),
+            claim,
+            true_epsilon=lambda factor: factor * unit,
+            seed=seed,
+            workers=workers,
+            alpha=alpha / tests,
+            # Where alignment is exact the black box's power is a second opinion.
+            repeats=1 if statistics["visible"] else repeats,
+        )
         power = powers.stated(
-            powers.of_black_box(
-                less_noise,
-                best,
-                # The power at a sixteenth of the runs is a careful statement for all of them.
-                plan if not walked else replace(plan, select=plan.select // _WALK, test=plan.test // _WALK),
-                claim,
-                true_epsilon=lambda factor: factor * unit,
-                seed=seed,
-                workers=workers,
-                alpha=alpha / tests,
-                # Where alignment is exact the black box's power is a second opinion.
-                repeats=1 if statistics["visible"] else repeats,
-            ),
+            checkpoint.kept("power", measure),
             checks[0],
             claim,
-            None if claim.observe == "releases" else _law_power(subject),
+            None
+            if claim.observe == "releases"
+            else checkpoint.kept("power of the law", lambda: _law_power(subject)),
         )
     entries = []
     if mutants and auditor is not None and algorithm.claim is not None:
         for mutant in auditor.mutants:
             if mutant.breaks == "privacy":
                 progress(f"mutant: {mutant.name}")
-                entries.append(_mutant_entry(subject, mutant, plan, examples, seed, workers, alpha))
+                entry = functools.partial(
+                    _mutant_entry, subject, mutant, plan, examples, seed, workers, alpha
+                )
+                entries.append(checkpoint.kept("mutant", entry, mutant.name))
     covered = list(NOT_COVERED)
     if subject.exact:
         covered.append("batches of other sizes than the fewest and the most reports found")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verifiable_dp import _validate, engine
+from verifiable_dp import _validate, checkpoint, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import operators, registry
 from verifiable_dp.auditing.audit import Subject, _plan_for, _subject, _visible, aligned_pairs
@@ -345,14 +345,15 @@ def run(
     _validate.integer("seed", seed, least=0)
     cases = suite(only)
     tasks = [(case.algorithm, case.name, budget, seed) for case in cases]
-    done: dict[int, dict[str, Any]] = {}
-    seconds: dict[int, float] = {}
     clock = engine.Countdown(len(cases))
-    for number, (row, spent) in engine.run(_timed, tasks, workers=workers):
-        done[number], seconds[number] = row, round(spent, 3)
-        progress(f"mutants: {len(done)} of {len(cases)}, at {row['algorithm']}{clock.after(len(done))}")
-    order = range(len(cases))
-    return [done[i] for i in order], {cases[i].name: seconds[i] for i in order}
+
+    def ended(number: int, done: int, result: tuple[dict[str, Any], float]) -> None:
+        progress(f"mutants: {done} of {len(cases)}, at {cases[number].algorithm}{clock.after(done)}")
+
+    done = checkpoint.results("mutant", _timed, tasks, workers=workers, ended=ended)
+    return [row for row, _ in done], {
+        case.name: round(s, 3) for case, (_, s) in zip(cases, done, strict=True)
+    }
 
 
 @functools.lru_cache(maxsize=64)

@@ -52,6 +52,8 @@ def auditor(name: str) -> Auditor:
     if name not in points:
         near = difflib.get_close_matches(name, points, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
+        if name.endswith(".py"):
+            raise InputError(f"target: {name!r} is a file; say what in it is audited: {name}:NAME")
         raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(names())}{hint}")
     try:
         loaded = points[name].load()

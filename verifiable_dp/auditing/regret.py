@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate, engine, environments
+from verifiable_dp import _validate, checkpoint, engine, environments
 from verifiable_dp._validate import FloatArray, InputError
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import drafts, players, rates, registry, targets
@@ -51,13 +52,15 @@ def regret_only(
     auditor = registry.find(algorithm)
     if auditor is None:
         raise InputError(f"target: {getattr(algorithm, 'name', algorithm)} has no auditor with regret checks")
-    checks = auditor.regret(algorithm, str(budget), seed, workers)
+    measure = functools.partial(auditor.regret, algorithm, str(budget), seed, workers)
+    checks = checkpoint.kept("regret", measure)
     entries: list[dict[str, Any]] = []
     for mutant in auditor.mutants if mutants else ():
         if mutant.breaks != "regret":
             continue
         progress(f"mutant: {mutant.name}")
-        found = auditor.regret(mutant.make(algorithm), "mutant", seed, workers)
+        measure = functools.partial(auditor.regret, mutant.make(algorithm), "mutant", seed, workers)
+        found = checkpoint.kept("regret of a mutant", measure, mutant.name)
         wrong = [c for c in found if c.verdict == "contradicted"]
         entries.append(
             {

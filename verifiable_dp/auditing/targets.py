@@ -7,6 +7,7 @@ A target is named as an object, as ``file.py:name`` (its folder becomes importab
 from __future__ import annotations
 
 import copy
+import difflib
 import functools
 import hashlib
 import importlib
@@ -185,8 +186,15 @@ def load(reference: str) -> Any:
         for part in name.split("."):
             thing = getattr(thing, part)
     except AttributeError:
-        raise InputError(f"target: {place} has no {name!r}") from None
+        raise InputError(f"target: {place} has no {name!r}{_near(module, name)}") from None
     return thing
+
+
+def _near(module: Any, name: str) -> str:
+    """What may have been meant, of a module's public names."""
+    known = {n.lower(): n for n, v in vars(module).items() if callable(v) and not n.startswith("_")}
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
 def again(source: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from joblib import parallel_config
 
-from verifiable_dp import _validate, claims, engine
+from verifiable_dp import _validate, checkpoint, claims, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import drafts, groups, traced
 from verifiable_dp.auditing import power as powers
@@ -106,12 +107,8 @@ def audit_play(
         tune_runs, first = int(pinned["tune"]), int(pinned["first"])
     else:
         trial = TablePair(tables[2], 0, 0, low if tables[2][0, 0] == high else high, (low, high))
-        each = _seconds_a_run(sampler, trial)
-        # At most 18 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
-        tune_runs = int(np.clip(0.25 * size.seconds / each / (18 * 18 * 0.5), 8, 400))
-        # Where plain tables leave all runs alike, a hundred show a difference as well as thousands.
-        most = 100 if seen.deterministic else 20_000
-        first = int(np.clip(0.03 * size.seconds / each, 100, most))
+        first_sizes = functools.partial(_first_sizes, sampler, trial, size.seconds, seen.deterministic)
+        tune_runs, first = checkpoint.kept("first sizes", first_sizes)
     tune.calls = 0
     finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
     candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
@@ -133,6 +130,7 @@ def audit_play(
         if tracing and pairs is None and tracing[1].pair is not None:
             # What cost most leads the black box, then where named lines may show.
             candidates[:0] = [tracing[1].pair, *tracing[1].suspects]
+            finder.dear = tracing[1].dear(claim.epsilon)
     candidates = _grouped(sampler, candidates, group)
     levels = _Levels(alpha, confidence, tests=2 + curve, looks=2)
     progress("first look: plain neighbours")
@@ -144,10 +142,16 @@ def audit_play(
     if checks[0].verdict != "refuted":
         if pairs is None:
             progress("search for the worst neighbours")
-            candidates += _grouped(sampler, finder.tuned(), group)
+            tuned, tune.varied = checkpoint.kept("search", lambda: (finder.tuned(), tune.varied), tune_runs)
+            candidates += _grouped(sampler, tuned, group)
         if not pinned:
-            left = max(0.5 * size.seconds, size.seconds - (time.perf_counter() - started))
-            plan = _plan_by_time(_seconds_a_run(sampler, candidates[-1]), left, len(candidates), size.most)
+
+            def sizes() -> Plan:
+                left = max(0.5 * size.seconds, size.seconds - (time.perf_counter() - started))
+                each = _seconds_a_run(sampler, candidates[-1])
+                return _plan_by_time(each, left, len(candidates), size.most)
+
+            plan = checkpoint.kept("plan", sizes, len(candidates))
             if not tune.varied and pairs is None:
                 plan = Plan(24, 100, 200)
             plan = replace(plan, sequential=sequential)
@@ -189,6 +193,18 @@ def audit_play(
         notes=notes,
         seed=seed,
     )
+
+
+def _first_sizes(
+    sampler: PlaySampler, trial: TablePair, seconds: float, deterministic: bool
+) -> tuple[int, int]:
+    """Runs for each estimate of the search, and of the first look."""
+    each = _seconds_a_run(sampler, trial)
+    # At most 18 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
+    tune_runs = int(np.clip(0.25 * seconds / each / (18 * 18 * 0.5), 8, 400))
+    # Where plain tables leave all runs alike, a hundred show a difference as well as thousands.
+    most = 100 if deterministic else 20_000
+    return tune_runs, int(np.clip(0.03 * seconds / each, 100, most))
 
 
 def _seconds_a_run(sampler: PlaySampler, pair: TablePair) -> float:
@@ -314,7 +330,8 @@ def _user_power(
     if not getattr(sampler.function, "scalable", True):
         return None
     progress("power on mutants with less noise")
-    power = powers.of_black_box(
+    measure = functools.partial(
+        powers.of_black_box,
         lambda factor: replace(sampler, factor=1 / factor),
         pairs,
         plan,
@@ -325,6 +342,7 @@ def _user_power(
         alpha=levels.alpha / levels.tests,
         repeats=repeats,
     )
+    power = checkpoint.kept("power", measure)
     if power is None:
         return None
     return {
@@ -461,13 +479,17 @@ def audit_release(
     if pinned:
         plan = pinned_plan(pinned)
     else:
-        worlds = candidates[0].worlds()
-        each = _measure(lambda n: sampler.values(worlds[0], (TUNE,), np.arange(n, dtype=np.int64)), 256)
-        # Most of the time goes into scores, not into draws: a million a side take about a second.
-        most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
-        plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
-        kept = min(sampler.draws_kept(candidates[0], plan.test), plan.test // 2)
-        plan = replace(plan, select=max(plan.select, kept))
+
+        def sizes() -> Plan:
+            worlds = candidates[0].worlds()
+            each = _measure(lambda n: sampler.values(worlds[0], (TUNE,), np.arange(n, dtype=np.int64)), 256)
+            # Most of the time goes into scores, not into draws: a million a side take about a second.
+            most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
+            plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
+            kept = min(sampler.draws_kept(candidates[0], plan.test), plan.test // 2)
+            return replace(plan, select=max(plan.select, kept))
+
+        plan = checkpoint.kept("plan", sizes)
         if seen.deterministic:
             plan = Plan(24, 100, 200)
         plan = replace(plan, sequential=sequential)
@@ -567,19 +589,24 @@ def _audit_mechanism(function: Any, *, numerics: bool, **options: Any) -> dict[s
     draft = audit_release(function, **{**options, **shares})
     options.get("progress", silent)("last bits of the outputs")
     claim, seed = draft["claim"], draft["seed"]
-    check, chosen = bits.check(
-        ReleaseSampler(function, seed),
-        data_pairs(function, options.get("bounds", (0.0, 1.0)), options.get("pairs")),
-        bits.sizes(draft["plan"]["select"], draft["plan"]["test"]),
-        epsilon=claim["epsilon"],
-        delta=claim["delta"],
-        seed=seed,
-        workers=options.get("workers", 1),
-        tests=1,
-        **shares,
-    )
-    draft["checks"].append(check.as_dict())
-    draft["counterexamples"] += drafts.counterexamples([check], {}, chosen)
+
+    def measure() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        check, chosen = bits.check(
+            ReleaseSampler(function, seed),
+            data_pairs(function, options.get("bounds", (0.0, 1.0)), options.get("pairs")),
+            bits.sizes(draft["plan"]["select"], draft["plan"]["test"]),
+            epsilon=claim["epsilon"],
+            delta=claim["delta"],
+            seed=seed,
+            workers=options.get("workers", 1),
+            tests=1,
+            **shares,
+        )
+        return check.as_dict(), drafts.counterexamples([check], {}, chosen)
+
+    row, found = checkpoint.kept("last bits", measure)
+    draft["checks"].append(row)
+    draft["counterexamples"] += found
     draft["plan"] |= {"alpha": alpha, "confidence": confidence, "numerics": True}
     draft["confidence"] = confidence
     draft["not_covered"] = [line for line in draft["not_covered"] if line != IDEALISED]

@@ -20,6 +20,7 @@ from verifiable_dp import adversaries
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.adversaries import FEATURES, Strategy
 from verifiable_dp.algorithm import Algorithm
+from verifiable_dp.checkpoint import holds
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import alignment, blackbox
 from verifiable_dp.evidence.alignment import TOLERANCE, Found, plain
@@ -325,6 +326,7 @@ def black_box(
 # ---------------------------------------------------------------- both, as a part of an audit
 
 
+@holds
 @dataclass(frozen=True)
 class Played:
     """What an audit gets from the interactive game.

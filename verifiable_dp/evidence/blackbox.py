@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import delayed
 
-from verifiable_dp import engine
+from verifiable_dp import checkpoint, engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, play
 from verifiable_dp.evidence import statistics as exact
@@ -31,6 +31,7 @@ PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own random
 SEQUENTIAL = 16
 
 
+@checkpoint.holds
 @dataclass(frozen=True)
 class Plan:
     """Sizes of an audit, in runs a side; with the seed they determine every count.
@@ -187,18 +188,13 @@ def shards(count: int, size: int) -> list[IntArray]:
     return [np.arange(i, min(i + size, count), dtype=np.int64) for i in range(0, count, size)]
 
 
-def _map(tasks: Sequence[Any], workers: int) -> list[Any]:
-    """Results of delayed calls, in order."""
-    return engine.ordered(engine.called, tasks, workers=workers)
-
-
 def gather(
     sampler: Sampler, pair: Any, stage: int, number: int, runs: int, workers: int
 ) -> tuple[Observation, Observation]:
     """`runs` runs on each input of a pair."""
     parts = shards(runs, sampler.shard)
     tasks = [delayed(sampler.sample)(pair, world, stage, number, part) for world in (0, 1) for part in parts]
-    seen = _map(tasks, workers)
+    seen = engine.ordered(engine.called, tasks, workers=workers)
     left = join(seen[: len(parts)])
     del seen[: len(parts)]  # memory: the parts of a world go before the other world's are joined
     return left, join(seen)
@@ -229,8 +225,10 @@ def count(
         for part in shards(size, sampler.shard):
             tasks.append(delayed(_hits)(sampler, pair, world, number, part + starts[world], event, stage))
             owner.append(world)
+    asked = (stage, number, sizes, starts, event.describe())
+    found_hits = checkpoint.results("count", engine.called, tasks, *asked, workers=workers)
     hits = [0, 0]
-    for world, found in zip(owner, _map(tasks, workers), strict=True):
+    for world, found in zip(owner, found_hits, strict=True):
         hits[world] += found
     return hits[0], hits[1]
 
@@ -300,11 +298,20 @@ def select(
     level: float = LEVEL,
 ) -> tuple[list[Selected], list[int]]:
     """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`)."""
-    ranked = rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
-    chosen = []
-    for i in ranked[: max(plan.keep, plan.finalists)]:
+
+    def ranking() -> list[int]:
+        return rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
+
+    def event(i: int) -> Event:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
-        chosen.append(Selected(i, pairs[i], choose(*seen, delta=delta, test_runs=plan.test, level=level)))
+        return choose(*seen, delta=delta, test_runs=plan.test, level=level)
+
+    ranked = checkpoint.kept("rank", ranking, len(pairs), plan, among)
+    finalists = ranked[: max(plan.keep, plan.finalists)]
+    chosen = [
+        Selected(i, pairs[i], checkpoint.kept("event", functools.partial(event, i), i, plan))
+        for i in finalists
+    ]
     chosen.sort(key=lambda selected: selected.event.promise, reverse=True)
     return chosen[: plan.keep], ranked
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from verifiable_dp.checkpoint import holds
+
 PRIVACY_VERDICTS = ("refuted", "not_refuted", "inconclusive")
 REGRET_VERDICTS = ("consistent", "contradicted", "vacuous", "inconclusive")
 
@@ -27,6 +29,7 @@ def judge(kind: str) -> Callable[[Judge], Judge]:
     return register
 
 
+@holds
 @dataclass(frozen=True)
 class Check:
     """One check of a record.

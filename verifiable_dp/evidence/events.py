@@ -17,6 +17,7 @@ from scipy.special import betaincinv
 from scipy.stats import norm
 
 from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.checkpoint import holds
 from verifiable_dp.evidence import learning
 from verifiable_dp.evidence.observations import (
     Observation,
@@ -48,6 +49,7 @@ _SCREEN = 20_000  # rows a side on which all scores are learnt and compared; the
 _FINALISTS = 4
 
 
+@holds
 @dataclass(frozen=True)
 class Event:
     """The runs whose score is at least a threshold.

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.checkpoint import holds
 from verifiable_dp.evidence.observations import Observation, whole
 
 
@@ -33,6 +34,7 @@ class Score(Protocol):
 # ---------------------------------------------------------------- features of outputs
 
 
+@holds
 @dataclass(frozen=True)
 class Feature:
     """A number computed from the numeric columns.
@@ -115,6 +117,7 @@ def _order(seen: Observation) -> IntArray:
 # ---------------------------------------------------------------- scores
 
 
+@holds
 @dataclass(frozen=True)
 class Likelihood:
     """The exact log-likelihood ratio of the transcript."""
@@ -132,6 +135,7 @@ class Likelihood:
         return "log-likelihood ratio of the released values"
 
 
+@holds
 @dataclass(frozen=True)
 class Column:
     """One number itself; NaN scores lowest."""
@@ -148,6 +152,7 @@ class Column:
         return self.feature.describe() if self.sign > 0 else f"-({self.feature.describe()})"
 
 
+@holds
 @dataclass(frozen=True)
 class Codes:
     """Estimated log ratio of each value of a discrete column.
@@ -178,6 +183,7 @@ class Codes:
         return f"log ratio of {self.name} ({len(self.values)} values)"
 
 
+@holds
 @dataclass(frozen=True)
 class Departure:
     """Estimated log ratio of the first prefix at which a run leaves the commonest path.
@@ -213,6 +219,7 @@ class Departure:
         return f"log ratio of the place at which the commonest path is left ({len(self.names)} prefixes)"
 
 
+@holds
 @dataclass(frozen=True)
 class Binned:
     """Sum over numeric columns of the estimated log ratio of their bins, by groups of a discrete column."""
@@ -250,6 +257,7 @@ class Binned:
         return f"log ratio of {what}" + (f" given {self.group.name}" if self.group else "")
 
 
+@holds
 @dataclass(frozen=True)
 class Logistic:
     """Logistic regression on numbers, their squares, their sizes and on whether they are missing.
@@ -283,6 +291,7 @@ class Logistic:
         return f"logistic regression on {_listed(self.columns)}"
 
 
+@holds
 @dataclass(frozen=True)
 class Boosted:
     """Boosted trees of pairs of columns, as tables.

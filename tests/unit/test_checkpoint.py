@@ -1,0 +1,482 @@
+"""Checkpoints: results as data, files that are torn or foreign, and audits that are broken off anywhere."""
+
+import errno
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import verifiable_dp as vdp
+from verifiable_dp import api, checkpoint, engine
+from verifiable_dp.auditing import identity
+from verifiable_dp.evidence import events, learning, scores
+from verifiable_dp.evidence.observations import Observation
+from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.reporting import blocks
+from verifiable_dp.reporting.verify import verify
+
+# ---------------------------------------------------------------- results as data
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+NESTED = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text() | st.tuples(st.integers(), st.integers()), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+def through(value):
+    """As a file gives it back."""
+    return checkpoint.unpacked(json.loads(json.dumps(checkpoint.packed(value))))
+
+
+@given(NESTED)
+def test_plain_values_come_back_with_their_types(value):
+    back = through(value)
+    assert back == value
+    assert repr(back) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([0.1, -0.0, np.nan, np.inf, 5e-324]),
+        np.arange(6, dtype=np.int32).reshape(2, 3),
+        np.zeros((0, 2)),
+        np.array([True, False]),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    ],
+)
+def test_arrays_come_back_to_the_last_bit(array):
+    back = through({"x": array})["x"]
+    assert back.dtype == array.dtype
+    assert back.shape == array.shape
+    assert back.tobytes() == np.ascontiguousarray(array).tobytes()
+    back[...] = 0  # may be written to, as the original
+
+
+def test_numbers_of_numpy_become_plain_ones():
+    assert type(through(np.int64(3))) is int
+    assert type(through(np.float64(0.5))) is float
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        TablePair(np.zeros((3, 2)), 1, 0, 1.0),
+        StreamPair(np.zeros(3), 1, 1.0, 2, (0.0, 1.0)),
+        GroupPair(np.zeros((3, 2)), [(0, 0, 1.0), (1, 1, 1.0)]),
+        UserPair(np.zeros((3, 2)), np.array([0, 1, 0]), 0, np.ones((2, 2))),
+    ],
+)
+def test_pairs(pair):
+    back = through([pair])[0]
+    assert type(back) is type(pair)
+    assert back.as_dict() == pair.as_dict()
+
+
+def _observed(shift: float) -> Observation:
+    rng = np.random.default_rng(int(10 * shift))
+    first, second = rng.laplace(shift, 1, 4000), rng.laplace(0, 1, 4000)
+    first[:100] = np.nan
+    return Observation(
+        4000,
+        {"prefix of 1": rng.integers(0, 3, 4000), "prefix of 2": rng.integers(0, 9, 4000)},
+        {"output 1": first, "output 2": second},
+    )
+
+
+def test_every_kind_of_score_scores_the_same():
+    """All score classes are registered: one that is forgotten would end an audit with a checkpoint."""
+    left, right = _observed(0.0), _observed(1.0)
+    features = learning.features(left)
+    made = [
+        scores.Likelihood(),
+        scores.Column(features[0], -1),
+        learning.learn_codes("prefix of 2", left, right),
+        scores.Departure(("prefix of 1", "prefix of 2"), np.array([1, 4]), np.array([0.5, 0.0, -0.5])),
+        learning.learn_bins(left, right, columns=features, group="prefix of 1"),
+        learning.learn_logistic(left, right, columns=features),
+        learning.learn_boosted(left, right, columns=features, group="prefix of 1"),
+    ]
+    classes = {
+        thing for thing in vars(scores).values() if isinstance(thing, type) and hasattr(thing, "describe")
+    }
+    assert {type(score) for score in made} == classes - {scores.Feature, scores.Score}
+    for score in made:
+        event = events.Event(score, 0.25, True, 0.1, (0.5, 0.25), 4000)
+        back = through(event)
+        assert back.describe() == event.describe()
+        assert np.array_equal(back.score(right), score(right), equal_nan=True)
+        assert back.hits(right) == event.hits(right)
+
+
+@pytest.mark.parametrize("value", [object(), {"x": {1, 2}}, np.array(["a"]), np.array([object()]), 1j, print])
+def test_other_things_are_refused(value):
+    with pytest.raises(TypeError, match="a checkpoint cannot hold"):
+        checkpoint.packed(value)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"class": ["Popen", {"args": ["true"]}]},
+        {"class": ["os.system", {"command": "true"}]},
+        {"array": ["O", [1], "AAAA"]},
+        {"array": ["<f8", [10], "AAAA"]},
+        {"a": 1, "b": 2},
+        {"pickle": "gASVAAAA"},
+    ],
+)
+def test_what_is_not_ours_makes_nothing(stored):
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        checkpoint.unpacked(stored)
+
+
+# ---------------------------------------------------------------- files
+
+OF = {"target": "x", "seed": 3}
+
+
+class Cut(Exception):
+    """Stands for a kill."""
+
+
+def three(calls, fail_at=None):
+    """Three steps, the second with a step and two tasks within it."""
+
+    def step(name, value):
+        def compute():
+            calls.append(name)
+            if name == fail_at:
+                raise Cut
+            return value
+
+        return checkpoint.kept(name, compute, 1)
+
+    def outer():
+        inner = step("inner", (1.5, math.nan))
+        return [inner, sum(checkpoint.results("tasks", _double, [1, 2]))]
+
+    return [step("a", {"x": 1}), checkpoint.kept("outer", outer), step("a", "again")]
+
+
+def _double(x):
+    return 2 * x
+
+
+def said():
+    lines = []
+    return lines, lines.append
+
+
+def test_steps_are_kept_and_nested_ones_are_found_again(tmp_path):
+    path, calls = tmp_path / "c", []
+    with pytest.raises(Cut), checkpoint.at(path, lambda: OF, print):
+        three(calls, fail_at="inner")
+    assert calls == ["a", "inner"]
+    lines, say = said()
+    with checkpoint.at(path, lambda: OF, say):
+        result = three(calls)
+    assert calls == ["a", "inner", "inner", "a"]
+    assert lines == ["checkpoint: going on after 1 finished steps"]
+    with checkpoint.at(path, lambda: OF, print) as steps:
+        assert repr(three(calls)) == repr(result)
+        assert steps.found == 6  # a, inner, two tasks, outer, a
+    assert len(calls) == 4
+    assert checkpoint.kept("outside", lambda: 7) == 7
+
+
+def test_a_step_that_was_asked_for_something_else_is_made_again(tmp_path):
+    with checkpoint.at(tmp_path / "c", lambda: OF, print):
+        assert checkpoint.kept("n", lambda: 1, "ten runs") == 1
+    with checkpoint.at(tmp_path / "c", lambda: OF, print):
+        assert checkpoint.kept("n", lambda: 2, "twenty runs") == 2
+    with checkpoint.at(tmp_path / "c", lambda: OF, print):  # the last word counts
+        assert checkpoint.kept("n", lambda: 3, "twenty runs") == 2
+
+
+def test_a_file_torn_at_any_byte_gives_what_is_whole(tmp_path):
+    path = tmp_path / "c"
+    with checkpoint.at(path, lambda: OF, print):
+        whole = three([])
+    content = path.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(content) if byte == ord("\n")]
+    for size in range(0, len(content) + 1, 7):
+        path.write_bytes(content[:size])
+        with checkpoint.at(path, lambda: OF, print) as steps:
+            assert steps.found == max(sum(end <= size for end in ends) - 1, 0)
+            assert repr(three([])) == repr(whole)
+    path.write_bytes(content)
+
+
+def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
+    """Negative control of the sums: the same edit with a right sum is believed."""
+    path = tmp_path / "c"
+    with checkpoint.at(path, lambda: OF, print):
+        three([])
+    lines = path.read_bytes().splitlines(keepends=True)
+    edited = lines[1].replace(b'["x",1]', b'["x",2]')
+    assert edited != lines[1]
+    path.write_bytes(b"".join([lines[0], edited, *lines[2:]]))
+    with checkpoint.at(path, lambda: OF, print) as steps:
+        assert steps.found == 0
+        assert three([])[0] == {"x": 1}
+    row = json.loads(edited)
+    row.pop("sum")
+    text = checkpoint._text(row)
+    sealed = text[:-1] + f',"sum":"{checkpoint._sum(text)}"}}\n'.encode()
+    path.write_bytes(b"".join([lines[0], sealed, *lines[2:]]))
+    with checkpoint.at(path, lambda: OF, print):
+        assert three([])[0] == {"x": 2}
+
+
+@pytest.mark.parametrize("content", [b"my thesis\n", b'{"format":"other"}\n', b"\x00" * 100, b"[" * 100_000])
+def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
+    path = tmp_path / "c"
+    path.write_bytes(content)
+    with pytest.raises(vdp.InputError, match="is no checkpoint; nothing was changed in it"):
+        checkpoint.Checkpoint(path, OF, print)
+    assert path.read_bytes() == content
+
+
+def test_hostile_lines_are_no_steps(tmp_path):
+    path = tmp_path / "c"
+    with checkpoint.at(path, lambda: OF, print):
+        three([])
+    good = path.read_bytes()
+    for bad in (b"[" * 200_000 + b"\n", b'{"step":1}\n', b"null\n", b"\xff\xfe\n", b'{"sum":[]}\n'):
+        path.write_bytes(good + bad)
+        with checkpoint.at(path, lambda: OF, print) as steps:
+            assert steps.found == 6
+        assert path.read_bytes() == good
+
+
+def test_another_audit_is_refused_and_a_run_of_many_begins_anew(tmp_path):
+    path = tmp_path / "c"
+    with checkpoint.at(path, lambda: OF, print):
+        three([])
+    with (
+        pytest.raises(checkpoint.OtherAuditError, match="of another audit"),
+        checkpoint.at(path, lambda: {**OF, "seed": 4}, print),
+    ):
+        pass
+    assert path.stat().st_size > 0
+
+    def make(where):
+        with checkpoint.at(where, lambda: {**OF, "seed": 4}, print) as steps:
+            return None if steps is None else steps.found
+
+    assert checkpoint.attempt(make, path) == 0
+    path.write_bytes(b"not ours")
+    assert checkpoint.attempt(make, path) is None
+    assert path.read_bytes() == b"not ours"
+
+
+def test_only_one_audit_at_a_time(tmp_path):
+    path = tmp_path / "c"
+    with (
+        checkpoint.at(path, lambda: OF, print),
+        pytest.raises(vdp.InputError, match="in use by another audit"),
+    ):
+        checkpoint.Checkpoint(path, OF, print)
+    checkpoint.Checkpoint(path, OF, print).close()
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(vdp.InputError, match=r"checkpoint: .* cannot be written"):
+        checkpoint.Checkpoint(tmp_path / "no" / "c", OF, print)
+
+
+def test_a_full_disk_ends_the_keeping_and_not_the_audit(tmp_path, monkeypatch):
+    lines, say = said()
+    path = tmp_path / "c"
+    with checkpoint.at(path, lambda: OF, say) as steps:
+        assert checkpoint.kept("a", lambda: 1) == 1
+
+        class Full:
+            def __init__(self, file):
+                self._file = file
+
+            def __getattr__(self, name):
+                return getattr(self._file, name)
+
+            def flush(self):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(steps, "_file", Full(steps._file))
+        assert [checkpoint.kept("b", lambda: 2), checkpoint.kept("b", lambda: 3)] == [2, 3]
+        monkeypatch.undo()
+    assert len(lines) == 1
+    assert "No space left on device; going on" in lines[0]
+    with checkpoint.at(path, lambda: OF, print) as steps:
+        assert steps.found == 1
+
+
+def test_results_of_several_workers_are_the_same(tmp_path):
+    with checkpoint.at(tmp_path / "c", lambda: OF, print):
+        assert checkpoint.results("t", _double, list(range(20)), workers=2) == [2 * i for i in range(20)]
+    with checkpoint.at(tmp_path / "c", lambda: OF, print) as steps:
+        assert steps.found == 20
+        assert checkpoint.results("t", None, list(range(20)), workers=1) == [2 * i for i in range(20)]
+
+
+# ---------------------------------------------------------------- identity
+
+
+def test_an_audit_is_known_by_target_code_and_options(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def release(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
+    name = f"{file}:release"
+
+    def known(**asked):
+        thing, called = api.resolve(name)
+        return identity.of(thing, called, {"seed": 0, **asked})
+
+    first = known()
+    assert known() == first
+    assert known(seed=1) != first
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    assert known() != first
+    one, other = vdp.make("ucb1", n_arms=2, horizon=10), vdp.make("ucb1", n_arms=2, horizon=11)
+    assert identity.of(one, "ucb1", {}) != identity.of(other, "ucb1", {})
+
+
+def test_code_that_is_not_known_by_its_name_is_refused(tmp_path):
+    def local(data, size, rng):
+        return data + rng.laplace(0, 1, size)
+
+    for target in (local, lambda data, size, rng: rng.laplace(0, 1, size)):
+        with pytest.raises(vdp.InputError, match=r"checkpoint goes with .* whose code cannot be told"):
+            vdp.audit(target, epsilon=1, budget=1, checkpoint=tmp_path / "c")
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- audits that are broken off
+
+MECHANISM = """
+import numpy as np
+
+def release(data, size, rng):
+    return np.sum(data) + rng.laplace(0, 1, size)
+
+def play_many(rewards, n_runs, rng):
+    half = len(rewards) // 2
+    arms = np.tile(np.arange(len(rewards)) % 2, (n_runs, 1))
+    sums = rewards[:half].sum(axis=0) + rng.laplace(0, 1, (n_runs, 2))
+    arms[:, half:] = sums.argmax(axis=1)[:, None]
+    return arms
+
+def play(rewards, rng):
+    return play_many(rewards, 1, rng)[0]
+"""
+
+
+def core(record):
+    """What of a record does not name the run."""
+    return blocks.without_run(record)
+
+
+def broken_off(monkeypatch, path, audit, after):
+    """Run an audit that is cut after so many steps; None if it ended before."""
+    left = iter(range(after))
+
+    def keep(self, step, asked, result, own=checkpoint.Checkpoint.keep):
+        if next(left, None) is None:
+            raise Cut
+        own(self, step, asked, result)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint.Checkpoint, "keep", keep)
+        try:
+            return audit(checkpoint=path)
+        except Cut:
+            return None
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("tree-sum", {}),
+        ("dp-se", {"curve": True, "mutants": False}),
+        ("dp-se", {"group": 2, "mutants": False, "sequential": True}),
+    ],
+)
+def test_an_algorithm_broken_off_anywhere_gives_the_same_record(tmp_path, monkeypatch, name, options):
+    """Negative control: a step that is changed in the file changes the record."""
+    path = tmp_path / "c"
+
+    def audit(**more):
+        return vdp.audit(name, budget=0.05, seed=5, **options, **more)
+
+    whole = audit()
+    attempts = 0
+    while (report := broken_off(monkeypatch, path, audit, 9)) is None:
+        attempts += 1
+        assert attempts < 40
+    assert attempts >= 2
+    assert json.dumps(core(report.record)) == json.dumps(core(whole.record))
+    verify(report.save(tmp_path / "out")[0])
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    number = next(i for i, line in enumerate(lines) if b'"step":"count 0"' in line)
+    row = json.loads(lines[number])
+    row.pop("sum")
+    row["value"] += 1
+    text = checkpoint._text(row)
+    lines[number] = text[:-1] + f',"sum":"{checkpoint._sum(text)}"}}\n'.encode()
+    path.write_bytes(b"".join(lines))
+    assert json.dumps(core(audit(checkpoint=path).record)) != json.dumps(core(whole.record))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("release", {}),
+        ("release", {"numerics": True}),
+        ("release", {"rho": 0.5, "epsilon": None}),
+        ("play_many", {"n_arms": 2, "horizon": 12}),
+        pytest.param("play_many", {"n_arms": 2, "horizon": 12, "sequential": True}, marks=pytest.mark.slow),
+        pytest.param("play", {"n_arms": 2, "horizon": 12}, marks=pytest.mark.slow),
+    ],
+)
+def test_a_users_code_broken_off_gives_what_its_plan_gives(tmp_path, monkeypatch, name, options):
+    """Sizes are measured in time, once; the record of all attempts is that of one run with these sizes."""
+    (tmp_path / "mine.py").write_text(MECHANISM)
+    path, target = tmp_path / "c", f"{tmp_path / 'mine.py'}:{name}"
+
+    def audit(**more):
+        return vdp.audit(target, **{"epsilon": 1.0, "budget": 0.2, "seed": 2, **options, **more})
+
+    attempts = 0
+    while (report := broken_off(monkeypatch, path, audit, 25 if name.startswith("play") else 6)) is None:
+        attempts += 1
+        assert attempts < 60
+    assert attempts >= 1
+    again = api.rerun(report.record)
+    assert again["checks"] == report.record["checks"]
+    assert again["power"] == report.record["power"]
+    assert again["counterexamples"] == report.record["counterexamples"]
+
+
+def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch):
+    path, calls = tmp_path / "c", []
+
+    def counted(function, tasks, **options):
+        calls.append(len(tasks))
+        return original(function, tasks, **options)
+
+    original = engine.run
+    whole = vdp.audit("tree-sum", budget=0.05, seed=5, checkpoint=path)
+    monkeypatch.setattr(engine, "run", counted)
+    report = vdp.audit("tree-sum", budget=0.05, seed=5, checkpoint=path)
+    assert sum(calls) == 0
+    assert core(report.record) == core(whole.record)
+    assert report.record["provenance"]["cpu_seconds"] >= whole.record["provenance"]["cpu_seconds"]
