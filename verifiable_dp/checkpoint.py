@@ -221,9 +221,10 @@ class Checkpoint:
             return step, False, None
 
     def keep(self, step: str, asked: str, result: Any) -> None:
-        """Write down what a step gave."""
+        """Write down what a step gave; what `packed` does not take is left to be made again."""
         cpu = self.cpu_seconds + time.process_time() - self._began
-        self._append({"step": step, "asked": asked, "value": packed(result), "cpu": round(cpu, 3)})
+        with suppress(TypeError):
+            self._append({"step": step, "asked": asked, "value": packed(result), "cpu": round(cpu, 3)})
 
     @contextmanager
     def within(self, step: str) -> Iterator[None]:
@@ -321,7 +322,7 @@ def kept(name: str, compute: Callable[[], Result], *asked: Any) -> Result:
     name
         Of the step.
     compute
-        Gives something that `packed` takes; steps within it are kept by themselves until it is finished.
+        Gives the result, which is kept if `packed` takes it; so are steps within it.
     asked
         What the result depends on and can be said shortly: a step that was asked for something else is made
         again.

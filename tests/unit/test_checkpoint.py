@@ -320,6 +320,13 @@ def test_a_full_disk_ends_the_keeping_and_not_the_audit(tmp_path, monkeypatch):
         assert steps.found == 1
 
 
+def test_a_result_of_someone_elses_class_is_made_again(tmp_path):
+    for made in ("first", "second"):
+        with checkpoint.at(tmp_path / "c", lambda: OF, print) as steps:
+            assert checkpoint.kept("theirs", lambda made=made: {made}) == {made}
+            assert steps.found == 0
+
+
 def test_results_of_several_workers_are_the_same(tmp_path):
     with checkpoint.at(tmp_path / "c", lambda: OF, print):
         assert checkpoint.results("t", _double, list(range(20)), workers=2) == [2 * i for i in range(20)]
