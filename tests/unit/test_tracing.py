@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -174,6 +175,79 @@ def test_costs_by_hand(noisy, paid):
     assert cost(done) == pytest.approx(paid, abs=1e-9)
     assert abs(done.loss.total) <= paid + 1e-9
     assert [lead.what for lead in done.leads if lead.what != "number"] == []
+
+
+@pytest.mark.parametrize(("scale", "paid"), [(1.0, 1.0), (0.5, 2.0)])
+def test_sums_by_bincount_are_sums(scale, paid):
+    def play(rewards, rng):
+        half, arms = len(rewards) // 2, np.arange(len(rewards)) % 2
+        sums = np.bincount(arms[:half], weights=rewards[np.arange(half), arms[:half]], minlength=2)
+        arms[half:] = np.argmax(sums + rng.laplace(0, scale, 2))
+        return arms
+
+    done = traced(play)
+    assert done.loss.same_output
+    assert cost(done) == pytest.approx(paid)
+    assert done.leads == []
+
+
+@pytest.mark.parametrize(
+    "winner",
+    [
+        lambda sums, noise: int((sums + noise).idxmax()),
+        lambda sums, noise: int((noise + sums).argmax()),
+        lambda sums, noise: int((sums - noise).argmax()),
+        lambda sums, noise: int(np.argmax(sums.to_numpy() + noise)),
+        lambda sums, noise: int(np.argmax(noise + sums.values)),
+    ],
+)
+@pytest.mark.parametrize(("scale", "paid"), [(1.0, 1.0), (0.5, 2.0)])
+def test_noise_meets_sums_in_pandas(winner, scale, paid):
+    """pandas keeps tracked sums as objects, and asks noise for attributes that no array has."""
+
+    def play(rewards, rng):
+        half, arms = len(rewards) // 2, np.arange(len(rewards)) % 2
+        log = pd.DataFrame({"arm": arms[:half], "reward": [rewards[t, arms[t]] for t in range(half)]})
+        arms[half:] = winner(log.groupby("arm").reward.sum(), rng.laplace(0, scale, 2))
+        return arms
+
+    done = traced(play)
+    assert done.loss.same_output
+    assert cost(done) == pytest.approx(paid)
+    assert [lead for lead in done.leads if lead.what != "number"] == []
+
+
+def test_asking_noise_what_it_is_releases_nothing():
+    def play(rewards, rng):
+        noise = rng.laplace(0, 1.0, 2)
+        assert not hasattr(noise, "_typ")
+        assert not hasattr(noise, "columns")
+        return [int((rewards[:9, 0].sum() + noise)[0] > 4)] * len(rewards)
+
+    assert cost(traced(play)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "normal", "exponential"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_nan_on_one_input_only_costs_without_bound(kind, turned):
+    def share(rewards, rng):
+        r = rewards[:20:2, 0]
+        with np.errstate(invalid="ignore"):
+            return r.sum() / (r > 0).sum() + getattr(rng, kind)(size=1)
+
+    def finite(rewards, rng):
+        return rewards[:20:2, 1].sum() / 0.5 + np.full(1, np.nan) + getattr(rng, kind)(size=1)
+
+    def play(released, rewards, rng):
+        return [int(np.isnan(released(rewards, rng)[0]))] * len(rewards)
+
+    one = TablePair(ZEROS, 0, 0, 1.0)
+    pair = TablePair(one.right, 0, 0, 0.0) if turned else one
+    paid = traced(functools.partial(play, share), pair)
+    assert cost(paid) == math.inf
+    assert paid.loss.bound == math.inf
+    # NaN on both inputs says nothing.
+    assert cost(traced(functools.partial(play, finite), TablePair(ZEROS, 0, 1, 1.0))) == 0
 
 
 def test_normal_noise_has_a_concentrated_cost():
@@ -454,6 +528,8 @@ def test_kinds_of_leads_and_their_line(decide, kind):
         lambda r: np.where(r[:, 0] > 0.5, 1, 0).sum(),
         lambda r: np.average(r[:, 0], weights=np.ones(len(r))),
         lambda r: np.dot(r[:, 0], np.ones(len(r))) + (r[:, 1] @ np.ones(len(r))),
+        lambda r: np.bincount(np.arange(len(r)) % 2, weights=r[:, 0])[1],
+        lambda r: np.bincount((4 * r[:, 0]).astype(int), minlength=5)[4],
     ],
 )
 def test_what_stays_data_leaves_no_lead(harmless):
@@ -650,6 +726,18 @@ def test_other_randomness_is_noted_and_never_accused(function, noted):
         assert "not the generator it is given" in done.statistics["notes"][0]["what"]
 
 
+def test_what_is_made_from_a_seed_is_not_said_to_be_unrepeatable():
+    def play(rewards, rng):
+        own = np.random.default_rng(int(rng.integers(2**31)))
+        return commit_with(lambda s, _: s + own.laplace(0, 1.0, 2))(rewards, rng)
+
+    done = examined(play)
+    assert done.verdict == "not_refuted"
+    (said,) = {note["what"] for note in done.statistics["notes"]}
+    assert "made from a seed" in said
+    assert "cannot be repeated" not in said
+
+
 def test_process_wide_draws_are_followed_by_their_law():
     assert cost(traced(process_wide)) == pytest.approx(1.0)
     assert cost(traced(kept)) == pytest.approx(1.0)
@@ -770,6 +858,61 @@ def test_where_lines_are_named_pairs_are_suspected():
     assert (2, 2, 0.0) in places
     assert {pair.arm for pair in found.suspects} == {2}
     assert examine(subject(all_with, n_arms=3), 1.0, pairs, seed=0, examples=5).suspects == ()
+
+
+def test_a_value_between_the_bounds_is_suspected():
+    """A half stands for no answer: whether all answered decides, which no change between the bounds shows."""
+
+    def play(rewards, rng, skipped=True):
+        asked = rewards[:8, 0]
+        answers = asked[asked != 0.5]
+        arms = [int(answers.sum() + rng.laplace() > 4)] * len(rewards)
+        return [*arms[:-1], int(skipped and len(answers) < 8)]
+
+    pairs = [TablePair(np.full((HORIZON, 2), x), 0, 0, 1.0 - x) for x in (0.0, 1.0)]
+    found = examine(subject(play), 1.0, pairs, seed=0, examples=0)
+    assert {pair.value for pair in found.suspects if (pair.left == 0).all()} == {0.5}
+    assert not check(found, 1.0).result["holds"]
+    harmless = functools.partial(play, skipped=False)
+    found = examine(subject(harmless), 1.0, pairs, seed=0, examples=0)
+    assert [pair for pair in found.suspects if pair.value == 0.5] == []
+
+
+def test_the_dearest_reward_is_told_unless_it_is_an_early_one():
+    def windows(rewards, rng, last=1.0):
+        arms = []
+        for start in range(0, HORIZON, 20):
+            scale = last if start == 40 else 1.0
+            good = rewards[start : start + 10, 0].sum() + rng.laplace(0, scale) > 5
+            arms += [0] * 10 + [int(good)] * 10
+        return arms
+
+    less = functools.partial(windows, last=0.5)
+    first = examine(subject(less), 1.0, PAIRS, seed=0, examples=0)
+    assert first.dear(1.0) == ((first.pair.round, 0),)
+    assert 40 <= first.pair.round < 50
+    assert first.dear(2.0) == ()
+    assert examine(subject(windows), 1.0, PAIRS, seed=0, examples=0).dear(1.0) == ()
+    early = examine(subject(windows), 0.5, PAIRS, seed=0, examples=0)
+    assert early.pair.round == 0
+    assert early.dear(0.5) == ()
+
+
+@pytest.mark.parametrize(("twice", "paid"), [(1, 2.0), (0, 1.0)])
+def test_a_reward_that_counts_twice_is_found_among_many(twice, paid):
+    def epochs(rewards, rng):
+        arms = []
+        for start in range(0, HORIZON, 12):
+            good = rewards[start : start + 12 + twice, 0].sum() + rng.laplace() > 6
+            arms += [0] * 11 + [int(good)]
+        return [*arms[:-1], 0]
+
+    found = examine(subject(epochs), 1.0, PAIRS, seed=0, examples=0)
+    assert cost(found.worst) == pytest.approx(paid)
+    assert found.examined <= len(PAIRS) + HORIZON
+    if twice:
+        assert found.pair.round in (12, 24, 36, 48)
+        assert found.dear(1.0) == ((found.pair.round, 0),)
 
 
 def test_shares_and_payments_name_lines():

@@ -133,6 +133,9 @@ class Search:
         K, T and the range of the rewards.
     runs
         Runs for each estimate while tuning.
+    dear
+        Rewards, as (round, arm), that are changed besides the first ones: those that tracing found to cost
+        too much.
     """
 
     play: Play
@@ -140,9 +143,11 @@ class Search:
     horizon: int
     bounds: tuple[float, float]
     runs: int
+    dear: Sequence[tuple[int, int]] = ()
     log: list[str] = field(default_factory=list)
     _first: dict[Any, IntArray] = field(default_factory=dict, repr=False)
     _responses: dict[Any, Response] = field(default_factory=dict, repr=False)
+    _tuned: list[FloatArray] = field(default_factory=list, repr=False)
 
     def candidates(self) -> list[TablePair]:
         """Pairs, the plain ones first."""
@@ -190,13 +195,14 @@ class Search:
         # What is played next may be the first arm anyway: so the last one is favoured, too.
         duels = [Duel(0, tuple(range(1, self.n_arms))), Duel(last, (0,))]
         pairs: list[TablePair] = []
+        self._tuned.clear()
         for duel in duels:
             # The path of runs that never find a difference between the arms.
             even = self.table([(self.horizon, 0.0)], duel)
             reference = self._modal(self.play(even, max(3, self.runs // 8)))
             for share in _SHARES:
                 pairs.extend(self._decided(reference, duel, share))
-        return pairs
+        return pairs + [pair for table in self._tuned for pair in self._at_dear(table)]
 
     def _decided(self, reference: IntArray, duel: Duel, share: float) -> list[TablePair]:
         """Pairs around one decision, around two in a row, and so on."""
@@ -211,6 +217,7 @@ class Search:
             # A decision often falls some rounds after what it rests on; the gap holds up to it.
             gaps = [*prefix, (when, gap), (self.horizon, 1.0 if decision == 0 else gap)]
             pairs.extend(self._around(self.table(gaps, duel), when, duel))
+            self._tuned.append(self.table([*prefix, (self.horizon, gap)], duel))
             prefix, start = [*prefix, (when, gap)], when + self.n_arms
             if when >= self.horizon - 1:
                 break
@@ -302,4 +309,14 @@ class Search:
                 base = table.copy()
                 base[rounds[0], arm] = low
                 pairs.append(TablePair(base, int(rounds[0]), arm, high, self.bounds))
+        return pairs
+
+    def _at_dear(self, table: FloatArray) -> list[TablePair]:
+        """A tuned table, its last gap kept to the end, with a dear reward at either bound."""
+        low, high = self.bounds
+        pairs = []
+        for when, arm in self.dear:
+            base = table.copy()
+            base[when, arm] = low
+            pairs.append(TablePair(base, when, arm, high, self.bounds))
         return pairs

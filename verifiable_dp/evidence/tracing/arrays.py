@@ -34,11 +34,11 @@ _POSITIONS = {
     np.argwhere,
     np.unique,
     np.digitize,
-    np.bincount,
     np.array_equal,
     np.allclose,
 }
 _LIKE = {np.zeros_like, np.empty_like, np.ones_like, np.full_like, np.shape, np.ndim, np.size}
+_NUMBERS = (np.ndarray, np.float64, np.int64)
 _SETTLED_CLASS = object.__dict__["__class__"]
 
 
@@ -734,7 +734,8 @@ class Noise:
         return self.settle().astype(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        # Code that asks what it has before it (pandas: `_typ`, `input_objs`) uses nothing of its number.
+        if name.startswith("_") or not any(hasattr(kind, name) for kind in _NUMBERS):
             raise AttributeError(name)
         return getattr(self.settle(), name)
 
@@ -873,6 +874,8 @@ class Noise:
 
 def _binary(ufunc: Any, turned: bool) -> Any:
     def operate(self: Noise, other: Any) -> Any:
+        if hasattr(type(other), "__pandas_priority__"):
+            return NotImplemented  # pandas turns it round, and brings the array that it holds
         return ufunc(other, self) if turned else ufunc(self, other)
 
     return operate
@@ -920,7 +923,7 @@ def noise_ufunc(ledger: Ledger, ufunc: Any, method: str, inputs: Any, out: Any, 
     ledger.events += 1
     if any(type(x) is Raw and x.given for x in inputs):
         ledger.read()
-    waiting = [x.as_noise() if isinstance(x, Mixed) else x for x in inputs]
+    waiting = [x.as_noise() if isinstance(x, Mixed) else _gathered(x, ledger) for x in inputs]
     if method == "__call__" and not kwargs:
         linear = _linear(ufunc, waiting)
         if linear is not None:
@@ -935,6 +938,20 @@ def noise_ufunc(ledger: Ledger, ufunc: Any, method: str, inputs: Any, out: Any, 
         kwargs = {**kwargs, "out": tuple(settled(o) for o in out)}
         kwargs["out"] = kwargs["out"] if len(kwargs["out"]) > 1 else kwargs["out"][0]
     return getattr(ufunc, method)(*plain, **kwargs)
+
+
+def _gathered(value: Any, ledger: Ledger) -> Any:
+    """Tracked numbers in an array of objects, as pandas keeps them, as one tracked array; else as it is."""
+    if type(value) is not np.ndarray or value.dtype != object:
+        return value
+    entries = value.ravel().tolist()
+    if not any(type(x) is Raw for x in entries) or any(isinstance(x, Noise | Mixed) for x in entries):
+        return value
+    try:
+        numbers = np.array([base(x) for x in entries]).reshape(value.shape)
+    except ValueError:
+        return value
+    return Raw.of(numbers, ledger, tainted(entries)) if numbers.dtype.kind in "fiub" else value
 
 
 def _linear(ufunc: Any, inputs: Any) -> Any:

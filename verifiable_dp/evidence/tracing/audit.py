@@ -6,14 +6,14 @@ import functools
 import linecache
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
-from verifiable_dp.evidence.alignment import TOLERANCE, leaving_nothing, plain
+from verifiable_dp.evidence.alignment import TOLERANCE, leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.foreign import Confirmed, confirm, plain_run
@@ -169,6 +169,16 @@ class Found:
     files: frozenset[str] = frozenset()
     suspects: tuple[TablePair, ...] = ()
 
+    def dear(self, epsilon: float) -> tuple[tuple[int, int], ...]:
+        """The reward of the worst pair, as (round, arm), if it costs more than `epsilon`.
+
+        Not if that is one of the first K rounds: on plain neighbours and on tuned ones these change anyway.
+        """
+        pair = self.pair
+        if pair is None or self.worst is None or cost(self.worst) <= epsilon * (1 + TOLERANCE):
+            return ()
+        return ((pair.round, pair.arm),) if pair.round >= pair.left.shape[1] else ()
+
 
 def cost(traced: Traced) -> float:
     """What a pair of runs costs at most; inf where the replay left the run or other actions came out."""
@@ -292,7 +302,9 @@ def examine(
                 return search.result()
     _by_place(search)
     _searched(search, seed, examples)
-    found = replace(search.result(), suspects=_suspects(subject, search, pairs, seed))
+    _elsewhere(search)
+    suspects = _suspects(subject, search, pairs, seed)
+    found = replace(search.result(), suspects=suspects)
     worst = found.worst
     if worst is not None and not worst.loss.same_output and _bare(worst) and found.pair is not None:
         found = replace(found, confirmed=subject.confirm(found.pair, found.seed))
@@ -314,6 +326,17 @@ def _drift(subject: Subject, pair: TablePair, seed: int, traced: Traced) -> str:
 
 def _by_place(search: _Search) -> None:
     """Change the rewards that the worst run saw, one at a time: which of them pays how much."""
+    rounds = _spread(search.subject.horizon, min(_MOST_PLACES, max(2, search.allowed // 3)))
+    rows = tuple(_payments(search, rounds))
+    search.best = replace(
+        search.best,
+        payments=rows,
+        attribution=tuple((row.round, row.arm, row.cost) for row in rows),
+    )
+
+
+def _payments(search: _Search, rounds: Sequence[int]) -> Iterator[Payment]:
+    """What the rewards pay that the worst run saw in these rounds."""
     best, subject = search.best, search.subject
     if best.pair is None or best.worst is None:
         return
@@ -323,31 +346,43 @@ def _by_place(search: _Search) -> None:
     except (TypeError, ValueError):
         return
     low, high = subject.bounds
-    rows = []
-    for t in _spread(len(actions), min(_MOST_PLACES, max(2, search.allowed // 3))):
-        arm = int(actions[t])
+    for t in rounds:
+        arm = int(actions[t]) if t < len(actions) else -1
         if not 0 <= arm < subject.n_arms:
             continue
         value = low if table[t, arm] - low > high - table[t, arm] else high
         traced = search.see(TablePair(table, t, arm, value, subject.bounds), seed)
         if not traced.here.failure:
-            rows.append(Payment(t, arm, cost(traced), shares(traced)))
-    search.best = replace(
-        search.best,
-        payments=tuple(rows),
-        attribution=tuple((row.round, row.arm, row.cost) for row in rows),
-    )
+            yield Payment(t, arm, cost(traced), shares(traced))
+
+
+def _elsewhere(search: _Search) -> None:
+    """Change the rewards that were left out, too, until one costs too much: one in many may count twice."""
+    paid = {payment.round for payment in search.best.payments}
+    rounds = [t for t in range(search.subject.horizon) if t not in paid]
+    left = min(_MOST_PLACES, search.allowed - search.best.examined, len(rounds))
+    if left <= 0 or search.over:
+        return
+    some = [rounds[i] for i in np.linspace(0, len(rounds) - 1, left).astype(int).tolist()]
+    for _ in _payments(search, some):
+        if search.over:
+            return
 
 
 def _suspects(
     subject: Subject, search: _Search, pairs: Sequence[TablePair], seed: int
 ) -> tuple[TablePair, ...]:
-    """Where lines are named: first rewards of arms that other actions follow from, or that pay nothing."""
+    """Where lines are named: first rewards of arms that other actions follow from, or that pay nothing.
+
+    After them, those that move to the middle of the bounds if other actions follow from that.
+    """
     if not search.leads:
         return ()
     low, high = subject.bounds
+    middle = (low + high) / 2
     arms = range(min(subject.n_arms, _ARMS))
     found: list[tuple[bool, TablePair]] = []
+    halfway: list[TablePair] = []
     left = max(_LEAST, search.allowed // 3)
     for table in _plain_tables(subject, pairs):
         first = subject.trace(
@@ -361,7 +396,16 @@ def _suspects(
             left -= 1
             if math.isinf(paid) or paid == 0:
                 found.append((paid == 0, pair))
-    return tuple(pair for _, pair in sorted(found, key=lambda row: row[0])[:_SUSPECTS])
+        if table.min() == table.max() != middle and actions and actions[0] in range(subject.n_arms):
+            halfway.append(TablePair(table, 0, int(actions[0]), middle, subject.bounds))
+    between = []
+    # A value between the bounds may mean something else than more or less: no answer, a missing one.
+    for pair in halfway[: max(left, 0)]:
+        traced = subject.trace(pair, seed)
+        if math.isinf(cost(traced)):
+            search.harmful |= traced.moved
+            between.append(pair)
+    return (*(pair for _, pair in sorted(found, key=lambda row: row[0])[:_SUSPECTS]), *between)
 
 
 def _plain_tables(subject: Subject, pairs: Sequence[TablePair]) -> list[FloatArray]:
@@ -388,7 +432,7 @@ def _spread(horizon: int, most: int) -> list[int]:
 
 def _searched(search: _Search, seed: int, examples: int) -> None:
     """hypothesis looks for a cost above epsilon; the pair that shows one is shrunk."""
-    from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+    from hypothesis import find
     from hypothesis import strategies as st
     from hypothesis.errors import NoSuchExample
 
@@ -410,19 +454,7 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
     )
     try:
         with leaving_nothing():
-            pair, own = find(
-                drawn,
-                costs_too_much,
-                settings=settings(
-                    max_examples=most,
-                    database=None,
-                    deadline=None,
-                    verbosity=Verbosity.quiet,
-                    phases=(Phase.generate, Phase.shrink),
-                    suppress_health_check=list(HealthCheck),
-                ),
-                random=random.Random(seed),
-            )
+            pair, own = find(drawn, costs_too_much, settings=searching(most), random=random.Random(seed))
     except Exception as error:  # NoSuchExample, or Flaky when the number of runs ends amid the shrinking
         if not isinstance(error, NoSuchExample) and type(error).__module__.split(".")[0] != "hypothesis":
             raise

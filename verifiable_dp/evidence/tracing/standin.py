@@ -47,6 +47,7 @@ _MATH = {
 }
 COMPILED = "what compiled code draws by itself would not be seen"
 NOT_GIVEN = "not the generator it is given: such draws cannot be repeated from its seed"
+SEEDED = "made from a seed, not the generator it is given"
 
 
 def stacked(values: Any, ledger: Ledger) -> Any:
@@ -167,9 +168,9 @@ class _Random(_Module):
         return draw
 
     def _own(self, seed: Any = None) -> Any:
-        self._ledger.note(f"draws from np.random.default_rng, {NOT_GIVEN}")
         if isinstance(seed, TrackedGenerator):
             return seed
+        self._ledger.note(f"draws from np.random.default_rng, {NOT_GIVEN if seed is None else SEEDED}")
         if tainted(seed):
             self._ledger.lead("chance", base(seed))
         plain = base(seed)

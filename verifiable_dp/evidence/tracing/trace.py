@@ -225,9 +225,17 @@ def _of_told(a: Told, b: Told, seen: set[int]) -> tuple[float, float, str]:
     return float(terms.sum()), float(np.abs(terms).sum()), wrong
 
 
+def _shift(here: FloatArray, there: FloatArray) -> FloatArray:
+    """How far exact parts move, (m,): infinitely where only one is NaN or infinite, which no noise hides."""
+    with np.errstate(invalid="ignore"):
+        moved = there - here
+    alike = (here == there) | (np.isnan(here) & np.isnan(there))
+    return np.asarray(np.where(alike, 0.0, np.where(np.isnan(moved), np.inf, moved)))
+
+
 def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float, float, float, str]:
     """Loss, bound and rho of one release; and what is wrong with a draw that is used again."""
-    shift, spread = b.exact - a.exact, a.law.spread
+    shift, spread = _shift(a.exact, b.exact), a.law.spread
     draws, wrong, fresh = a.draws.tolist(), "", np.ones(len(shift), bool)
     still = not shift.any() and np.array_equal(spread, b.law.spread)
     # What has to be added to a draw for the same release: one number for each draw, wherever it is used.
@@ -250,6 +258,7 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
         terms = a.law.log_density(a.out - a.exact) - b.law.log_density(b.out - b.exact)
     # The noise moves by what the exact part moves: to the last bit nothing where that is nothing.
     terms = np.where(np.isnan(terms) | ((shift == 0) & (spread == b.law.spread)), 0.0, terms)
+    terms = np.where(np.isinf(shift), np.inf, terms)
     scales = np.abs(spread - b.law.spread) > SAME * np.maximum(spread, b.law.spread)
     bounds = np.where(scales, np.inf, a.law.most(shift))
     normal = a.law.kind == "normal"
