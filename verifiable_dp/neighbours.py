@@ -98,7 +98,8 @@ class TablePair:
     def describe(self) -> str:
         """The difference in one line."""
         was = self.left[self.round, self.arm]
-        return f"round {self.round + 1}, arm {self.arm}: reward {was:g} against {self.value:g}"
+        words = f"round {self.round + 1}, arm {self.arm}: reward {was:g} against {self.value:g}"
+        return words + _others(self.left, self.round, self.arm)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
@@ -170,7 +171,8 @@ class StreamPair:
 
     def describe(self) -> str:
         """The difference in one line."""
-        return f"round {self.round + 1}: reward {self.left[self.round]:g} against {self.value:g}"
+        words = f"round {self.round + 1}: reward {self.left[self.round]:g} against {self.value:g}"
+        return words + _others(self.left[:, None], self.round, 0)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; equal consecutive rounds are written once, as [repeats, [reward]]."""
@@ -494,6 +496,27 @@ def _run_lengths(table: FloatArray | IntArray) -> list[list[Any]]:
     changes = np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1
     starts = np.concatenate([[0], changes, [len(table)]]).astype(int)
     return [[int(b - a), table[a].tolist()] for a, b in itertools.pairwise(starts)]
+
+
+_PARTS, _ARMS = 3, 4  # that are described
+
+
+def _others(table: FloatArray, when: int, arm: int) -> str:
+    """Rewards other than the entry that differs, where they change: pairs that differ there look alike."""
+    if len(table) == 1:
+        return ""
+    rows, beside = table.copy(), [t for t in (when + 1, when - 1) if 0 <= t < len(table)]
+    alike = [t for t in beside if (np.delete(table[t], arm) == np.delete(table[when], arm)).all()]
+    rows[when, arm] = table[(alike or beside)[0], arm]
+    starts = np.append(0, np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1)
+    parts = [_row(rows[start]) + (f" from round {start + 1}" if start else "") for start in starts[:_PARTS]]
+    return f"; others {', '.join(parts)}{', …' if len(starts) > _PARTS else ''}"
+
+
+def _row(rewards: FloatArray) -> str:
+    if (rewards == rewards[0]).all():
+        return f"{rewards[0] + 0.0:.4g}"
+    return "/".join([*(f"{reward + 0.0:.4g}" for reward in rewards[:_ARMS]), *["…"] * (len(rewards) > _ARMS)])
 
 
 def _unrolled(rows: Any) -> list[Any]:

@@ -132,7 +132,10 @@ def test_guarantees_of_other_kinds_are_not_compared(record, values, words):
         assert any(words in reason and "NIST SP 800-226" in reason for reason in found.not_comparable)
         assert not {what for what in by_what(found) if what.startswith(("epsilon_lower", "power"))}
         assert any("not comparable" in line for line in found.lines())
-    assert compare(record, changed(other, verdict="refuted")).outcome == "worse"  # that is no number
+    refuted = compare(record, changed(other, verdict="refuted"))
+    assert refuted.outcome == "not_comparable"  # of another promise
+    assert by_what(refuted)["verdict"] == ("not_refuted", "refuted", "neutral")
+    assert compare(record, changed(other, regret__verdict="contradicted")).outcome == "worse"
 
 
 def test_deltas_that_differ_are_not_compared(record):
@@ -221,11 +224,32 @@ def test_declarations_and_the_hazards_that_follow(record):
 
 
 def test_another_algorithm(record):
-    found = compare(record, load("dp-se-doubling"))
-    rows = by_what(found)
-    assert rows["target.name"] == ("dp-se", "dp-se-doubling", "neutral")
-    assert found.outcome == "same"  # checks that are gone say nothing here
-    assert compare(record, load("shuffled-linear")).outcome == "not_comparable"
+    for name in ("dp-se-doubling", "shuffled-linear", "adaptive-tree-printed", "ucb1"):
+        other = load(name)
+        for old, new in ((record, other), (other, record)):
+            found = compare(old, new)
+            assert found.outcome == "not_comparable"
+            assert {change.direction for change in found.changes} == {"neutral"}
+            names = [side["target"]["name"] for side in (old, new)]
+            assert by_what(found)["target.name"] == (*names, "neutral")
+            first, second, *rest = found.lines()
+            assert first.endswith(": not comparable")
+            assert second == f"  not comparable: they are of different targets: {names[0]} against {names[1]}"
+            assert not [line for line in rest if "worse" in line or "weaker" in line or "caught" in line]
+
+
+def test_the_same_changes_of_one_target_are_worse(record):
+    """Control of the above: only the name decides that nothing is compared."""
+    other = load("adaptive-tree-printed")
+    renamed = changed(other, target__name=record["target"]["name"])
+    assert other["verdict"] == "refuted"
+    assert compare(record, renamed).outcome == "worse"
+    assert compare(record, changed(record, target__name="another")).outcome == "not_comparable"
+
+
+def test_no_declarations_and_empty_ones_are_the_same(record):
+    found = compare(changed(record, declarations=None), changed(record, declarations={}))
+    assert (found.outcome, found.same_evidence, found.changes) == ("same", True, ())
 
 
 def test_hostile_words_stay_on_their_line(record):

@@ -240,7 +240,7 @@ def test_a_winner_that_contradicts_its_numbers_is_refused(reports, tmp_path):
 
 def test_the_page_shows_the_table_and_what_its_rows_say(reports):
     page = reports["table"].to_html()
-    part = page[page.index("theorem beside another") : page.index("Not covered")]
+    part = page[page.index("theorem beside another") : page.index("<h2>Not covered")]
     assert "Made up." in part
     assert part.count('<th scope="row">') == 4
     assert "first in 2: all of a, far lower, all of clean" in part

@@ -88,6 +88,17 @@ class Subject:
         """What the black box plays against adversaries: the small instance if it makes the same promise."""
         return self.small if self.small_epsilon == self.claim.epsilon else self.algorithm
 
+    @property
+    def instances(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What was played and the small instance; empty where it is the audited one.
+
+        A mutant's are those of the algorithm that it was made from: mutants keep the parameters.
+        """
+        whole, epsilon = self.whole, self.claim.epsilon
+        played = {} if self.algorithm is whole else drafts.instance(self.algorithm, epsilon)
+        small = {} if self.small is whole else drafts.instance(self.small, self.small_epsilon)
+        return played, small
+
     def mutated(self, mutant: Mutant) -> Subject:
         """The same audit of a mutant."""
         broken = mutant.make(self.whole)
@@ -158,7 +169,8 @@ def _ladder(
     curve: bool = False,
 ) -> tuple[list[Check], alignment.Found, blackbox.Selected, list[Pair]]:
     """All rungs, whatever the first one says."""
-    check, found = checkpoint.kept("alignment", lambda: _align(subject, examples, seed, timed=True))
+    align = functools.partial(_align, subject, examples, seed, instances=subject.instances, timed=True)
+    check, found = checkpoint.kept("alignment", align)
     law = checkpoint.kept("law", lambda: laws.check(subject.algorithm, subject.pairs, subject.claim))
     sampler = AlgorithmSampler(subject.algorithm, subject.claim.observe, seed)
     black_box, chosen, ranked = sequential.conduct(
@@ -239,6 +251,10 @@ def _interactive(
         workers=workers,
         alpha=alpha,
         confidence=confidence,
+        instances=(
+            drafts.instance(subject.small, subject.small_epsilon),
+            drafts.instance(subject.game, subject.claim.epsilon),
+        ),
     )
 
 
@@ -417,7 +433,12 @@ def _stretched(pair: Pair) -> Pair:
 
 
 def _align(
-    subject: Subject, examples: int, seed: int, *, timed: bool = False
+    subject: Subject,
+    examples: int,
+    seed: int,
+    *,
+    instances: tuple[Mapping[str, Any], Mapping[str, Any]],
+    timed: bool = False,
 ) -> tuple[Check, alignment.Found]:
     return alignment.check(
         subject.algorithm,
@@ -430,6 +451,7 @@ def _align(
         examples=examples,
         group=subject.claim.relation.size,
         timed=timed,
+        instances=instances,
     )
 
 
@@ -443,7 +465,7 @@ def _mutant_entry(
     if broken.exact:
         checks = list(broken.exact(broken.whole, broken.claim))
     elif _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
-        check, found = _align(broken, examples, seed)
+        check, found = _align(broken, examples, seed, instances=subject.instances)
         checks, worst = [check], found.worst
     if not broken.exact and all(c.verdict != "refuted" for c in checks):
         law = laws.check(broken.algorithm, broken.pairs, broken.claim)
@@ -543,7 +565,9 @@ def audit_algorithm(
             tests=tests,
             curve=curve,
         )
-        counterexamples = drafts.counterexamples(checks, found.worst, chosen, subject.pairs)
+        counterexamples = drafts.counterexamples(
+            checks, found.worst, chosen, subject.pairs, played=subject.instances[0]
+        )
     words = [pair.describe() for pair in subject.pairs]
     if game and all(c.verdict != "refuted" for c in checks):
         progress("interactive adversaries")

@@ -10,7 +10,7 @@ import numpy as np
 
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import traced
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.auditor import Auditor, Prefix
 from verifiable_dp.auditing.targets import Source
 from verifiable_dp.evidence import blackbox, curves, exact
 from verifiable_dp.evidence.check import Check
@@ -46,10 +46,25 @@ def plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
     }
 
 
+def instance(algorithm: Algorithm, epsilon: float) -> dict[str, Any]:
+    """Where a counterexample was found, and the epsilon that the audited claim comes to there."""
+    if isinstance(algorithm, Prefix):
+        return {**instance(algorithm.inner, epsilon), "rounds": algorithm.horizon}
+    return {"instance": plain_parameters(algorithm), "epsilon": epsilon}
+
+
 def counterexamples(
-    checks: Sequence[Check], worst: Mapping[str, Any], chosen: blackbox.Selected, pairs: Sequence[Any] = ()
+    checks: Sequence[Check],
+    worst: Mapping[str, Any],
+    chosen: blackbox.Selected,
+    pairs: Sequence[Any] = (),
+    *,
+    played: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """What the checks that refute have found, as a reader can run it again."""
+    """What the checks that refute have found, as a reader can run it again.
+
+    `played` says what was played where that is not the audited instance; `worst` says so itself.
+    """
     found: list[dict[str, Any]] = []
     for check in checks:
         if check.verdict != "refuted":
@@ -59,9 +74,9 @@ def counterexamples(
         elif check.kind == "tracing":
             found.append(traced.counterexample(check))
         elif check.kind == "exact":
-            found.append(exact.counterexample(check, pairs))
+            found.append({**exact.counterexample(check, pairs), **(played or {})})
         elif check.kind == "curve":
-            found.append(curves.counterexample(check, chosen.pair))
+            found.append({**curves.counterexample(check, chosen.pair), **(played or {})})
         else:
             found.append(
                 {
@@ -70,6 +85,7 @@ def counterexamples(
                     "event": check.statistics["event"],
                     "p_value": check.result["p_value"],
                     "epsilon_lower": check.result["epsilon_lower"],
+                    **(played or {}),
                 }
             )
     return found

@@ -359,6 +359,7 @@ def audit(
     workers: int = 1,
     alpha: float = blackbox.ALPHA,
     confidence: float = blackbox.CONFIDENCE,
+    instances: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
 ) -> Played:
     """Alignment of every ready strategy on the small instance; the black box, with a learnt one, on `game`.
 
@@ -378,7 +379,11 @@ def audit(
         Tests of the audit that share alpha; see `blackbox.put_to_test`.
     seed, workers, alpha, confidence
         Of the audit.
+    instances
+        What counterexamples say of `small` and of `game`; their parameters and promises if None.
     """
+    if instances is None:
+        instances = _said(small, small_epsilon), _said(game, claim.epsilon)
     align_check, found, leads = align(
         small,
         pairs(small, sizes.challenges),
@@ -388,7 +393,7 @@ def audit(
         seed=seed,
     )
     if align_check.verdict == "refuted":
-        return Played([align_check], [counterexample(align_check, found.worst, small)], [])
+        return Played([align_check], [{"check": align_check.name, **found.worst, **instances[0]}], [])
     check, chosen = black_box(
         AlgorithmSampler(game, claim.observe, seed),
         sizes,
@@ -403,19 +408,20 @@ def audit(
     refuted = []
     if check.verdict == "refuted":
         event = {
+            "check": check.name,
             "pair": chosen.pair.as_dict(),
             "event": check.statistics["event"],
             "p_value": check.result["p_value"],
             "epsilon_lower": check.result["epsilon_lower"],
         }
-        refuted = [counterexample(check, event, game)]
+        refuted = [{**event, **instances[1]}]
     return Played([align_check, check], refuted, [chosen.pair.describe()])
 
 
-def counterexample(check: Check, found: Mapping[str, Any], algorithm: Algorithm) -> dict[str, Any]:
-    """What a check found, with the instance it was found on: enough to run it again."""
+def _said(algorithm: Algorithm, epsilon: float) -> dict[str, Any]:
+    """An instance and what it promises: with what was found there, enough to run that again."""
     instance = {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in algorithm.parameters.items()
     }
-    return {"check": check.name, **found, "instance": instance}
+    return {"instance": instance, "epsilon": epsilon}

@@ -429,6 +429,7 @@ def check(
     name: str = "alignment",
     group: int = 1,
     timed: bool = False,
+    instances: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
 ) -> tuple[Check, Found]:
     """The alignment check: given pairs on the audited instance, searched ones on the small instance.
 
@@ -448,6 +449,8 @@ def check(
         Number of events in which the inputs of the search may differ.
     timed
         Whether to record how the costliest transcript of the audited instance pays over the rounds.
+    instances
+        What a transcript of the audited and of the small instance says of where it was found.
     """
     given, costliest = _NOTHING, None
     for pair in pairs:
@@ -458,12 +461,14 @@ def check(
     searched = _NOTHING
     if examples:
         searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
-    worse = searched if searched.cost / small_epsilon > given.cost / epsilon else given
     dearest = max(given.cost / epsilon, searched.cost / small_epsilon)
     largest = max(given.loss / epsilon, searched.loss / small_epsilon)
-    # A violation is shown by its shrunk example; without one, the audited instance speaks.
-    if searched.cost > small_epsilon * (1 + TOLERANCE):
-        worse = searched
+    # A violation is shown by its shrunk example; without one, the costlier instance speaks.
+    shrunk = searched.cost > small_epsilon * (1 + TOLERANCE)
+    on_small = shrunk or searched.cost / small_epsilon > given.cost / epsilon
+    worse = searched if on_small else given
+    if worse.worst:
+        worse = replace(worse, worst={**worse.worst, **instances[int(on_small)]})
     statistics: dict[str, Any] = {
         "epsilon": epsilon,
         "visible": visible,

@@ -226,7 +226,15 @@ def count(
             tasks.append(delayed(_hits)(sampler, pair, world, number, part + starts[world], event, stage))
             owner.append(world)
     asked = (stage, number, sizes, starts, event.describe())
-    found_hits = checkpoint.results("count", engine.called, tasks, *asked, workers=workers)
+    said = engine.within_stage(len(tasks))
+    found_hits = checkpoint.results(
+        "count",
+        engine.called,
+        tasks,
+        *asked,
+        workers=workers,
+        ended=lambda number, done, hits: said(done),
+    )
     hits = [0, 0]
     for world, found in zip(owner, found_hits, strict=True):
         hits[world] += found

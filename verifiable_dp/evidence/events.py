@@ -96,8 +96,10 @@ class Event:
 
     def describe(self) -> str:
         """In words."""
-        sign = "-" if self._mirror else ""
-        return f"{sign}{self.score.describe()} >= {self.cut:.6g}"
+        # Where low values are in the event, the score is negated: "-x >= -3" is said as "x <= 3".
+        low = self.score.sign < 0 if isinstance(self.score, Column) else self._mirror
+        words = self.score.feature.describe() if isinstance(self.score, Column) else self.score.describe()
+        return f"{words} <= {0.0 - self.cut:.6g}" if low else f"{words} >= {self.cut + 0.0:.6g}"
 
 
 def _wilson_lower(share: FloatArray, runs: FloatArray, z: float) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from verifiable_dp.reporting import blocks, nist
@@ -27,6 +27,7 @@ _CAUGHT = ("refuted", "contradicted")
 _PARAMETERS = ("epsilon", "delta", "rho")
 _UNIT = ("unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
+_OF_PRIVACY = ("verdict", "checks.", "mutants.")  # what is said against one claim
 
 
 @dataclass(frozen=True)
@@ -126,14 +127,16 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Difference:
     lowest, then inconclusive, vacuous and not checked), a check that held and is gone, a mutant that is no
     longer caught, and a claim that promises less or is gone. Numbers alone decide nothing.
 
-    The numbers of two records are compared only if their claims are of one measure, delta and unit of
-    privacy: guarantees that differ in these cannot be compared.
+    Records of targets with different names are not comparable: what differs is listed, and nothing of it is
+    better or worse. Of one target, privacy is compared only if both claims are of one measure, delta and unit
+    of privacy: guarantees that differ in these cannot be compared. Regret is, nevertheless.
 
     Source
     ------
     NIST SP 800-226, initial public draft, section 2.5 (hazards H05 and H06 in `nist`).
     """
-    reasons = tuple(_incomparable(old["claim"], new["claim"]))
+    others = tuple(_other_target(old, new))
+    reasons = (*others, *_incomparable(old["claim"], new["claim"]))
     found = [
         *_target(old, new),
         *_verdicts(old, new),
@@ -145,6 +148,10 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Difference:
         *_settings(old, new),
         *_declared(old, new),
     ]
+    if others:
+        found = [_undirected(change) for change in found]
+    elif reasons and old["claim"] and new["claim"]:  # a claim that is gone stays worse than one that is there
+        found = [_undirected(c) if c.what.startswith(_OF_PRIVACY) else c for c in found]
     place = first_difference(_evidence(old), _evidence(new))
     if place and not found and not reasons:
         found.append(Change(place, None, None, note="nothing that decides a verdict"))
@@ -163,7 +170,7 @@ def _evidence(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a record of any version holds beside provenance."""
     core = {key: record[key] for key in blocks.CORE if key in record and key not in _FREE}
     target = {key: value for key, value in core["target"].items() if key != "bounds"}
-    return {**core, "target": target, blocks.DECLARED: record.get(blocks.DECLARED)}
+    return {**core, "target": target, blocks.DECLARED: record.get(blocks.DECLARED) or None}
 
 
 def _side(record: Mapping[str, Any]) -> dict[str, str]:
@@ -192,6 +199,17 @@ def _measure(claim: Mapping[str, Any]) -> str:
     if "rho" in claim:
         return "zero-concentrated divergence (rho)"
     return "hockey-stick divergence (epsilon, delta)" if claim["delta"] else "max divergence (epsilon)"
+
+
+def _other_target(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    names = [str(record["target"]["name"]) for record in (old, new)]
+    if names[0] != names[1]:
+        yield f"they are of different targets: {names[0]} against {names[1]}"
+
+
+def _undirected(change: Change) -> Change:
+    """Neither better nor worse, and without the words for that."""
+    return change if change.direction == "neutral" else replace(change, direction="neutral", note="")
 
 
 def _incomparable(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[str]:

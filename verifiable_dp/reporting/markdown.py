@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.reporting import nist, tables
+from verifiable_dp.reporting import nist, plainly, tables
 from verifiable_dp.reporting.outcomes import number, numbers, power_in_words
 from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import in_words, is_baseline, is_printed, leads
+from verifiable_dp.reporting.record import in_words, is_baseline, is_printed, leads, title
 
 _EXAMPLE_ROWS = 10
 # Marks of Markdown, and $, which code hosts read as a formula.
@@ -31,6 +31,7 @@ def to_markdown(record: Mapping[str, Any]) -> str:
     """
     parts = [
         *_head(record),
+        *_plainly(record),
         *_claim(record),
         *_checks(record),
         *_counterexamples(record),
@@ -39,8 +40,8 @@ def to_markdown(record: Mapping[str, Any]) -> str:
         *_regret(record),
         *_not_covered(record),
         *_hazards(record),
-        *_provenance(record),
     ]
+    parts += [*_explained(record, "\n".join(parts)), *_provenance(record)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -70,14 +71,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[in
 
 
 def _pairs(value: Mapping[str, Any]) -> str:
-    return escape(_flat(value))
-
-
-def _flat(value: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{key} ({_flat(item)})" if isinstance(item, Mapping) else f"{key} = {item}"
-        for key, item in value.items()
-    )
+    return escape(plainly.pairs(value))
 
 
 def _words(value: Any) -> str:
@@ -86,7 +80,7 @@ def _words(value: Any) -> str:
 
 def _head(record: Mapping[str, Any]) -> list[str]:
     target, claim = record["target"], record["claim"]
-    parts = [f"# {escape(target['name'])}: audit record"]
+    parts = [f"# {escape(title(record))}: audit record"]
     if record["checks"]:
         parts.append(
             f"**Privacy: {_words(record['verdict'])}.** {_verdict(record, number(claim['epsilon']))}"
@@ -119,6 +113,17 @@ def _verdict(record: Mapping[str, Any], epsilon: str) -> str:
             "been caught is stated under Power."
         )
     return f"The evidence decides nothing about epsilon {epsilon}."
+
+
+def _plainly(record: Mapping[str, Any]) -> list[str]:
+    sentences = plainly.summary(record)
+    return ["## In plain words", escape(" ".join(sentences))] if sentences else []
+
+
+def _explained(record: Mapping[str, Any], shown: str) -> list[str]:
+    """The words that are used, each in a sentence."""
+    found = plainly.terms(shown) if record["checks"] else []
+    return ["## Words", "\n".join(f"- **{word}**: {escape(said)}" for word, said in found)] if found else []
 
 
 def _claim(record: Mapping[str, Any]) -> list[str]:
@@ -168,13 +173,13 @@ def _counterexamples(record: Mapping[str, Any]) -> list[str]:
         return []
     parts = ["## Counterexamples"]
     for found in record["counterexamples"]:
-        parts += [f"### {escape(found['check'])}", *_example(found)]
+        parts += [f"### {escape(found['check'])}", *_example(found, record)]
     return [*parts, "To run it again: `verifiable-dp verify record.json --rerun`"]
 
 
-def _example(found: Mapping[str, Any]) -> list[str]:
+def _example(found: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
     pair = found.get("pair", {})
-    parts = [f"{escape(pair.get('words', ''))}: {escape(in_words(found))}."]
+    parts = [f"{escape(pair.get('words', ''))}: {escape(in_words(found, record))}."]
     rows = pair.get("rows", [])
     if rows:
         shown = [(escape(length), ", ".join(map(number, values))) for length, values in rows[:_EXAMPLE_ROWS]]
@@ -355,11 +360,10 @@ def _provenance(record: Mapping[str, Any]) -> list[str]:
     rows = [
         ("Seed", escape(record["seed"])),
         ("Plan", _pairs(record["plan"])),
-        ("Source", f"{escape(source['path'])}{line}"),
-        ("SHA-256 of the source", code(source["sha256"]) if source["sha256"] else ""),
+        ("Source", f"{escape(source['path'] or 'unknown')}{line}"),
+        ("SHA-256 of the source", code(source["sha256"]) if source["sha256"] else "unknown"),
+        *((escape(key), escape(words)) for key, words in plainly.provenance(record)),
     ]
-    for key, value in record["provenance"].items():
-        rows.append((_words(key), _pairs(value) if isinstance(value, Mapping) else escape(value)))
     return [
         "## Provenance",
         table(("What", "Value"), rows),

@@ -73,7 +73,7 @@ def outcomes(record: Mapping[str, Any]) -> list[Outcome]:
 def _check(group: str, check: Mapping[str, Any], record: Mapping[str, Any]) -> Outcome:
     verdict = str(check["result"]["verdict"])
     found = [
-        f"counterexample: {example.get('pair', {}).get('words', '')}; {in_words(example)}"
+        f"counterexample: {example.get('pair', {}).get('words', '')}; {in_words(example, record)}"
         for example in record["counterexamples"]
         if group == "privacy" and example["check"] == check["name"]
     ]

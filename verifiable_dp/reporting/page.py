@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.reporting import courses, excerpts, plots, tables
-from verifiable_dp.reporting.record import is_baseline, is_printed, p_value_in_words
+from verifiable_dp.reporting import courses, excerpts, plainly, plots, tables
+from verifiable_dp.reporting.record import (
+    found_on,
+    is_baseline,
+    is_lead_only,
+    is_printed,
+    p_value_in_words,
+    title,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,10 +40,6 @@ def _number(value: Any) -> str:
 
 def _words(value: Any) -> str:
     return str(value).replace("_", " ")
-
-
-def _pairs(value: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {item}" for key, item in value.items())
 
 
 def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
@@ -61,7 +65,8 @@ def measured(check: Mapping[str, Any]) -> str:
     if check["kind"] == "statement":
         return f"{_number(numbers['value'])}, to be {numbers['relation']} {_number(numbers['limit'])}"
     if check["kind"] in ("tracing", "alignment"):
-        return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}"
+        lead = ": a lead only, as actions alone are seen" if is_lead_only(check) else ""
+        return f"cost {_number(numbers['max_cost'])} against epsilon {_number(numbers['epsilon'])}{lead}"
     if check["kind"] in ("black_box", "numerics"):
         return (
             f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}: "
@@ -132,7 +137,7 @@ def _environment() -> Environment:
         "number": _number,
         "p_value": p_value_in_words,
         "words": _words,
-        "pairs": _pairs,
+        "pairs": plainly.pairs,
         "bound": _bound,
         "of_claim": of_claim,
         "counts": _counts,
@@ -211,15 +216,32 @@ def render(record: Mapping[str, Any], *, apart: bool = False, drawn: bool = True
         spent=courses.spent(record),
         baseline=is_baseline(record),
         printed=is_printed(record),
-        example=_example(environment, drawn),
+        title=title(record),
+        example=_example(environment, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
         infinity=float("inf"),
+        plainly=plainly.summary(record),
+        facts=plainly.provenance(record),
     )
-    return reachable(page, apart=apart)
+    return reachable(_with_words(page, bool(record["checks"])), apart=apart)
 
 
-def _example(environment: Environment, drawn: bool = True) -> Callable[..., Any]:
+def _with_words(page: str, explained: bool) -> str:
+    """A page with the words explained that it uses; what a record says is escaped and has no marks."""
+    from markupsafe import escape
+
+    shown = page.partition("<!--words-->")[0]  # what follows is of the run, not of the audit
+    found = plainly.terms(shown) if explained else []
+    rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(said)}</dd>\n" for word, said in found)
+    section = f'<section id="words">\n<h2>Words</h2>\n<dl>\n{rows}</dl>\n</section>\n' if found else ""
+    link = ' <a href="#words">Words</a> below explains the terms.' if found else ""
+    return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
+
+
+def _example(
+    environment: Environment, drawn: bool = True, record: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
     """Renders a counterexample."""
     from markupsafe import Markup
 
@@ -231,7 +253,8 @@ def _example(environment: Environment, drawn: bool = True) -> Callable[..., Any]
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         placement = courses.placement(found, next(numbers)) if plot and drawn else None
-        return Markup(part.render(e=whole, drawn=placement, placed=courses.placed(found)))
+        said = {"placed": courses.placed(found), "place": found_on(found, record)}
+        return Markup(part.render(e=whole, drawn=placement, **said))
 
     return example
 
@@ -291,7 +314,8 @@ def render_index(
     studies
         Data files of studies.
     paths
-        Of each record's JSON file, as it is shown; none if empty.
+        Of each record's JSON file, as it is shown; none if empty. Of files with one digest each but the first
+        is said to be the same record.
     broken
         Files that do not hold, and why.
     base
@@ -305,6 +329,7 @@ def render_index(
         HTML without external references; the same records give the same bytes.
     """
     rows: list[dict[str, Any]] = []
+    seen: dict[str, str] = {}
     for record, link, path in zip(records, links, paths or [""] * len(records), strict=True):
         checks = record["regret"]["checks"] if record["regret"] else []
         bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
@@ -318,15 +343,18 @@ def render_index(
                 "r": record,
                 "link": link,
                 "path": path,
+                "same_as": seen.get(record["digest"], "") if path else "",
                 "facets": _facets(record),
                 "baseline": is_baseline(record),
                 "printed": is_printed(record),
+                "title": title(record),
                 "caught": sum(m["verdict"] in ("refuted", "contradicted") for m in record["mutants"]),
                 "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
                 "bounds": bounds,
                 "comparisons": comparisons,
             }
         )
+        seen.setdefault(record["digest"], path)
     return reachable(
         _environment()
         .get_template("index.html.jinja")
@@ -341,6 +369,7 @@ def render_index(
             broken=broken,
             base=base,
             schemas=schemas,
+            example=shlex.quote(paths[0]) if paths else "RECORD",
         )
     )
 

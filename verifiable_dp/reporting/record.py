@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from verifiable_dp import engine
 from verifiable_dp._locks import lock
 from verifiable_dp._validate import InputError, printable
 from verifiable_dp.reporting import blocks, conclude, excerpts, regrets, tables
+from verifiable_dp.reporting.declarations import given
 
 SCHEMA_VERSION = "2.0.0"
 SCHEMA_VERSIONS = ("1.0.0", "2.0.0")  # that can be read
@@ -221,6 +223,31 @@ def finish(
     return Report(sealed({**record, **blocks.of(record)}))
 
 
+def declared(record: Mapping[str, Any], declarations: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with these declarations in place of its own; what follows from them is computed again.
+
+    Parameters
+    ----------
+    record
+        Whole, one that holds: it is not checked here.
+    declarations
+        As `declarations.checked` gives them.
+
+    Raises
+    ------
+    InputError
+        If records of its version cannot hold declarations.
+    """
+    if blocks.DECLARED not in record:
+        raise InputError(
+            f"record: schema_version {record['schema_version']} cannot hold declarations, "
+            f"{SCHEMA_VERSION} can; audit again"
+        )
+    bare = {key: value for key, value in record.items() if key not in (*blocks.BLOCKS, "digest")}
+    whole = as_read({**bare, blocks.DECLARED: declarations})
+    return sealed({**whole, **blocks.of(whole)})
+
+
 def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
     """With its verdict, and tables beside the checks: they promise nothing."""
     checks = [check for check in draft["checks"] if check["kind"] not in tables.KINDS]
@@ -244,7 +271,8 @@ def schema(major: int = 2) -> dict[str, Any]:
         return first
     second = _schema_file(2)
     common = first["$defs"].keys() & second["$defs"].keys()
-    extended = {name: _extended(first["$defs"][name], second["$defs"][name]) for name in common}
+    parts = {name: (first["$defs"][name], second["$defs"][name]) for name in common}
+    extended = {name: _extended(*both) for name, both in parts.items() if "properties" in both[0]}
     return {**_extended(first, second), "$defs": {**first["$defs"], **second["$defs"], **extended}}
 
 
@@ -425,6 +453,27 @@ class Report:
 
         return cls(verify(path).record)
 
+    def declare(self, declarations: str | os.PathLike[str] | Mapping[str, Any]) -> Report:
+        """The same report with these declarations in place of those it has; no code of the target is run.
+
+        Every count, verdict and all of its provenance stay; blocks and digest are computed again.
+
+        Parameters
+        ----------
+        declarations
+            Path of a TOML file (`verifiable-dp init` writes one to start from), or its values.
+
+        Raises
+        ------
+        InputError
+            If the record does not hold (as `verify.verify`) or is of version 1, which has no place for
+            declarations; if they cannot be read or hold anything unknown.
+        """
+        from verifiable_dp.reporting.verify import examine
+
+        examine(self.record)
+        return Report(declared(self.record, given(declarations) or {}))
+
     def line(self) -> str:
         """One line: name, verdicts, bound and power."""
         record = self.record
@@ -447,8 +496,8 @@ class Report:
             parts.append(f"regret {self.regret_verdict}")
         return printable("  ".join(parts))
 
-    def summary(self) -> str:
-        """Some lines for a terminal."""
+    def summary(self, saved: str | Path | None = None) -> str:
+        """Some lines for a terminal; `saved` is where the record is, for the command that runs it again."""
         record, lines = self.record, [self.line()]
         if record["checks"]:
             lines.append(_STATEMENTS[self.verdict])
@@ -459,7 +508,7 @@ class Report:
             lines.extend(leads(check))
         for found in record["counterexamples"]:
             pair = found.get("pair", {}).get("words", "")
-            lines.append(f"  counterexample ({found['check']}): {pair}; {in_words(found)}")
+            lines.append(f"  counterexample ({found['check']}): {pair}; {in_words(found, record)}")
         if record["power"] and record["checks"]:
             power = record["power"]
             least = (
@@ -476,7 +525,8 @@ class Report:
         for table in record["regret"].get("tables", []) if record["regret"] else []:
             lines.append(f"  {table['name']}: {tables.in_short(table)}")
         if record["counterexamples"]:
-            lines.append("  again: verifiable-dp verify RECORD --rerun")
+            where = "RECORD" if saved is None else shlex.quote(str(saved))
+            lines.append(f"  again: verifiable-dp verify {where} --rerun")
         return printable("\n".join(lines))
 
 
@@ -485,15 +535,57 @@ def p_value_in_words(value: float) -> str:
     return f"{value:.3g}" if value > 0 else "below 1e-300"
 
 
-def in_words(found: Mapping[str, Any]) -> str:
-    """What a counterexample shows, in a few words."""
+def title(record: Mapping[str, Any]) -> str:
+    """Name of the target; a listing as printed says so."""
+    return f"{record['target']['name']}{' as printed' if is_printed(record) else ''}"
+
+
+def in_words(found: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """What a counterexample of a record shows, and where it was found, in a few words."""
+    place = found_on(found, record)
+    return f"{_shown(found)}; {place}" if place else _shown(found)
+
+
+def found_on(found: Mapping[str, Any], record: Mapping[str, Any] | None) -> str:
+    """The instance that a counterexample was found on; empty where it is the audited one.
+
+    What that instance promises may differ from the claim: a loss counts in units of it. Without a record,
+    as in the errata, there is nothing to compare it with.
+    """
+    if "instance" not in found:
+        return ""
+    audited, words = record["target"]["parameters"] if record else {}, ""
+    others = {k: v for k, v in found["instance"].items() if k not in audited or audited[k] != v}
+    if others:
+        words = f"found on a small instance ({', '.join(f'{k} = {v}' for k, v in others.items())})"
+    if "rounds" in found:
+        first = f"the first {found['rounds']} rounds"
+        words = f"{words}, {first}" if words else f"found on {first} of the audited instance"
+    epsilon, claimed = found.get("epsilon"), record["claim"]["epsilon"] if record else None
+    if not words or epsilon is None or epsilon == claimed:
+        return words
+    words = f"{words}, which claims epsilon {epsilon:g}"
+    if claimed is None or "loss" not in found or found.get("divergence"):
+        return words
+    least = abs(float(found["loss"])) / epsilon * claimed
+    return f"{words}: epsilon at least {least:.4g} when held against a claim of {claimed:g}"
+
+
+def _shown(found: Mapping[str, Any]) -> str:
     if "delta_lower" in found:
         return f"event {found['event']}, delta at least {float(found['delta_lower']):.4g}"
     if "event" in found:
         return f"event {found['event']}, p-value {p_value_in_words(found['p_value'])}"
     if found.get("divergence"):
         return str(found["divergence"])
-    return f"loss {float(found['loss']):.6g}"
+    return f"cost {float(found['cost']):.6g}, loss {float(found['loss']):.6g}"
+
+
+def is_lead_only(check: Mapping[str, Any]) -> bool:
+    """Whether a tracing says something against the claim that refutes nothing: actions alone are seen."""
+    if check["kind"] != "tracing" or check["statistics"]["failure"] or not check["statistics"]["examined"]:
+        return False
+    return check["result"]["verdict"] != "refuted" and not check["result"]["holds"]
 
 
 def leads(check: Mapping[str, Any]) -> list[str]:
@@ -527,10 +619,12 @@ def _check_line(check: Mapping[str, Any]) -> str:
     if check["kind"] == "tracing":
         if numbers["failure"]:
             return f"not traced: {numbers['failure']}"
-        cost = f"cost {float(numbers['max_cost']):.6g}"
+        cost = f"cost {float(numbers['max_cost']):.6g} against epsilon {numbers['epsilon']:g}"
         if not numbers["same_output"]:
             cost = "the replay cannot follow" if numbers["divergence"] else "other actions come out"
-        within = "within the claim" if result["holds"] else "not within the claim"
+        within = "within the claim" if result["holds"] else "not shown to stay within the claim"
+        if is_lead_only(check):
+            within = "a lead only, as actions alone are seen"
         return f"{result['verdict']}, {cost} in {numbers['examined']} pairs of runs: {within}"
     if check["kind"] in ("black_box", "numerics"):
         return (

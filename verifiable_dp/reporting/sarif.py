@@ -10,7 +10,14 @@ from typing import Any
 from urllib.parse import quote
 
 from verifiable_dp.reporting.excerpts import too_costly
-from verifiable_dp.reporting.record import canonical, in_words, is_printed, lead_in_words, share_in_words
+from verifiable_dp.reporting.record import (
+    canonical,
+    in_words,
+    is_printed,
+    lead_in_words,
+    share_in_words,
+    title,
+)
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
@@ -55,10 +62,11 @@ def _category(record: Mapping[str, Any]) -> str:
 def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(rule, level, message) of each finding."""
     found: list[tuple[str, str, str]] = []
-    name, claim = record["target"]["name"], record["claim"]
+    name, claim = title(record), record["claim"]
     for example in record["counterexamples"]:
         least = f"epsilon is at least {float(record['epsilon_lower']):.4g}, claimed {claim['epsilon']:g}"
-        text = f"{name}: {least}; {example['check']}: {example['pair']['words']}; {in_words(example)}."
+        shown = f"{example['pair']['words']}; {in_words(example, record)}"
+        text = f"{name}: {least}; {example['check']}: {shown}."
         found.append(("privacy", "error", text))
     if record["checks"] and record["verdict"] == "inconclusive":
         text = f"{name}: inconclusive against epsilon {claim['epsilon']:g}. {record['target']['note']}"

@@ -1,0 +1,178 @@
+"""Records in plain words: the paragraph at the top, the terms that a page uses, provenance."""
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from verifiable_dp.reporting import plainly
+from verifiable_dp.reporting.markdown import to_markdown
+from verifiable_dp.reporting.page import render
+
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(path.parent.name for path in (ROOT / "reports").glob("*/record.json"))
+WORDS = ("epsilon", "rung", "release", "transcript", "cost", "loss", "event", "power")
+
+
+def load(name):
+    return json.loads((ROOT / "reports" / name / "record.json").read_text("utf-8"))
+
+
+def text(page):
+    return " ".join(re.sub(r"<(style|svg)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+
+
+def section(page):
+    """What stands under Words, and the page without it."""
+    found = re.search(r'<section id="words">.*?</section>', page, re.DOTALL)
+    return (found[0], page.replace(found[0], "")) if found else ("", page)
+
+
+# ---------------------------------------------------------------- the paragraph
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "dp-se",
+            "Of 5 checks on privacy 5 found nothing against the claim. No violation of the stated bound",
+        ),
+        (
+            "dp-se",
+            "2.72 times (e^epsilon) as likely on one input as on another that differs in one reward of",
+        ),
+        (
+            "dp-linear-printed",
+            "Of 2 checks on privacy 2 refuted the claim. The claim is refuted; a counterexample",
+        ),
+        (
+            "ucb1",
+            "refuted the epsilon that is set and 1 decided nothing. A baseline that makes no privacy promise",
+        ),
+        ("shuffled-linear", "as likely, but for a probability of 1e-06, on one input as on another"),
+    ],
+)
+def test_the_paragraph_says_what_the_summary_counts(name, words):
+    record = load(name)
+    assert words in " ".join(plainly.summary(record))
+    assert words in text(render(record, drawn=False))
+    assert "## In plain words" in to_markdown(record)
+
+
+def test_other_counts_are_other_words():
+    record = load("dp-se")
+    record["summary"] |= {"claims_total": 4, "refuted": 1, "not_refuted": 2, "inconclusive": 1}
+    said = " ".join(plainly.summary(record))
+    assert (
+        "Of 4 checks on privacy 1 refuted the claim, 2 found nothing against the claim and 1 decided" in said
+    )
+    record["summary"]["non_claims"].append("does not sing")
+    assert plainly.summary(record)[-1].endswith("; it does not sing.")
+    record["claim"]["epsilon"] = 800.0
+    assert "more than e^800 times as likely" in plainly.summary(record)[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_called_private_or_compliant(name):
+    record = load(name)
+    for said in (
+        *plainly.summary(record),
+        *(words for _, words in plainly.terms(render(record, drawn=False))),
+    ):
+        assert not re.search(r"\bprivate\b|complian|\bsafe\b", said)
+    assert ("promise of epsilon" in " ".join(plainly.summary(record))) == (record["guarantee"] is not None)
+
+
+def test_a_record_of_version_1_has_no_summary():
+    record = json.loads((ROOT / "tests" / "data" / "record-1.json").read_text("utf-8"))
+    assert plainly.summary(record) == []
+    assert "In plain words" not in render(record, drawn=False)
+    assert "## In plain words" not in to_markdown(record)
+    assert "<dt>power</dt>" in render(record, drawn=False)
+
+
+def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
+    record = load("dp-se")
+    record |= {"checks": [], "claim": None, "guarantee": None, "power": None, "privacy_claims": []}
+    record["summary"] |= {"claims_total": 0, "statement": "Privacy was not audited."}
+    assert plainly.summary(record)[0] == "Privacy was not audited."
+    assert "## Words" not in to_markdown(record)
+
+
+# ---------------------------------------------------------------- the terms
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_explains_the_words_that_it_uses_and_no_others(name):
+    words, rest = section(render(load(name)))
+    explained = re.findall(r"<dt>(.*?)</dt>", words)
+    before = text(rest.partition("<h2>Check this record")[0]).lower()
+    assert explained == [word for word in WORDS if re.search(rf"\b{word}", before)]
+    assert "power" in explained
+    assert words.count("<dd>") == len(explained)
+    assert rest.count('href="#words"') == 1
+    document = to_markdown(load(name))
+    listed = re.findall(r"^- \*\*(\w+)\*\*: ", document.partition("## Words")[2], re.MULTILINE)
+    assert listed
+    assert set(listed) <= set(explained)
+
+
+def test_words_that_are_not_used_are_not_explained():
+    assert plainly.terms("<p>Nothing of the kind.</p>") == []
+    assert [word for word, _ in plainly.terms("<p class='loss'>Costs</p><style>.event {}</style>")] == [
+        "cost"
+    ]
+    assert [word for word, _ in plainly.terms("<svg><text>power</text></svg>eventually")] == []
+    for word, said in plainly.terms(" ".join(WORDS)):
+        assert said.count(". ") <= 1, word
+        assert said.endswith(".")
+
+
+def test_a_record_cannot_put_its_own_section_there():
+    record = load("dp-se")
+    record["target"]["note"] = "<!--words--><!--to words--><section id=words>"
+    page = render(record, drawn=False)
+    assert page.count('<section id="words">') == 1
+    assert "&lt;!--words--&gt;" in page
+    assert "<!--" not in page
+
+
+# ---------------------------------------------------------------- provenance
+
+
+def facts(**changes):
+    record = load("dp-se")
+    record["provenance"] |= changes
+    return dict(plainly.provenance(record))
+
+
+def test_what_is_unknown_or_none_is_said():
+    found = facts(ci=None, dirty=False, commit="", target={"repository": "", "commit": "", "dirty": False})
+    assert found["continuous integration"] == "none"
+    assert found["commit"] == found["uncommitted changes"] == found["repository of the target"] == "unknown"
+    assert facts(dirty=True)["uncommitted changes"] == "yes"
+    ours = {"repository": "", "commit": "c" * 40, "dirty": False}
+    said = f"repository = unknown, commit = {'c' * 40}, uncommitted changes = no"
+    assert facts(target=ours)["repository of the target"] == said
+    run = {"provider": "gitlab-ci", "run_url": None}
+    assert facts(ci=run)["continuous integration"] == "provider = gitlab-ci, run_url = none"
+    assert facts(packages={"numpy": ""})["packages"] == "numpy = not installed"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_neither_face_shows_words_of_python(name):
+    record = copy.deepcopy(load(name))
+    record["provenance"] |= {"ci": None, "dirty": False, "commit": ""}
+    page = render(record, drawn=False)
+    document = to_markdown(record)
+    for shown in (text(page[page.index("<h2>Provenance") :]), document[document.index("## Provenance") :]):
+        assert not re.search(r"\b(None|True|False)\b|= *,|= *\||[{}]", shown)
+
+
+def test_rows_of_provenance_stay_one_for_each_fact():
+    record = load("dp-se")
+    assert len(plainly.provenance(record)) == len(record["provenance"])
+    assert plainly.pairs({"a": [1.0, 2], "b": {"c": True}}) == "a = [1.0, 2], b (c = yes)"
