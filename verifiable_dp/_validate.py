@@ -21,6 +21,7 @@ class InputError(ValueError):
 # All but line feed and tab; and what turns the direction of a line.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 500  # characters of an error's message
+_MOST_WORKERS = 1024
 
 
 def printable(text: str) -> str:
@@ -79,6 +80,11 @@ def integer(name: str, value: Any, *, least: int, most: int | None = None) -> in
     if value < least or (most is not None and value > most):
         raise InputError(f"{name} must be {accepted}, got {value!r}")
     return int(value)
+
+
+def workers(value: Any) -> int:
+    """Return `value` as a number of processes that one machine may start."""
+    return integer("workers", value, least=1, most=_MOST_WORKERS)
 
 
 def arms_and_horizon(n_arms: Any, horizon: Any) -> tuple[int, int]:

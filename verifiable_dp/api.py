@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import _statefile, _validate
+from verifiable_dp import _statefile, _validate, engine
 from verifiable_dp import checkpoint as checkpoints
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
@@ -77,7 +77,7 @@ def instance(name: str, **given: Any) -> Algorithm:
 
 
 def _workers(workers: int) -> int:
-    return _validate.integer("workers", workers, least=1)
+    return _validate.workers(workers)
 
 
 def _check_level(name: str, value: float) -> float:
@@ -91,6 +91,7 @@ def audit(
     delta: float | None = None,
     n_arms: int | None = None,
     horizon: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
     bounds: tuple[float, float] | None = None,
     observe: str | None = None,
     pairs: Sequence[Any] | None = None,
@@ -122,6 +123,8 @@ def audit(
         The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
+    parameters
+        Of a catalogue name, such as ``{"variant": "printed"}``; the others are those of its auditor.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.
     observe
@@ -186,7 +189,10 @@ def audit(
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
         given = {"epsilon": epsilon if "epsilon" in _fields(thing.algorithm) else None}
-        thing = instance(target, n_arms=n_arms, horizon=horizon, **given)
+        given = {"n_arms": n_arms, "horizon": horizon, **given}
+        thing = instance(target, **{**given, **_parameters(parameters, given)})
+    elif parameters is not None:
+        raise InputError("parameters goes with a catalogue name: your own code is taken as it is")
     common: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
@@ -220,14 +226,23 @@ def audit(
         make = functools.partial(audit_function, thing, name=name)
     else:
         raise InputError(f"target: {name} is neither an algorithm nor callable")
-    asked = {**common, **own}
-    return _made(
-        functools.partial(make, **asked, workers=workers, progress=progress),
-        functools.partial(identity.of, thing, name, asked),
-        checkpoint,
-        declared,
-        progress,
-    )
+    asked, stages = {**common, **own}, engine.Stages(progress)
+    with stages.heard():
+        return _made(
+            functools.partial(make, **asked, workers=workers, progress=stages),
+            functools.partial(identity.of, thing, name, asked),
+            checkpoint,
+            declared,
+            progress,
+        )
+
+
+def _parameters(parameters: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of a catalogue algorithm, none of which may be given by an argument of its own, too."""
+    for name in parameters or {}:
+        if given.get(name) is not None:
+            raise InputError(f"parameters must not hold {name}, which is given as {name}, too")
+    return parameters or {}
 
 
 def _made(
@@ -564,6 +579,12 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
     InputError
         If the target can no longer be found, or its code has changed.
     """
+    stages = engine.Stages(progress)
+    with stages.heard():
+        return _rerun(record, workers, stages)
+
+
+def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[str, Any]:
     target, plan, claim = record["target"], record["plan"], record["claim"]
     started = time.time()
     if "regret" in plan:

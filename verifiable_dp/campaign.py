@@ -79,7 +79,7 @@ def run(
     _validate.choice("budget", budget, BUDGETS)
     names = [registry.auditor(name).name for name in only] or registry.names()
     declared = read_declarations(declarations)
-    workers = _validate.integer("workers", workers, least=1)
+    workers = _validate.workers(workers)
     place = Path(out)
     make_folder("out", place)
     targets = [(name, False) for name in names]

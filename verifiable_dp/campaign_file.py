@@ -398,7 +398,7 @@ def run(
         If the file is unusable or the folder cannot be written.
     """
     found = given if isinstance(given, Campaign) else read(given)
-    workers = _validate.integer("workers", workers, least=1)
+    workers = _validate.workers(workers)
     place = Path(out).absolute()
     make_folder("out", place)
     state = _State(found, place)

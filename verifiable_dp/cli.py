@@ -24,6 +24,7 @@ EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
 REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
 _PATIENCE = 2.0  # seconds before progress is shown
+_PAUSE = 5.0  # seconds between lines of one stage in a log
 
 
 _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of click 8.2 on
@@ -103,6 +104,7 @@ def _results_apart() -> Iterator[None]:
 def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
     """A spinner with the current stage on stderr, from the third second on; work goes to the scheduler.
 
+    A log gets the first line of a stage, which its first word tells from others, then few, and the last.
     An interrupt that some library underneath loses is raised again at the next stage.
     """
     from rich.console import Console
@@ -113,7 +115,8 @@ def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
 
     console = Console(stderr=True)
     status = console.status("")
-    start, shown, last, interrupted = time.monotonic(), False, "", False
+    start, shown, interrupted = time.monotonic(), False, False
+    stage, said, waiting = "", 0.0, ""
 
     def interrupt(number: int, frame: Any) -> None:
         nonlocal interrupted
@@ -121,20 +124,26 @@ def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
         raise KeyboardInterrupt
 
     def show(message: str) -> None:
-        nonlocal shown, last
+        nonlocal shown, stage, said, waiting
         if interrupted:
             raise KeyboardInterrupt
-        message = printable(message)
-        if time.monotonic() - start > _PATIENCE:
-            if console.is_terminal:
-                if not shown:
-                    status.start()
-                status.update(f"{escape(message)} … {time.monotonic() - start:.0f} s")
-            elif message != last:
-                console.print(
-                    f"{escape(message)} … {time.monotonic() - start:.0f} s", highlight=False, soft_wrap=True
-                )
-            shown, last = True, message
+        now = time.monotonic()
+        if now - start <= _PATIENCE:
+            return
+        line, words = f"{escape(printable(message))} … {now - start:.0f} s", message.split(maxsplit=1)
+        if console.is_terminal:
+            if not shown:
+                status.start()
+            status.update(line)
+        elif words[:1] != [stage] or now - said >= _PAUSE:
+            log(line)
+            stage, said, waiting = words[0] if words else "", now, ""
+        else:
+            waiting = line
+        shown = True
+
+    def log(line: str) -> None:
+        console.print(line, highlight=False, soft_wrap=True)
 
     ours = threading.current_thread() is threading.main_thread()  # others cannot set handlers
     before = signal.signal(signal.SIGINT, interrupt) if ours else None
@@ -143,6 +152,8 @@ def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
             yield show
         if interrupted:
             raise KeyboardInterrupt
+        if waiting:
+            log(waiting)
     finally:
         if ours:
             signal.signal(signal.SIGINT, before)
@@ -208,6 +219,8 @@ def list_(claims: bool, reports: Path) -> None:
     if claims:
         from verifiable_dp import campaign
 
+        if not any(reports.glob("*/record.json")):
+            click.echo(_safe(f"no record in {reports.resolve()}; --reports names another folder"), err=True)
         for row in campaign.claims(reports):
             click.echo(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")
             for part in ("statement", "formula", "domain"):
@@ -303,13 +316,20 @@ def _forget(checkpoint: Path | None) -> None:
 )
 @click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
 @click.option("--horizon", type=int, help="T; needed for play and play_many.")
+@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a listed one.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
 @click.option(
     "--observe",
     type=click.Choice(["actions", "releases", "reports", "shuffled"]),
     help="What the adversary sees.",
 )
-@click.option("--budget", type=Budget(), default="quick", show_default=True)
+@click.option(
+    "--budget",
+    type=Budget(),
+    default="quick",
+    show_default=True,
+    help="Your code is sampled for about 20 s (quick), 3 min, 20 min (thorough) or SECONDS.",
+)
 @click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
 @click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
 @click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
@@ -331,6 +351,7 @@ def audit(
     delta: float | None,
     n_arms: int | None,
     horizon: int | None,
+    parameters: tuple[str, ...],
     bounds: tuple[float, float] | None,
     observe: str | None,
     budget: Any,
@@ -360,6 +381,7 @@ def audit(
             delta=delta,
             n_arms=n_arms,
             horizon=horizon,
+            parameters=_pairs("set", parameters) or None,
             bounds=bounds,
             observe=observe,
             budget=budget,
@@ -376,13 +398,13 @@ def audit(
             progress=progress,
         )
     _write(report, json_path, html_path, sarif_path)
-    click.echo(report.summary())
+    click.echo(report.summary(json_path))
     _forget(checkpoint)
     sys.exit(EXIT[report.verdict])
 
 
 def _pairs(name: str, items: tuple[str, ...]) -> dict[str, Any]:
-    """NAME=VALUE options as a mapping; numbers become numbers."""
+    """NAME=VALUE options as a mapping; numbers become numbers, true and false truth values."""
     from verifiable_dp._validate import InputError
 
     found: dict[str, Any] = {}
@@ -400,7 +422,7 @@ def _plain_value(text: str) -> Any:
             return kind(text)
         except ValueError:
             pass
-    return text
+    return {"true": True, "false": False}.get(text.lower(), text)
 
 
 def _scaling(items: tuple[str, ...]) -> dict[str, Any] | None:
@@ -492,7 +514,7 @@ def regret(
             target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
         )
     _write(report, json_path, html_path, sarif_path)
-    click.echo(report.summary())
+    click.echo(report.summary(json_path))
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 
@@ -685,6 +707,43 @@ def init(path: Path) -> None:
 
 
 @main.command()
+@click.argument("record", type=_FILE)
+@click.argument("declarations", type=_FILE)
+@click.option("--json", "json_path", type=_PATH, required=True, help="Write the new record here.")
+@click.option("--html", "html_path", type=_PATH, help="Write its self-contained page here.")
+def declare(record: Path, declarations: Path, json_path: Path, html_path: Path | None) -> None:
+    """Verify RECORD and write it anew with DECLARATIONS, a TOML file as `init` starts one; no code is run.
+
+    They replace those that RECORD has. Counts, verdicts and provenance stay, the digest is new. RECORD itself
+    is never overwritten: others may hold its digest or its signature.
+    """
+    from verifiable_dp.reporting.record import Report
+
+    written = [path for path in (json_path, html_path) if path is not None]
+    _check_apart(written, {"RECORD": record, "DECLARATIONS": declarations})
+    _check_writable(*written)
+    report = Report.load(record).declare(declarations)
+    _write(report, json_path, html_path)
+    stated = ", ".join(report.record["declarations"]) or "nothing, for the file holds nothing but comments"
+    click.echo(_safe(f"{report.line()}\ndeclared: {stated}"))
+    for path in written:
+        click.echo(f"written: {path}")
+
+
+def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
+    """Refuse to write over what is read, or twice to one place."""
+    from verifiable_dp._validate import InputError
+
+    for number, path in enumerate(written):
+        for name, other in kept.items():
+            linked = path.exists() and other.exists() and path.samefile(other)
+            if linked or path.resolve() == other.resolve():
+                raise InputError(f"path: {str(path)!r} is {name}, which is not overwritten")
+        if path.resolve() in [before.resolve() for before in written[:number]]:
+            raise InputError(f"path: {str(path)!r} is given twice")
+
+
+@main.command()
 @click.argument("record", type=click.Path(path_type=Path))
 @click.option(
     "--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code."
@@ -800,7 +859,8 @@ def render(record: Path, to: str, out: Path | None, url: str) -> None:
 def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...]) -> None:
     """Verify the records OLD and NEW and say what changed: verdicts, claims, checks, mutants, numbers.
 
-    Exit status: 0 same or better, 1 worse, 2 a record does not hold, 3 the claims cannot be compared.
+    Exit status: 0 same or better, 1 worse, 2 a record does not hold, 3 the two cannot be compared: they are
+    of different targets, or their claims are of different kinds.
 
     Of two folders it says for every file whether it is the same but for what names the run. Exit status: 0 if
     all are, 1 if anything else differs, also in a single byte.

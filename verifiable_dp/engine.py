@@ -106,7 +106,7 @@ def run(
     InputError
         If workers keep dying, or the connection to the scheduler of `on` is lost.
     """
-    workers = _validate.integer("workers", workers, least=1)
+    workers = _validate.workers(workers)
     if remote() and (len(tasks) > 1 or apart):
         yield from _on_dask(function, tasks, _CLIENT.get(), lost)
     elif min(workers, len(tasks)) <= 1 and not (apart and tasks):
@@ -149,6 +149,48 @@ class Countdown:
             return ""
         left = (time.monotonic() - self._began) * (self._whole - done) / done
         return f", about {left:.0f} s left"
+
+
+class Stages:
+    """Progress that knows its stage, so that what runs within it can say how far that is.
+
+    Parameters
+    ----------
+    say
+        Called with each line of text.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say, self._stage = say, ""
+
+    def __call__(self, stage: str) -> None:
+        """Begin a stage."""
+        self._stage = stage
+        self._say(stage)
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """What `within_stage` gives in this block is said here."""
+        token = _STAGES.set(self)
+        try:
+            yield
+        finally:
+            _STAGES.reset(token)
+
+    def part(self, done: int, whole: int, clock: Countdown) -> None:
+        """Say that so many tasks of the stage are done."""
+        left = clock.after(done)
+        if left:
+            self._say(f"{self._stage}: {100 * done // whole} %{left}")
+
+
+_STAGES: ContextVar[Stages | None] = ContextVar("stages", default=None)
+
+
+def within_stage(whole: int) -> Callable[[int], None]:
+    """What to call with the number of tasks that are done, of `whole`, in the stage that is under way."""
+    stages, clock = _STAGES.get(), Countdown(whole)
+    return lambda done: stages.part(done, whole, clock) if stages else None
 
 
 # ---------------------------------------------------------------- processes

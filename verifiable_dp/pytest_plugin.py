@@ -6,7 +6,6 @@ It is loaded in every run of pytest, so that it imports nothing heavy before a f
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import shlex
 from collections.abc import Callable
@@ -72,16 +71,21 @@ def _check_options(config: pytest.Config) -> None:
     budget, seed, alpha = (config.getoption(f"--dp-{name}") for name in ("budget", "seed", "alpha"))
     if budget is not None and budget not in _BUDGETS and not _positive(budget):
         words = ", ".join(_BUDGETS)
-        raise pytest.UsageError(f"--dp-budget must be {words} or a number of seconds, got {budget!r}")
+        raise pytest.UsageError(
+            f"--dp-budget must be {words} or a number of seconds up to {_MOST_SECONDS:.0f}, got {budget!r}"
+        )
     if seed is not None and seed < 0:
         raise pytest.UsageError(f"--dp-seed must be an integer of at least 0, got {seed}")
     if alpha is not None and not 0 < alpha < 1:
         raise pytest.UsageError(f"--dp-alpha must lie in the open interval (0, 1), got {alpha:g}")
+    folder = config.getoption("--dp-report")
+    if folder is not None and Path(config.invocation_params.dir, folder).is_file():
+        raise pytest.UsageError(f"--dp-report must be a folder, got the file {folder!r}")
 
 
 def _positive(text: str) -> bool:
     try:
-        return 0 < float(text) < math.inf
+        return 0 < float(text) <= _MOST_SECONDS
     except ValueError:
         return False
 
@@ -118,6 +122,7 @@ def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = N
 
 _COUNT = pytest.StashKey[list[str]]()
 _BUDGETS = ("quick", "standard", "thorough")
+_MOST_SECONDS = 1e6
 
 
 def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True) -> Any:
@@ -134,6 +139,30 @@ def _overridden(request: pytest.FixtureRequest, *names: str) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
+def _check_known(function: Callable[..., Any], fixture: str, options: dict[str, Any]) -> None:
+    """Refuse arguments that there are not, and say what may have been meant: options differ in name."""
+    import difflib
+    import inspect
+
+    known = list(inspect.signature(function).parameters)
+    for name in options:
+        if name not in known:
+            near = [_OPTIONS.get(name.lower(), ""), *difflib.get_close_matches(name, known, n=1)]
+            meant = next((f"; did you mean {word}?" for word in near if word in known), "")
+            raise TypeError(f"{fixture} takes no argument {name!r}{meant}")
+
+
+_OPTIONS = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}
+
+
+def _check_expected(expect: str | None, *verdicts: str) -> None:
+    """Refuse a verdict that there is not, before an audit is spent on it."""
+    if expect is not None and expect not in verdicts:
+        from verifiable_dp._validate import InputError
+
+        raise InputError(f"expect must be one of {', '.join(verdicts)} or None, got {expect!r}")
+
+
 @pytest.fixture
 def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """Audit a target and fail the test if its promise is refuted.
@@ -146,6 +175,8 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
     def check(target: Any, *, expect: str | None = "not_refuted", **options: Any) -> Report:
         import verifiable_dp
 
+        _check_expected(expect, "not_refuted", "refuted", "inconclusive")
+        _check_known(verifiable_dp.audit, "privacy_audit", options)
         options["budget"] = _budget(request, options.get("budget", "quick"))
         options |= _overridden(request, "seed", "alpha")
         report: Report = verifiable_dp.audit(target, **options)
@@ -153,13 +184,13 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         if expect is None or report.verdict == expect:
             return report
         again = (
-            f"verifiable-dp verify {path} --rerun"
+            f"verifiable-dp verify {shlex.quote(path)} --rerun"
             if path
             else "pytest --dp-report DIR keeps a record to re-run"
         )
-        pytest.fail(
-            f"expected {expect}, the audit says {report.verdict}\n{report.summary()}\n{again}", pytrace=False
-        )
+        lines = [f"expected {expect}, the audit says {report.verdict}", report.summary(path or None)]
+        lines += [] if again in lines[-1] else [again]
+        pytest.fail("\n".join(lines), pytrace=False)
 
     return check
 
@@ -177,6 +208,8 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
     def check(target: Any, *, expect: str | None = "consistent", **options: Any) -> Report:
         import verifiable_dp
 
+        _check_expected(expect, "consistent", "contradicted", "vacuous", "inconclusive")
+        _check_known(verifiable_dp.check_regret, "regret_check", options)
         options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
         options |= _overridden(request, "seed")
         report: Report = verifiable_dp.check_regret(target, **options)
@@ -192,7 +225,7 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 def _regret_failure(report: Report, expect: str | None, path: str, node: str) -> str:
     """What failed, measured against claimed; then figure, record and the commands that run it again."""
-    from verifiable_dp.reporting import regrets
+    from verifiable_dp.reporting import plots, regrets
     from verifiable_dp.reporting.record import write_text
 
     checks = report.record["regret"]["checks"]
@@ -204,7 +237,7 @@ def _regret_failure(report: Report, expect: str | None, path: str, node: str) ->
     drawn = regrets.svg(report.record)
     if drawn:
         figure = Path(path).with_suffix(".svg")
-        write_text(figure, regrets.alone(drawn))
+        write_text(figure, plots.alone(drawn, white=True))
         lines.append(f"figure: {figure}")
     lines += [f"record: {path}", f"again:  verifiable-dp verify {shlex.quote(path)} --rerun"]
     return "\n".join([*lines, f"   or:  pytest {shlex.quote(node)}"])

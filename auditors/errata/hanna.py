@@ -11,6 +11,7 @@ from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.errata import Erratum, Findings
 from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors._linear import AXES, CIRCLE
@@ -31,6 +32,7 @@ def _aligned(kind: type[DPLinear], seed: int) -> dict[str, tuple[Check, alignmen
     found = {}
     for variant in ("printed", "corrected"):
         algorithm = kind(**LEAK, variant=variant)
+        instance = drafts.instance(algorithm, 1.0)
         found[variant] = alignment.check(
             algorithm,
             algorithm,
@@ -41,6 +43,7 @@ def _aligned(kind: type[DPLinear], seed: int) -> dict[str, tuple[Check, alignmen
             seed=seed,
             examples=40,
             name=f"alignment, {variant}",
+            instances=(instance, instance),
         )
     return found
 

@@ -12,6 +12,7 @@ from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
+from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.auditor import AlteredNoise
 from verifiable_dp.auditing.errata import Erratum, Findings
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
@@ -40,9 +41,10 @@ def tree(seed: int) -> Findings:
     checks, worst = {}, {}
     for variant in ("printed", "corrected"):
         algorithm = AdaptiveTreeSum(**parameters, variant=variant)
+        searched = AdaptiveTreeSum(**small, variant=variant)
         checks[variant], found = alignment.check(
             algorithm,
-            AdaptiveTreeSum(**small, variant=variant),
+            searched,
             adaptive_tree.pairs(algorithm),
             epsilon=1.0,
             small_epsilon=1.0,
@@ -50,6 +52,7 @@ def tree(seed: int) -> Findings:
             seed=seed,
             examples=40,
             name=f"alignment of the adaptive tree, {variant}, T = 256",
+            instances=(drafts.instance(algorithm, 1.0), drafts.instance(searched, 1.0)),
         )
         worst[variant] = found.worst
     factors = [
@@ -271,6 +274,10 @@ def local_noise(seed: int) -> Findings:
             seed=seed,
             examples=40,
             name=f"alignment with {words}",
+            instances=(
+                drafts.instance(algorithm, algorithm.epsilon),
+                drafts.instance(small, small.epsilon),
+            ),
         )
         checks.append(check)
         worst.append(found.worst)

@@ -5,11 +5,14 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import sysconfig
 import time
 from pathlib import Path
 
 import pytest
+
+from tests import formats
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -56,9 +59,9 @@ def files(folder):
 
 # ---------------------------------------------------------------- a user's code
 
-# Leaks so large that the time a machine needs for a run does not matter; the others, and the right code,
-# are audited with fixed plans in tests/statistical/test_user_code.py.
-REFUTED = [("shared_noise", 3000, 5), ("plain_se", 3000, 5), ("ucb1", 100, 5), ("epsilon_greedy", 100, 10)]
+# Leaks so large that the first look, a thirtieth of the budget, refutes also on a busy machine, and ends the
+# audit; the others, and the right code, are audited with fixed plans in tests/statistical/test_user_code.py.
+REFUTED = [("shared_noise", 3000, 20), ("plain_se", 3000, 20), ("ucb1", 100, 20), ("epsilon_greedy", 100, 60)]
 
 
 @pytest.mark.parametrize(("name", "horizon", "seconds"), REFUTED)
@@ -72,10 +75,11 @@ def test_broken_code_is_refuted(name, horizon, seconds, folder):
     assert done.returncode == 1, done.stdout + done.stderr
     assert "refuted" in done.stdout.splitlines()[0]
     assert "counterexample" in done.stdout
+    assert done.stdout.endswith("again: verifiable-dp verify r.json --rerun\n")
     record = json.loads((folder / "r.json").read_text("utf-8"))
     assert record["verdict"] == "refuted"
     assert float(record["epsilon_lower"]) > 1
-    assert json.loads((folder / "r.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert formats.sarif(folder / "r.sarif")["runs"][0]["results"]
     assert "refuted" in (folder / "r.html").read_text("utf-8")
     if name == "shared_noise":
         again = run(folder, "verify", "r.json", "--rerun", "--workers", 2)
@@ -149,17 +153,30 @@ BAD = [
     (["audit", "bandits.py:dp_se", *PLAY, "--budget", "0"], "budget"),
     (["audit", "bandits.py:dp_se", *PLAY, "--budget", "lots"], "budget"),
     (["audit", "bandits.py:dp_se", *PLAY, "--seed", "-1"], "seed"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--budget", "1e18"], "budget must be at most 1000000 seconds"),
     (["audit", "bandits.py:dp_se", *PLAY, "--workers", "0"], "workers"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--workers", "100000"], "workers must be an integer in [1, 1024]"),
+    (["audit", "bandits.py:dp_se", *PLAY, "--set", "beta=0.1"], "parameters goes with a catalogue name"),
+    (["audit", "dp-linear", "--set", "variant=prnted"], "variant must be one of corrected, printed"),
+    (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear takes no varant"),
+    (["audit", "dp-linear", "--set", "variant"], "set must be NAME=VALUE"),
+    (["audit", "dp-linear", "--set", "epsilon=2", "--epsilon", "1"], "parameters must not hold epsilon"),
     (["audit", "bandits.py:dp_se", *PLAY, "--observe", "reports"], "observe"),
     (["audit", "bandits.py:dp_se", "--arms", "2", "--horizon", "50"], "epsilon must be given"),
-    (["audit", "bandits.py:dp_se", "--epsilon", "1", "--horizon", "50"], "n_arms must be given"),
+    (
+        ["audit", "bandits.py:dp_se", "--epsilon", "1", "--horizon", "50"],
+        "n_arms must be given for bandits.py:dp_se",
+    ),
     (["audit", "bandits.py:dp_se", "--epsilon", "1", "--arms", "2"], "horizon must be given"),
     (["audit", "bandits.py:wrong_shape", *PLAY], "shape"),
     (["audit", "bandits.py:out_of_range", *PLAY], "play"),
     (["audit", "bandits.py:raises", *PLAY], "the disk is full"),
     (["audit", "bandits.py:ignores_rng", *PLAY], "deterministic output: no noise was used"),
     (["audit", "bandits.py:no_such", *PLAY], "no_such"),
-    (["audit", "none.py:play", *PLAY], "none.py"),
+    (
+        ["audit", "none.py:play", *PLAY],
+        "no file 'none.py'; paths are relative to the folder in which the audit",
+    ),
     (["audit", "no.such.module:play", *PLAY], "no.such.module"),
     (["audit", "bandits.py:EPSILON", *PLAY], "callable"),
     (["audit", "dp-see"], "dp-see"),
@@ -310,3 +327,88 @@ def test_report_writes_records_pages_and_an_index(folder):
     assert record["verdict"] == "not_refuted"
     assert {m["verdict"] for m in record["mutants"]} <= {"refuted", "contradicted"}
     assert record["regret"]["verdict"] == "consistent"
+
+
+# ---------------------------------------------------------------- streams, and names that are nearly right
+
+
+def test_without_a_command_the_help_keeps_its_lines(folder):
+    done = run(folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Usage: verifiable-dp [OPTIONS] COMMAND")
+    assert any(line.strip().startswith("audit ") for line in done.stderr.splitlines())
+
+
+def test_a_reader_that_goes_is_no_verdict(folder):
+    """As under `| head -1`: 1 would say refuted, and 0 not refuted."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run([SCRIPT, "list"], stdout=write, stderr=subprocess.PIPE, text=True, timeout=300)
+    finally:
+        os.close(write)
+    assert done.returncode == 141, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_closed_output_leaves_the_exit_status(folder):
+    (folder / "empty.json").write_text("")
+    for arguments, status in (("list", 0), ("verify empty.json", 2)):
+        command = ["sh", "-c", f'exec "$0" {arguments} >&-', SCRIPT]
+        done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=300)
+        assert done.returncode == status, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_small_scale_is_said_beside_the_verdicts(folder):
+    done = run(folder, "reproduce", "S3", "--scale", 0.001)
+    assert done.returncode == 0, done.stderr
+    assert "scale 0.001: not the paper's sizes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("bandits.py", "target: 'bandits.py' is a file; say what in it is audited: bandits.py:NAME"),
+        ("bandits.py:Laplace", "target: bandits.py has no 'Laplace'; did you mean 'laplace'?"),
+        ("bandits.py:zzzzzz", "target: bandits.py has no 'zzzzzz'\n"),
+    ],
+)
+def test_a_target_that_is_nearly_right(target, message, folder):
+    done = run(folder, "audit", target, "--epsilon", 1)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_listed_algorithm_is_audited_as_printed(folder):
+    printed = run(folder, "audit", "dp-linear", "--set", "variant=printed", "--budget", 1, "--json", "r.json")
+    assert printed.returncode == 1, printed.stdout + printed.stderr
+    record = json.loads((folder / "r.json").read_text("utf-8"))
+    assert record["target"]["parameters"]["variant"] == "printed"
+    assert run(folder, "verify", "r.json", "--rerun").returncode == 0
+    corrected = run(
+        folder, "audit", "dp-linear", "--set", "variant=corrected", "--set", "epsilon=2", "--budget", 1
+    )
+    assert corrected.returncode == 0, corrected.stdout + corrected.stderr
+    assert "against 2" in corrected.stdout
+
+
+def test_claims_without_records_name_the_folder(folder):
+    done = run(folder, "list", "--claims")
+    assert done.returncode == 0
+    assert done.stderr == f"no record in {folder / 'reports'}; --reports names another folder\n"
+    committed = Path(__file__).parents[2] / "reports"
+    assert run(folder, "list", "--claims", "--reports", committed).stderr == ""
+
+
+def test_it_runs_as_a_module(folder):
+    done = subprocess.run(
+        [sys.executable, "-m", "verifiable_dp", "audit", "no-such"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("verifiable-dp: ")

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from verifiable_dp.reporting import blocks
+from verifiable_dp.reporting.record import digest
+
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 MINE = """
 unprotected_outputs = ["server logs <with> raw rewards"]
@@ -70,6 +73,108 @@ def test_a_file_that_is_wrong_is_named_before_any_work(run, tmp_path):
         assert done.stderr.count("\n") == 1
         assert "actor is unknown; accepted: unprotected_outputs" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """A small record without declarations."""
+    folder = tmp_path_factory.mktemp("audited")
+    words = ("audit", "tree-sum", "--budget", "0.3", "--json", "record.json")
+    subprocess.run([SCRIPT, *words], cwd=folder, check=True, capture_output=True)
+    return (folder / "record.json").read_bytes()
+
+
+@pytest.fixture
+def given(tmp_path, audited):
+    """The record beside a file of declarations; nothing else is in the folder."""
+    (tmp_path / "record.json").write_bytes(audited)
+    (tmp_path / "mine.toml").write_text(MINE)
+    return tmp_path
+
+
+def test_declarations_are_joined_to_a_record(run, given, audited):
+    done = run("declare", "record.json", "mine.toml", "--json", "new.json", "--html", "new.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "declared: actors, administrative, threat_hypotheses, unprotected_outputs\n" in done.stdout
+    assert (given / "record.json").read_bytes() == audited
+    old, new = (json.loads((given / name).read_text("utf-8")) for name in ("record.json", "new.json"))
+    core = set(blocks.CORE) - {"digest"}
+    assert {key: old[key] for key in core} == {key: new[key] for key in core}
+    assert old["digest"] != new["digest"]
+    assert new["administrative"]["authors"] == ["A. Author"]
+    assert "server logs &lt;with&gt; raw rewards" in (given / "new.html").read_text("utf-8")
+    assert run("verify", "new.json", "--rerun").returncode == 0
+
+    done = run("diff", "record.json", "new.json")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].endswith(": same")
+    assert {line.split(":")[0].partition(".")[0] for line in lines[1:]} == {"  declarations", "  hazards"}
+
+
+def test_declarations_that_are_joined_replace_older_ones(run, given):
+    (given / "other.toml").write_text('[administrative]\nauthors = ["B. Author"]\n')
+    assert run("declare", "record.json", "mine.toml", "--json", "a.json").returncode == 0
+    assert run("declare", "a.json", "other.toml", "--json", "b.json").returncode == 0
+    found = json.loads((given / "b.json").read_text("utf-8"))
+    assert found["declarations"] == {"administrative": {"authors": ["B. Author"]}}
+    assert statuses(given / "a.json")["NIST-H08"] == "declared"
+    assert statuses(given / "b.json") == {**statuses(given / "b.json"), "NIST-H08": "not_assessed"}
+    assert run("declare", "record.json", "other.toml", "--json", "c.json").returncode == 0
+    assert (given / "b.json").read_bytes() == (given / "c.json").read_bytes()
+
+
+def spoilt(folder, how):
+    """What is wrong with the record, the declarations or the places; words for it."""
+    record, mine = folder / "record.json", folder / "mine.toml"
+    whole = json.loads(record.read_text("utf-8"))
+    if how == "edited":
+        record.write_text(json.dumps(whole | {"verdict": "refuted"}))
+        return "edited or corrupted: digest"
+    if how == "sealed again":  # whoever edits can write a new digest, but not other verdicts
+        whole["checks"][0]["result"]["verdict"] = "refuted"
+        record.write_text(json.dumps(whole | {"digest": digest(whole)}))
+        return "result.verdict"
+    if how == "no record":
+        record.write_text("{}")
+        return "schema_version must be"
+    if how == "version 1":
+        record.write_bytes((Path(__file__).parents[1] / "data" / "record-1.json").read_bytes())
+        return "schema_version 1.0.0 cannot hold declarations"
+    mine.write_text({"no TOML": "actors = [", "unknown": "actor = 1\n"}[how])
+    return {"no TOML": "is no TOML", "unknown": "actor is unknown"}[how]
+
+
+@pytest.mark.parametrize("how", ["edited", "sealed again", "no record", "version 1", "no TOML", "unknown"])
+def test_what_cannot_be_joined_is_refused_and_nothing_is_written(run, given, how):
+    words = spoilt(given, how)
+    before = {path.name: path.read_bytes() for path in given.iterdir()}
+    done = run("declare", "record.json", "mine.toml", "--json", "new.json", "--html", "new.html")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
+    assert {path.name: path.read_bytes() for path in given.iterdir()} == before
+
+
+def test_what_is_read_is_never_overwritten(run, given):
+    (given / "link.json").symlink_to("record.json")
+    (given / "hard.json").hardlink_to(given / "record.json")
+    before = {path.name: path.read_bytes() for path in given.iterdir()}
+    for places, words in (
+        (("--json", "record.json"), "is RECORD"),
+        (("--json", "./record.json"), "is RECORD"),
+        (("--json", "link.json"), "is RECORD"),
+        (("--json", "hard.json"), "is RECORD"),
+        (("--json", "new.json", "--html", "record.json"), "is RECORD"),
+        (("--json", "mine.toml"), "is DECLARATIONS"),
+        (("--json", "new.json", "--html", "new.json"), "is given twice"),
+        (("--json", "none/new.json"), "cannot be written"),
+        ((), "Missing option '--json'"),
+    ):
+        done = run("declare", "record.json", "mine.toml", *places)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words in done.stderr
+        assert {path.name: path.read_bytes() for path in given.iterdir()} == before
 
 
 @pytest.mark.slow

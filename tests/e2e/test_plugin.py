@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests import formats
+
 BANDIT = """
 import numpy as np
 
@@ -35,10 +37,11 @@ def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester
     result = run(
         pytester,
         "def test_wrong(privacy_audit):\n    privacy_audit(mechanisms.wrong, epsilon=1.0, budget=0.5)\n",
-        "--dp-report",
-        "audits",
+        *("--dp-report", "audits", "--junitxml", "junit.xml"),
     )
     result.assert_outcomes(failed=1)
+    report = formats.junit(pytester.path / "junit.xml")
+    assert "the audit says refuted" in report.find("testsuite/testcase/failure").get("message")
     result.stdout.fnmatch_lines(
         ["*expected not_refuted, the audit says refuted*", "*counterexample*data 0. against 1.*"]
     )
@@ -92,3 +95,36 @@ def test_a_bad_budget_is_refused(pytester, options):
     )
     assert result.ret != 0
     assert "budget" in result.stdout.str() + result.stderr.str()
+
+
+def test_an_option_of_the_command_line_hints_at_the_argument(pytester):
+    result = run(
+        pytester,
+        "import pytest\n"
+        "def test_arms(privacy_audit):\n"
+        "    with pytest.raises(TypeError, match=\"takes no argument 'arms'; did you mean n_arms\"):\n"
+        "        privacy_audit(mechanisms.right, epsilon=1.0, arms=2)\n"
+        "def test_horizon(regret_check):\n"
+        "    with pytest.raises(TypeError, match=\"'horizn'; did you mean horizon\"):\n"
+        "        regret_check('nas', horizn=2)\n"
+        "def test_neither(privacy_audit):\n"
+        "    with pytest.raises(TypeError, match=\"takes no argument 'qqqq'$\"):\n"
+        "        privacy_audit(mechanisms.right, epsilon=1.0, qqqq=2)\n",
+    )
+    result.assert_outcomes(passed=3)
+
+
+def test_an_undecided_audit_says_what_to_try(pytester):
+    result = run(
+        pytester,
+        "def coin(data, size, rng):\n"
+        "    return rng.integers(0, 2, size)\n"
+        "def test_coin(privacy_audit):\n"
+        "    privacy_audit(coin, epsilon=1.0, budget=0.2)\n"
+        "def test_taken(privacy_audit):\n"
+        "    assert privacy_audit(coin, epsilon=1.0, budget=0.2, expect=None).verdict == 'inconclusive'\n",
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*power could not be stated: noise divided by 6 changed nothing*expect=None*"]
+    )

@@ -145,3 +145,21 @@ def test_what_an_audit_loads_is_noticed(pytester):
 def test_the_command_line_has_the_level_of_the_api():
     (option,) = (found for found in main.commands["audit"].params if found.name == "alpha")
     assert option.default == ALPHA == inspect.signature(vdp.audit).parameters["alpha"].default
+
+
+def test_a_verdict_that_there_is_not_is_refused_before_the_audit(pytester):
+    result = run(
+        pytester,
+        "def test_it(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0, budget=1e6, expect='private')\n",
+    )
+    result.assert_outcomes(failed=1)
+    said = "expect must be one of not_refuted, refuted, inconclusive or None, got 'private'"
+    result.stdout.fnmatch_lines([f"*{said}"])
+
+
+def test_a_report_folder_that_is_a_file_is_refused_before_any_test(pytester):
+    pytester.path.joinpath("audits").write_text("")
+    result = run(pytester, "def test_it(privacy_audit):\n    assert False\n", "--dp-report", "audits")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--dp-report must be a folder, got the file 'audits'"])

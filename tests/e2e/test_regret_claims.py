@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import formats
+
 PAGE = Path(__file__).parents[2] / "docs" / "check-regret.md"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S))
@@ -100,6 +102,7 @@ def test_a_bound_on_the_command_line(folder):
     record = json.loads((folder / "r.json").read_text("utf-8"))
     assert record["target"]["kind"] == "user"
     assert record["target"]["parameters"] == {"n_arms": 3, "horizon": 1000, "width": 0.5}
+    assert formats.sarif(folder / "r.sarif")["runs"][0]["results"] == []
     assert "rate" not in (folder / "r.sarif").read_text("utf-8")
     assert "comparison on gaps 0, 0.7, 0.7" in (folder / "r.html").read_text("utf-8")
     assert run(folder, "verify", "r.json", "--rerun").returncode == 0

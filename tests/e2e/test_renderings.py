@@ -152,7 +152,7 @@ def test_a_document_goes_through_a_pipe(folder):
         [SCRIPT, "render", "wrong.json", "--to", "markdown"], cwd=folder, capture_output=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().startswith("# dp-linear: audit record\n")
+    assert done.stdout.decode().startswith("# dp-linear as printed: audit record\n")
 
 
 def test_diff(folder):

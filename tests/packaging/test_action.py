@@ -178,6 +178,35 @@ def test_without_targets_no_folder_is_left_that_the_next_run_refuses(given, tmp_
     assert not (tmp_path / "kept").exists()
 
 
+def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
+    (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")
+    (tmp_path / "c.toml").write_text(
+        '[defaults]\nepsilon = 1\nbudget = 0.1\n[[targets]]\ntarget = "mechanisms.py:gone"\n', "utf-8"
+    )
+    command = ["bash", ROOT / "ci" / "audit.sh", "--epsilon", "1", "--budget", "0.1"]
+    asked = {"TARGETS": "none.py:x\nmechanisms.py:wrong\nmechanisms.py:`wrng`", "CAMPAIGN": "c.toml"}
+    variables = environment(tmp_path, REPORTS="kept", **asked)
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "did you mean 'wrong'?" in done.stderr
+    head, _, rest = (
+        (tmp_path / "kept" / "summary.md").read_text("utf-8").partition("\n\n# mechanisms.py:wrong")
+    )
+    lines = head.strip().splitlines()
+    assert lines[0] == "# Not audited"
+    assert [line.split(": ")[0] for line in lines[2:]] == [
+        "- `c.toml",
+        "- `none.py:x",
+        "- `mechanisms.py:wrng",
+    ]
+    assert all(line.count("`") == 2 for line in lines[2:])
+    assert "no file 'none.py'" in lines[3]
+    assert rest.count("Not audited") == 0
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir() if path.name[:2].isdigit()) == [
+        "02-mechanisms.py-wrong"
+    ]
+
+
 def test_inputs_are_not_run(tmp_path):
     targets = "$(touch marker).py:x\n`touch marker`\n--help"
     inputs = {**INPUTS, "targets": targets, "epsilon": "$(touch marker)"}

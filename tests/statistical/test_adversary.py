@@ -100,6 +100,7 @@ def test_the_interactive_game_finds_it(leaky):
 def test_its_counterexample_runs_again(leaky):
     """Adversary and instance from the record's JSON: fresh runs refute; those of the honest bandit do not."""
     (found,) = json.loads(json.dumps(leaky.counterexamples))
+    assert found["epsilon"] == EPSILON
     pair = pair_of(found["pair"])
     verdicts = []
     for honest in (False, True):

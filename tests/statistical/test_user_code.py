@@ -5,8 +5,8 @@ Plans and seeds are fixed, so that nothing here depends on the clock. Level of e
 
 import pytest
 
-from tests.user_code import bandits
-from verifiable_dp.auditing.user import audit_play, audit_release
+from tests.user_code import bandits, seeded
+from verifiable_dp.auditing.user import audit_function, audit_play, audit_release
 from verifiable_dp.reporting import conclude
 
 PLAN = {"probe": 390, "select": 6600, "test": 14_000, "keep": 1, "tune": 350, "first": 100}
@@ -74,3 +74,39 @@ def test_counts_do_not_depend_on_the_workers(workers):
         for w in (1, workers)
     )
     assert left["checks"] == right["checks"]
+
+
+SEEDED = {"probe": 60, "select": 1600, "test": 2000, "keep": 1, "tune": 20, "first": 100}
+SMALL = {**SEEDED, "select": 60, "test": 60}
+
+
+def audit_class(name, plan=SEEDED):
+    return audit_function(
+        getattr(seeded, name), name=name, epsilon=1.0, n_arms=2, horizon=24, seed=0, pinned=plan
+    )
+
+
+@pytest.mark.parametrize("name", ["Committing", pytest.param("ByName", marks=pytest.mark.slow)])
+def test_power_reaches_generators_that_are_made_of_the_seed(name):
+    draft = audit_class(name)
+    assert verdict(draft) == "not_refuted"
+    assert draft["power"]["smallest_epsilon"] <= 4
+    assert draft["target"]["note"] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "why"),
+    [
+        ("OutOfReach", SEEDED, "noise divided by 6 changed nothing in 32 runs, so that no budget helps"),
+        ("Unseeded", SMALL, "this code draws from elsewhere; take all randomness from that generator"),
+        ("Committing", SMALL, "at this budget; try a larger --budget"),
+    ],
+)
+def test_without_power_the_note_says_why_and_what_to_try(name, plan, why):
+    """The controls: noise out of reach, or too few runs."""
+    draft = audit_class(name, plan)
+    assert verdict(draft) == "inconclusive"
+    note = draft["target"]["note"]
+    assert "power could not be stated: " in note
+    assert why in note
+    assert "expect=None in pytest" in note

@@ -13,7 +13,7 @@ from verifiable_dp import adversaries, api, make
 from verifiable_dp._validate import InputError
 from verifiable_dp.adversaries import FEATURES, KINDS, History, Strategy
 from verifiable_dp.algorithm import play
-from verifiable_dp.auditing import registry
+from verifiable_dp.auditing import drafts, registry
 from verifiable_dp.auditing.audit import audit_algorithm
 from verifiable_dp.environments import Interactive
 from verifiable_dp.evidence import adversary, blackbox
@@ -330,22 +330,38 @@ def test_adversaries_find_halved_noise_and_its_counterexample_runs_again(name):
     half = next(m for m in auditor.mutants if "half" in m.name)
     broken = half.make(small(name))
     epsilon = broken.claim.epsilon
-    check, found, leads = adversary.align(
+    check, _, leads = adversary.align(
         broken, adversary.pairs(broken, 2), epsilon=epsilon, small_epsilon=epsilon, visible=True, seed=0
     )
     assert check.verdict == "refuted"
     assert leads
-    worst = json.loads(json.dumps(adversary.counterexample(check, found.worst, small(name))))
-    again = replay(
-        half.make(make(name, **worst["instance"])),
-        pair_of(worst["pair"]),
-        seed=worst["seed"],
-        sign=worst["sign"],
-        turned=worst["turned"],
-        runs=worst["run"] + 1,
+    where = drafts.instance(small(name), epsilon)
+    played = adversary.audit(
+        broken,
+        broken,
+        broken.claim,
+        Sizes.of(broken.horizon, 1000, 1000),
+        small_epsilon=epsilon,
+        visible=True,
+        tests=1,
+        seed=0,
+        instances=(where, where),
     )
-    assert again.loss[worst["run"]] == pytest.approx(worst["loss"], abs=1e-9)
+    (worst,) = json.loads(json.dumps(played.counterexamples))
+    assert worst["epsilon"] == epsilon
+    assert worst["check"] == "interactive alignment"
+
+    def again(algorithm):
+        drawn = {key: worst[key] for key in ("seed", "sign", "turned")}
+        done = replay(algorithm, pair_of(worst["pair"]), runs=worst["run"] + 1, **drawn)
+        return float(done.cost[worst["run"]]), float(done.loss[worst["run"]])
+
+    instance = make(name, **worst["instance"])
+    assert again(half.make(instance)) == pytest.approx((worst["cost"], worst["loss"]), abs=1e-9)
     assert abs(worst["loss"]) > epsilon * (1 + TOLERANCE)
+    # An instance that promises another epsilon has other noise, and so another cost.
+    other = half.make(make(name, **{**worst["instance"], "epsilon": 0.75 * epsilon}))
+    assert again(other)[0] != pytest.approx(worst["cost"], rel=0.01)
 
 
 # ---------------------------------------------------------------- in an audit

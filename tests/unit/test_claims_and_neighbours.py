@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import registry
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.neighbours import (
     InteractivePair,
@@ -111,6 +112,36 @@ def test_strategies_give_neighbours_that_survive_json(data):
     again = pair_of(json.loads(json.dumps(pair.as_dict())))
     assert all(np.array_equal(a, b) for a, b in zip(pair.worlds(), again.worlds(), strict=True))
     assert again.describe() == pair.describe()
+
+
+def test_pairs_that_differ_in_the_other_rewards_are_told_apart():
+    def words(levels, when=0, arm=0):
+        table = np.repeat(np.array(levels, np.float64), 3, axis=0)
+        table[when, arm] = 0.0
+        return TablePair(table, when, arm, 1.0).describe()
+
+    differs = "round 1, arm 0: reward 0 against 1; others"
+    assert words([[0.5, 0.5]]) == f"{differs} 0.5"
+    assert words([[0.0, 0.25]]) == f"{differs} 0/0.25"
+    assert words([[0.5, 0.25], [1, 1]]) == f"{differs} 0.5/0.25, 1 from round 4"
+    # The entry that differs begins no part, wherever it stands.
+    for when in (1, 2, 3, 5):
+        found = words([[0.5, 0.25], [1, 0.75]], when)
+        assert found == f"round {when + 1}, arm 0: reward 0 against 1; others 0.5/0.25, 1/0.75 from round 4"
+    many = words([[level, 0.5] for level in (0.1, 0.2, 0.3, 0.4)])
+    assert many == f"{differs} 0.1/0.5, 0.2/0.5 from round 4, 0.3/0.5 from round 7, …"
+    assert words([[0.1, 0.2, 0.3, 0.4, 0.5]]) == f"{differs} 0.1/0.2/0.3/0.4/…"
+    assert TablePair(np.zeros((1, 2)), 0, 0, 1.0).describe() == differs.partition(";")[0]
+    stream = "round 1: reward 0 against 1"
+    assert StreamPair(np.array([0.0, 0.5, 0.5]), 0, 1.0).describe() == f"{stream}; others 0.5"
+    assert StreamPair(np.zeros(1), 0, 1.0).describe() == stream
+
+
+def test_the_neighbours_of_an_auditor_are_told_apart():
+    auditor = registry.auditor("dp-se")
+    pairs = auditor.pairs(auditor.algorithm(**auditor.instance))
+    assert len({pair.describe() for pair in pairs}) == len(pairs) > 10
+    assert len({pair.describe().partition(";")[0] for pair in pairs}) < 4
 
 
 @given(interactive(n_arms=3, horizon=9))

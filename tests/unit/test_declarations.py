@@ -1,12 +1,17 @@
 """Declarations: a strict file, one form, and worlds that are neighbouring or not."""
 
+import json
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from verifiable_dp._validate import InputError
+from verifiable_dp.reporting import blocks
 from verifiable_dp.reporting.declarations import STARTER, checked, given, neighbouring, read, starter
+from verifiable_dp.reporting.record import Report, digest
+from verifiable_dp.reporting.verify import examine
 
 EVENT = {"unit": "event: one reward of one round"}
 CLIENT = {"unit": "shuffle one client: the rewards of one round, whatever action it plays"}
@@ -126,3 +131,52 @@ def test_files_of_windows_editors_are_read(text, tmp_path):
     path = tmp_path / "declarations.toml"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert read(path) == {"unprotected_outputs": []}
+
+
+# ---------------------------------------------------------------- joined to a record
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture
+def report():
+    return Report.load(DATA / "record-2.json")
+
+
+def test_a_report_takes_other_declarations(report, tmp_path):
+    (tmp_path / "mine.toml").write_text('[administrative]\nstatus = "final"\n')
+    before = json.dumps(report.record)
+    new = report.declare({"administrative": {"status": "final"}})
+    assert new.record == report.declare(tmp_path / "mine.toml").record
+    assert new.record["declarations"] == {"administrative": {"status": "final"}}
+    assert new.record["report_status"] == "final"
+    assert examine(new.record) == examine(report.record) > 0
+    for key in set(blocks.CORE) - {"digest"}:
+        assert new.record[key] == report.record[key], key
+    assert new.record["digest"] == digest(new.record) != report.record["digest"]
+    assert json.dumps(report.record) == before
+
+
+def test_the_declarations_of_before_give_the_record_of_before(report):
+    between = report.declare({})
+    assert between.record["declarations"] == {}
+    assert between.declare(report.record["declarations"]).record == report.record
+
+
+def test_an_edited_report_takes_none(report):
+    """Else a new digest would cover the edit."""
+    declared = {"administrative": {"status": "final"}}
+    for key, value in (("epsilon_lower", 9.0), ("seed", 9), ("digest", "sha256:" + "0" * 64)):
+        with pytest.raises(InputError, match="edited or corrupted"):
+            Report({**report.record, key: value}).declare(declared)
+    sealed = {**report.record, "verdict": "refuted"}
+    with pytest.raises(InputError, match="verdict is"):
+        Report({**sealed, "digest": digest(sealed)}).declare(declared)
+
+
+def test_what_a_report_does_not_take(report, tmp_path):
+    for wrong, words in (({"actor": 1}, "actor is unknown"), (tmp_path / "none.toml", "cannot be read")):
+        with pytest.raises(InputError, match=words):
+            report.declare(wrong)
+    with pytest.raises(InputError, match=r"schema_version 1\.0\.0 cannot hold declarations"):
+        Report.load(DATA / "record-1.json").declare({})

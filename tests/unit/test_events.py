@@ -1,8 +1,10 @@
 """The choice of events: known worst events are found, and nothing is promised where nothing differs."""
 
+import dataclasses
 import math
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -19,7 +21,7 @@ from verifiable_dp.evidence.events import (
     join,
     prefix_ends,
 )
-from verifiable_dp.evidence.scores import Column
+from verifiable_dp.evidence.scores import Codes, Column, Feature
 
 N = 40_000
 
@@ -64,8 +66,33 @@ def test_a_known_likelihood_is_used():
     left, right = rng.laplace(0, 1, N), rng.laplace(1, 1, N)
     seen = [Observation(N, {}, {}, np.abs(x - 1) - np.abs(x)) for x in (left, right)]
     event = choose(*seen, test_runs=N)
-    assert event.describe().startswith(("log-likelihood", "-log-likelihood"))
+    assert event.describe().startswith("log-likelihood")
     assert math.log(event.shares[0] / event.shares[1]) == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("cut", [-3.0, -0.0, 0.0, 2.5])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_event_of_a_number_is_said_as_a_plain_inequality(cut, sign):
+    seen = Observation(7, {}, {"pulls of arm 0": np.array([-9.0, -3.0, -2.5, 0.0, 2.5, 3.0, np.nan])})
+    event = Event(Column(Feature("value", ("pulls of arm 0",)), sign), cut, True, 1.0, (0.5, 0.1))
+    name, relation, limit = re.fullmatch(r"(.*) ([<>]=) (.*)", event.describe()).groups()
+    assert name == "pulls of arm 0"
+    assert limit == f"{float(limit):g}" != "-0"
+    column = seen.numeric[name]
+    inside = column <= float(limit) if relation == "<=" else column >= float(limit)
+    assert event.hits(seen) == int(inside.sum())
+    assert (relation == "<=") == (sign < 0)
+
+
+def test_a_score_that_speaks_for_the_other_world_is_low_in_the_event():
+    score = Codes("actions", np.array([0, 1]), np.array([-1.5, 1.5]))
+    seen = Observation(3, {"actions": np.array([0, 1, 1])}, {})
+    event = Event(score, 1.0, False, 1.0, (0.5, 0.1))
+    assert event.describe() == "log ratio of actions (2 values) >= 1"
+    assert event.hits(seen) == 2
+    mirrored = dataclasses.replace(event, flipped=True)
+    assert mirrored.describe() == "log ratio of actions (2 values) <= -1"
+    assert mirrored.hits(seen) == 1
 
 
 def test_hits_of_parts_add_up():
@@ -279,7 +306,7 @@ def knotted(seed, sign, runs=60_000):
 def test_trees_see_what_single_columns_do_not():
     seen = knotted(0, 1), knotted(1, -1)
     event = choose(*seen, test_runs=60_000)
-    assert event.describe().lstrip("-").startswith("boosted trees")
+    assert event.describe().startswith("boosted trees")
     assert event.promise > 2
     apart = learning.learn_bins(*seen, columns=learning.features(seen[0]))
     assert np.std(apart(seen[0])) < 0.1  # negative control: the sum over columns is blind to it

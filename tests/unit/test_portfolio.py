@@ -1,8 +1,11 @@
 """All records of a folder on one page: which files count, what is said of damaged ones, and links."""
 
+import contextlib
+import html
 import html.parser
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,7 +15,7 @@ from click.testing import CliRunner
 from verifiable_dp._validate import InputError
 from verifiable_dp.campaign import write_index
 from verifiable_dp.cli import main
-from verifiable_dp.reporting import portfolio
+from verifiable_dp.reporting import blocks, portfolio
 from verifiable_dp.reporting.page import render_index
 from verifiable_dp.reporting.record import digest, schema, text
 
@@ -152,6 +155,32 @@ def test_names_cannot_leave_their_place():
     assert [tag for tag, _ in tags].count("script") == 1
     assert not any(tag in ("img", "b", "i") for tag, _ in tags)
     assert not any("onclick" in attributes for _, attributes in tags)
+
+
+def test_the_command_shown_is_of_a_path_that_is_there(folder):
+    for place in (folder, folder / "deep"):
+        page = html.unescape(portfolio.write(place)[0].read_text("utf-8"))
+        (command,) = re.findall(r"<code>verifiable-dp (verify .*?) --rerun</code>", page)
+        with contextlib.chdir(place):
+            done = CliRunner().invoke(main, shlex.split(command))
+        assert (done.exit_code, done.stderr) == (0, "")
+    assert "'other name: 2.json'" in html.unescape((folder / "index.html").read_text("utf-8"))
+
+
+def test_copies_of_a_record_are_said_to_be_the_same(folder):
+    assert "the same record" not in portfolio.write(folder)[0].read_text("utf-8")
+    (folder / "zz").mkdir()
+    shutil.copy(folder / "dp-ucb" / "record.json", folder / "zz" / "again.json")
+    other = record("dp-ucb")
+    other["provenance"]["command"] = "another run"
+    other.update(blocks.of(other))
+    other["digest"] = digest(other)
+    (folder / "zz" / "run.json").write_text(text(other), "utf-8")
+    page = portfolio.write(folder)[0].read_text("utf-8")
+    assert re.findall(r"[^>]*the same record as[^<]*", page) == [
+        "zz/again.json: the same record as dp-ucb/record.json"
+    ]
+    assert "5 records (1 is a copy of another), of which 1 of listings as printed." in page
 
 
 def test_the_index_of_the_committed_records_is_a_portfolio():

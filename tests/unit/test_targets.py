@@ -4,10 +4,12 @@ import functools
 import os
 import pickle
 import sys
+import threading
 
 import numpy as np
 import pytest
 
+from tests.user_code import seeded
 from verifiable_dp import InputError
 from verifiable_dp.auditing import targets
 from verifiable_dp.auditing.targets import (
@@ -357,3 +359,41 @@ def test_state_between_runs_is_noticed_even_if_it_repeats():
     tables = [np.zeros((3, 2))]
     assert not probe_play(PlaySampler(every_third, False, 2, 3, 0), tables).repeatable
     assert probe_play(PlaySampler(clean, False, 2, 3, 0), tables).repeatable
+
+
+# ---------------------------------------------------------------- noise mutants of generators made of seeds
+
+
+def of_a_seed(data, size, rng):
+    return data + np.random.default_rng(7).laplace(0, 1, size)
+
+
+def of_its_own(data, size, rng):
+    return data + np.random.default_rng().laplace(0, 1, size)
+
+
+def test_generators_that_are_made_of_seeds_are_scaled_in_mutants_only():
+    whole, half = (ReleaseSampler(of_a_seed, 0, factor).values(0.0, (0,), RUNS) for factor in (1.0, 0.5))
+    assert np.array_equal(half, whole / 2)
+    assert np.array_equal(whole[:, 0], np.random.default_rng(7).laplace(0, 1, len(RUNS)))
+    assert type(np.random.default_rng(7)) is np.random.Generator
+
+
+def test_scaled_seeds_leaves_all_else_as_it_is():
+    plain, made = np.random.default_rng, {}
+    given = np.random.Generator(np.random.PCG64(1))
+    with targets.scaled_seeds(of_a_seed, 0.5), targets.scaled_seeds(of_its_own, 0.25):
+        aside = threading.Thread(target=lambda: made.update(other=np.random.default_rng(7)))
+        aside.start()
+        aside.join()
+        made |= {"seed": np.random.default_rng(7), "none": np.random.default_rng()}
+        assert np.random.default_rng(given) is given
+    assert made["seed"].factor == 0.25
+    assert {type(made[name]) for name in ("none", "other")} == {np.random.Generator}
+    assert np.random.default_rng is plain
+    with targets.scaled_seeds(seeded.ByName, 0.5):
+        assert seeded.default_rng(7).factor == 0.5
+    assert seeded.default_rng is plain
+    with pytest.raises(RuntimeError), targets.scaled_seeds(of_a_seed, 0.5):
+        raise RuntimeError
+    assert np.random.default_rng is plain

@@ -25,7 +25,8 @@ from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.reporting import excerpts, plots
-from verifiable_dp.reporting.record import leads
+from verifiable_dp.reporting.page import measured
+from verifiable_dp.reporting.record import _check_line, leads
 from verifiable_dp.reporting.sarif import to_sarif
 
 HORIZON = 60
@@ -380,6 +381,24 @@ def test_leads_and_costly_releases_are_written_like_a_linters(checks):
 @pytest.mark.parametrize("name", [f.__name__ for f in styles.RIGHT if f is not styles.with_exponential_noise])
 def test_right_bandits_get_no_line(checks, name):
     assert lines_of(checks[name]) == []
+
+
+def test_what_tracing_holds_against_a_claim_is_called_a_lead(checks):
+    leaky = checks["looks_again_and_again"].as_dict()
+    assert leaky["result"]["verdict"] == "not_refuted"
+    assert not leaky["result"]["holds"]
+    cost = f"cost {leaky['statistics']['max_cost']:g} against epsilon 1"
+    runs = f"{leaky['statistics']['examined']} pairs of runs"
+    assert _check_line(leaky) == f"not_refuted, {cost} in {runs}: a lead only, as actions alone are seen"
+    assert measured(leaky) == f"{cost}: a lead only, as actions alone are seen"
+    right = checks[styles.RIGHT[0].__name__].as_dict()
+    assert _check_line(right).endswith(": within the claim")
+    assert "lead" not in measured(right)
+    # What refutes is no lead, nor is a run in which nothing was examined.
+    refuted = {**leaky, "result": {**leaky["result"], "verdict": "refuted"}}
+    assert "lead" not in _check_line(refuted) + measured(refuted)
+    nothing = {**leaky, "statistics": {**leaky["statistics"], "examined": 0}}
+    assert _check_line(nothing).endswith("not shown to stay within the claim")
 
 
 def test_draws_that_cannot_be_repeated_are_named():

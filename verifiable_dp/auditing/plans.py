@@ -14,6 +14,7 @@ from verifiable_dp.evidence.blackbox import Plan
 
 Progress = Callable[[str], None]
 BUDGETS = ("quick", "standard", "thorough")
+MOST_SECONDS = 1e6  # 64 million runs a side, the most of a test, take less
 
 IDEALISED = "the floating-point sampler: the noise is audited as idealised real numbers"
 NOT_COVERED = (
@@ -61,7 +62,7 @@ def sizes_of(budget: str | float) -> Budget:
     Raises
     ------
     InputError
-        If it is neither a known name nor a positive number.
+        If it is neither a known name nor a number in (0, `MOST_SECONDS`].
     """
     if isinstance(budget, str) and budget in _SIZES:
         return _SIZES[budget]
@@ -72,6 +73,8 @@ def sizes_of(budget: str | float) -> Budget:
             f"budget must be one of {', '.join(BUDGETS)} or a positive number of seconds, got {budget!r}"
         ) from None
     seconds = _validate.positive("budget", seconds)
+    if seconds > MOST_SECONDS:
+        raise InputError(f"budget must be at most {MOST_SECONDS:.0f} seconds, got {budget!r}")
     # About 2 million blocks a second, a third of them in the test, both sides.
     steps = max(1 << 14, int(seconds * 3e5))
     return Budget(steps, 64_000_000, int(np.clip(20 * seconds, 40, 1000)), seconds, 3)

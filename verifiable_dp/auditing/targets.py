@@ -14,7 +14,10 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +89,52 @@ def generator(key: Any, number: int, factor: float = 1.0) -> np.random.Generator
     scaled = ScaledGenerator(bits)
     scaled.factor = factor
     return scaled
+
+
+_OWN_RNG = np.random.default_rng  # numpy's
+_FACTOR: ContextVar[float] = ContextVar("factor", default=1.0)
+_LOCK = threading.Lock()
+_INSIDE: list[float] = []  # factors of the runs under way
+_REPLACED: list[tuple[dict[str, Any], str]] = []
+
+
+def _seeded_rng(seed: Any = None) -> np.random.Generator:
+    """`default_rng` of numpy in runs of mutants: what a target makes from a seed is scaled, too."""
+    made = _OWN_RNG(seed)
+    if _FACTOR.get() == 1.0 or seed is None or made is seed:  # without a seed no run can be repeated
+        return made
+    scaled = ScaledGenerator(made.bit_generator)
+    scaled.factor = _FACTOR.get()
+    return scaled
+
+
+@contextmanager
+def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
+    """While `function` runs in this block, generators that it makes from seeds have scaled noise.
+
+    It may know `default_rng` as numpy's or by a name in its module; other threads make theirs as ever.
+    """
+    if factor == 1.0:
+        yield
+        return
+    code = _code(function)
+    module = vars(sys.modules.get(str(code.__module__), np.random))
+    token = _FACTOR.set(factor)
+    with _LOCK:
+        _INSIDE.append(factor)
+        for names in (vars(np.random), getattr(code, "__globals__", module)):
+            found = [name for name, value in names.items() if value is _OWN_RNG]
+            _REPLACED.extend((names, name) for name in found)
+            names.update(dict.fromkeys(found, _seeded_rng))
+    try:
+        yield
+    finally:
+        _FACTOR.reset(token)
+        with _LOCK:
+            _INSIDE.remove(factor)
+            while _REPLACED and not _INSIDE:
+                names, name = _REPLACED.pop()
+                names[name] = _OWN_RNG
 
 
 @dataclass(frozen=True)
@@ -231,7 +280,8 @@ def check_unchanged(known: Source) -> None:
 
 def _load_file(path: Path) -> Any:
     if not path.is_file():
-        raise InputError(f"target: no file {str(path)!r}")
+        relative = "; paths are relative to the folder in which the audit is started"
+        raise InputError(f"target: no file {str(path)!r}{'' if path.is_absolute() else relative}")
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -451,15 +501,20 @@ class PlaySampler:
         if isinstance(self.function, ProcessTarget):
             given = self.function.play(table, _seeds(key, runs), self.factor)
             return self._checked(given, shape).astype(small)
-        if self.many:
-            rng = generator(key, int(runs[0]), self.factor)
-            return self._checked(_called(self._what, self.function, table.copy(), len(runs), rng), shape)
-        out = np.empty(shape, small)
-        for i, run in enumerate(runs.tolist()):
-            rng = generator(key, run, self.factor)
-            result = _called(self._what, self.function, table.copy(), rng)
-            out[i] = self._checked(result, (self.horizon,))
-        return out
+        with scaled_seeds(self.function, self.factor):
+            if self.many:
+                rng = generator(key, int(runs[0]), self.factor)
+                return self._checked(_called(self._what, self.function, table.copy(), len(runs), rng), shape)
+            out = np.empty(shape, small)
+            for i, run in enumerate(runs.tolist()):
+                rng = generator(key, run, self.factor)
+                result = _called(self._what, self.function, table.copy(), rng)
+                out[i] = self._checked(result, (self.horizon,))
+            return out
+
+    def draws(self, data: Any, runs: IntArray) -> Any:
+        """Arms as `actions` gives them, by streams of their own."""
+        return self.actions(data, (TUNE, 0), runs)
 
     def _checked(self, result: Any, shape: tuple[int, ...]) -> Any:
         try:
@@ -563,7 +618,8 @@ class ReleaseSampler:
             result = self.function.release(data, len(runs), _seeds(key, asked), self.factor)
         else:
             rng = generator(key, int(runs[0]), self.factor)
-            result = _called("release", self.function, _fresh(data), len(runs), rng)
+            with scaled_seeds(self.function, self.factor):
+                result = _called("release", self.function, _fresh(data), len(runs), rng)
         if result.ndim < 1 or result.shape[0] != len(runs):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
@@ -574,6 +630,10 @@ class ReleaseSampler:
                 f"got {_sorts(result)}"
             )
         return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
+
+    def draws(self, data: Any, runs: IntArray) -> FloatArray:
+        """Outputs as `values` gives them, by streams of their own."""
+        return self.values(data, (TUNE, 0), runs)
 
     def draws_kept(self, pair: DataPair, test: int) -> int:
         """Selection draws a side that are cheap to keep beside `test` test draws.

@@ -168,7 +168,8 @@ def audit_play(
                 f"tried; horizon {horizon} may be too short for it to act)"
             )
         power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
-    notes = [*seen.notes, *_no_power(checks, power)] + ([] if tune.varied else [DETERMINISTIC])
+    notes = [*seen.notes, *_no_power(checks, power, sampler, best[0], seen.repeatable)]
+    notes += [] if tune.varied else [DETERMINISTIC]
     return _user_draft(
         function,
         kind="play_many" if many else "play",
@@ -229,11 +230,26 @@ class _Tuner:
 
 
 _TRACED = 60  # examples of the search of tracing, at most
-_NO_POWER = (
-    "power could not be stated: no reduction of the noise that the generator adds (laplace, normal, "
-    "exponential, gumbel, logistic, geometric) was refuted with probability .95 at this budget"
+_REDUCED = 6  # factor of the noise reduction by which it is told whether reductions reach the code
+_RUNS = 16
+_SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
+_NO_POWER = "power could not be stated: "
+_ACCEPTED = "an undecided audit is accepted by expect=None in pytest and by fail-on: refuted in CI"
+_TOO_LITTLE = (
+    f"{_NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
+    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
+    f"code made for a larger epsilon; {_ACCEPTED}"
 )
-_NOT_SCALED = "power could not be stated: the process does not declare noise_factor, by which it is measured"
+_NOT_REACHED = (
+    f"{_NO_POWER}noise divided by {_REDUCED} changed nothing in {2 * _RUNS} runs, so that no budget helps: "
+    f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
+    f"np.random.default_rng with a seed that is made from it; {_ACCEPTED}"
+)
+_NOT_GIVEN = (
+    f"{_NO_POWER}it is measured by reducing the noise of the generator that the code is given, and this code "
+    f"draws from elsewhere; take all randomness from that generator; {_ACCEPTED}"
+)
+_NOT_SCALED = f"{_NO_POWER}the process does not declare noise_factor, by which it is measured; {_ACCEPTED}"
 
 
 @dataclass(frozen=True)
@@ -357,11 +373,26 @@ def _user_power(
     }
 
 
-def _no_power(checks: Sequence[Check], power: dict[str, Any] | None) -> list[str]:
-    """Why an audit that refutes nothing is inconclusive."""
+def _no_power(
+    checks: Sequence[Check], power: dict[str, Any] | None, sampler: Any, pair: Any, repeatable: bool
+) -> list[str]:
+    """Why an audit that refutes nothing is inconclusive, and what to try."""
     if power is not None or any(c.verdict == "refuted" for c in checks):
         return []
-    return [_NO_POWER]
+    if not getattr(sampler.function, "scalable", True):
+        return [_NOT_SCALED]
+    if not repeatable:
+        return [_NOT_GIVEN]
+    return [_TOO_LITTLE if checkpoint.kept("reached", lambda: _reached(sampler, pair)) else _NOT_REACHED]
+
+
+def _reached(sampler: Any, pair: Any) -> bool:
+    """Whether less noise makes any difference to runs that are alike in all else."""
+    runs, less = np.arange(_RUNS, dtype=np.int64), replace(sampler, factor=1 / _REDUCED)
+    return any(
+        not np.array_equal(sampler.draws(data, runs), less.draws(data, runs), equal_nan=True)
+        for data in pair.worlds()
+    )
 
 
 def _user_draft(
@@ -523,7 +554,11 @@ def audit_release(
         candidates=candidates,
         chosen=chosen,
         power=power,
-        notes=[*seen.notes, *_no_power(checks, power), *([DETERMINISTIC] if seen.deterministic else [])],
+        notes=[
+            *seen.notes,
+            *_no_power(checks, power, sampler, best[0], seen.repeatable),
+            *([DETERMINISTIC] if seen.deterministic else []),
+        ],
         seed=seed,
     )
 
@@ -576,7 +611,7 @@ def audit_function(function: Callable[..., Any], *, name: str, **options: Any) -
         raise InputError(f"numerics goes with a mechanism that releases numbers, got {kind}")
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if options.get(needed) is None:
-            raise InputError(f"{needed} must be given for {kind} ({flag})")
+            raise InputError(f"{needed} must be given for {name} ({flag}; in Python {needed}={flag[-1]})")
     return audit_play(function, many=kind == "play_many", name=name, **options)
 
 
@@ -635,8 +670,6 @@ def _audit_command(command: Exec, *, name: str, **options: Any) -> dict[str, Any
             rest = {key: value for key, value in options.items() if key not in ("n_arms", "horizon")}
             draft = _audit_mechanism(target, name=name, **rest)
         notes = [draft["target"]["note"]]
-        if not target.scalable:
-            notes = [notes[0].replace(_NO_POWER, _NOT_SCALED)]
         if target.restarted:
             notes.append(f"the process {target.restarted}, was started again and went on")
     draft["target"]["parameters"] |= {"exec": command.command, "exec_timeout": command.timeout}
