@@ -61,7 +61,12 @@ def files(folder):
 
 # Leaks so large that the first look, a thirtieth of the budget, refutes also on a busy machine, and ends the
 # audit; the others, and the right code, are audited with fixed plans in tests/statistical/test_user_code.py.
-REFUTED = [("shared_noise", 3000, 20), ("plain_se", 3000, 20), ("ucb1", 100, 20), ("epsilon_greedy", 100, 60)]
+REFUTED = [
+    ("shared_noise", 3000, 20),
+    pytest.param("plain_se", 3000, 20, marks=pytest.mark.slow),
+    ("ucb1", 100, 20),
+    pytest.param("epsilon_greedy", 100, 60, marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize(("name", "horizon", "seconds"), REFUTED)
@@ -87,7 +92,7 @@ def test_broken_code_is_refuted(name, horizon, seconds, folder):
         assert "every count is the same" in again.stdout
 
 
-@pytest.mark.parametrize("name", ["dp_se", "dp_se_many"])
+@pytest.mark.parametrize("name", ["dp_se", pytest.param("dp_se_many", marks=pytest.mark.slow)])
 def test_right_code_is_never_refuted(name, folder):
     """With whatever power a budget of three seconds gives on this machine."""
     done = run(
@@ -381,6 +386,7 @@ def test_a_target_that_is_nearly_right(target, message, folder):
     assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_a_listed_algorithm_is_audited_as_printed(folder):
     printed = run(folder, "audit", "dp-linear", "--set", "variant=printed", "--budget", 1, "--json", "r.json")
     assert printed.returncode == 1, printed.stdout + printed.stderr

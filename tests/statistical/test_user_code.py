@@ -32,7 +32,11 @@ def verdict(draft):
 
 @pytest.mark.parametrize(
     ("name", "horizon", "runs"),
-    [("shared_noise", 3000, 1000), ("half_noise", 3000, 14_000), ("no_forgetting", 7200, 20_000)],
+    [
+        ("shared_noise", 3000, 1000),
+        ("half_noise", 3000, 14_000),
+        pytest.param("no_forgetting", 7200, 20_000, marks=pytest.mark.slow),
+    ],
 )
 def test_broken_code_is_refuted(name, horizon, runs):
     draft = audit(getattr(bandits, name), horizon, {**PLAN, "test": runs}, workers=2)
@@ -62,7 +66,7 @@ def test_play_many_is_audited_like_play():
     assert verdict(audit(leak, 3000, small, many=True)) == "refuted"
 
 
-@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_counts_do_not_depend_on_the_workers(workers):
     small = {**PLAN, "select": 600, "test": 1500, "tune": 40}
     one, more = (audit(bandits.half_noise, 3000, small, workers=w) for w in (1, workers))
