@@ -105,10 +105,11 @@ def test_without_any_randomness_tracing_refutes_by_itself_and_re_runs(folder):
 @pytest.mark.slow
 def test_a_class_is_a_target(folder):
     right, wrong = audit(folder, "right.py:Committing"), audit(folder, "wrong.py:Committing")
-    assert "cost 1 in" in right.stdout
+    assert "cost 1 against epsilon 1 in" in right.stdout
     assert "within the claim" in right.stdout
     assert right.returncode in (0, 3), right.stdout + right.stderr
-    assert "cost 5 in" in wrong.stdout
+    assert "cost 5 against epsilon 1 in" in wrong.stdout
+    assert "a lead only, as actions alone are seen" in wrong.stdout
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
     costly_releases_are_named_in_all_forms(folder, wrong.stdout)
 
