@@ -76,10 +76,6 @@ def instance(name: str, **given: Any) -> Algorithm:
     return registry.make(name, **{**parameters, **chosen})
 
 
-def _workers(workers: int) -> int:
-    return _validate.workers(workers)
-
-
 def _check_level(name: str, value: float) -> float:
     return _validate.probability(name, value)
 
@@ -177,7 +173,7 @@ def audit(
         If an argument is unusable: one line that names it and what is accepted.
     """
     seed = _validate.integer("seed", seed, least=0)
-    workers, alpha = _workers(workers), _check_level("alpha", alpha)
+    workers, alpha = _validate.workers(workers), _check_level("alpha", alpha)
     confidence = _check_level("confidence", confidence)
     if epsilon is not None:
         epsilon = _validate.positive("epsilon", epsilon)
@@ -376,7 +372,7 @@ def check_regret(
         if the algorithm has no auditor.
     """
     _validate.choice("budget", budget, BUDGETS)
-    seed, workers = _validate.integer("seed", seed, least=0), _workers(workers)
+    seed, workers = _validate.integer("seed", seed, least=0), _validate.workers(workers)
     started, cpu = time.time(), time.process_time()
     extra: dict[str, Any] = {
         "environments": environments,
@@ -554,7 +550,7 @@ def evidence(
     declared = read_declarations(declarations)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
-    common: dict[str, Any] = {"budget": budget, "seed": seed, "workers": _workers(workers)}
+    common: dict[str, Any] = {"budget": budget, "seed": seed, "workers": _validate.workers(workers)}
 
     def make() -> dict[str, Any]:
         draft = audit_algorithm(algorithm, mutants=not printed, progress=progress, **common)
@@ -588,11 +584,11 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
     target, plan, claim = record["target"], record["plan"], record["claim"]
     started = time.time()
     if "regret" in plan:
-        draft = claims_of_regret.again(record, workers=_workers(workers), progress=progress)
+        draft = claims_of_regret.again(record, workers=_validate.workers(workers), progress=progress)
         return dict(finish(draft, started=started, cpu_seconds=0.0).record)
     common: dict[str, Any] = {
         "seed": int(record["seed"]),
-        "workers": _workers(workers),
+        "workers": _validate.workers(workers),
         "budget": plan["budget"],
         "progress": progress,
     }

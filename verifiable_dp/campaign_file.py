@@ -33,6 +33,7 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import identity, registry
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.process import Exec
+from verifiable_dp.auditing.targets import file_digest
 from verifiable_dp.reporting import portfolio, reading
 from verifiable_dp.reporting.declarations import read as read_declarations
 from verifiable_dp.reporting.record import Report, make_folder, write_text
@@ -411,7 +412,7 @@ def run(
         _Task(
             entry,
             str(found.folder),
-            _digest(_file_of(entry, found.folder)),
+            file_digest(_file_of(entry, found.folder)),
             alone,
             campaign.steps_of(place / entry.name, resume),
         )
@@ -441,7 +442,7 @@ def _audited(task: _Task) -> Report | str:
     folder = Path(task.folder)
     if not folder.is_dir():
         return f"the folder {task.folder!r} is not on {socket.gethostname()}"
-    if _digest(_file_of(task.entry, folder)) != task.sha256:
+    if file_digest(_file_of(task.entry, folder)) != task.sha256:
         return f"its file on {socket.gethostname()} is not the one of the machine that began the campaign"
     try:
         with contextlib.chdir(folder), _forgotten(folder):
@@ -484,10 +485,6 @@ def _forgotten(folder: Path) -> Iterator[None]:
 
 
 # ---------------------------------------------------------------- what is finished
-
-
-def _digest(path: Path | None) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
 
 
 def _key(entry: Entry, folder: Path) -> str:

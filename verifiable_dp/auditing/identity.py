@@ -16,7 +16,7 @@ from verifiable_dp import checkpoint, engine
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.process import Exec
-from verifiable_dp.auditing.targets import Source
+from verifiable_dp.auditing.targets import Source, file_digest
 from verifiable_dp.checkpoint import CheckpointError
 
 
@@ -25,7 +25,7 @@ def beside(file: Path | None) -> str:
     if file is None or not file.is_file():
         return ""
     found = sorted({file, *file.parent.glob("*.py")})
-    rows = (f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in found)
+    rows = (f"{path.name} {file_digest(path)}\n" for path in found)
     return hashlib.sha256("".join(rows).encode()).hexdigest()
 
 

@@ -180,19 +180,20 @@ class Source:
         """Look up file, line and digest of `thing`."""
         if isinstance(thing, Exec | ProcessTarget):
             file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
-            return cls(name) if file is None else cls(name, file.as_posix(), 0, _digest(file))
+            return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
         try:
             code = _code(thing)
             path = inspect.getsourcefile(code) or ""
             line = inspect.getsourcelines(code)[1]
         except (TypeError, OSError):
             return cls(name)
-        digest = _digest(Path(path))
+        digest = file_digest(Path(path))
         return cls(name, _portable(path, str(getattr(code, "__module__", "")), name), line, digest)
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+def file_digest(path: Path | None) -> str:
+    """SHA-256 of a file; empty if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
 
 
 def _code(thing: Any) -> Any:
@@ -273,7 +274,7 @@ def check_unchanged(known: Source) -> None:
         If the file has changed; a missing one is left to `load`.
     """
     place = known.reference.rpartition(":")[0]
-    now = _digest(Path(place)) if place.endswith(".py") else ""
+    now = file_digest(Path(place)) if place.endswith(".py") else ""
     if now and now != known.sha256:
         raise InputError(f"record: {known.path} has changed since the audit")
 
