@@ -3,14 +3,12 @@
 In one process, for most of the time of a command is the start of Python.
 """
 
-import contextlib
 import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
-from verifiable_dp.cli import main
+from tests.commands import refused, run
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import blocks
 from verifiable_dp.reporting.record import digest, plain, text
@@ -19,22 +17,6 @@ from verifiable_dp.reporting.verify import verify
 pytestmark = pytest.mark.slow
 NAMES = ("tree-sum", "shuffled-linear")  # the second has a listing as printed, with a counterexample
 FILES = [f"{name}/record.{kind}" for name in (*NAMES, "shuffled-linear-printed") for kind in ("html", "json")]
-
-
-def run(folder, *arguments):
-    with contextlib.chdir(folder):
-        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done
-
-
-def refused(folder, *arguments):
-    """The one line that is said."""
-    done = run(folder, *arguments)
-    assert (done.exit_code, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("verifiable-dp: ")
-    return line
 
 
 @pytest.fixture(scope="module")

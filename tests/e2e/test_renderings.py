@@ -4,7 +4,6 @@ In one process, for most of the time of a command is the start of Python; tests/
 docs/renderings.md in processes of its own.
 """
 
-import contextlib
 import json
 import shutil
 import subprocess
@@ -12,30 +11,12 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from tests import formats
-from verifiable_dp.cli import main
+from tests.commands import refused, run
 
 REPORTS = Path(__file__).parents[2] / "reports"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
-
-
-def run(folder, *arguments):
-    with contextlib.chdir(folder):
-        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done
-
-
-def refused(folder, *arguments):
-    """The one line that is said."""
-    done = run(folder, *arguments)
-    assert done.exit_code == 2
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("verifiable-dp: ")
-    return line
 
 
 @pytest.fixture

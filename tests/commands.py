@@ -1,0 +1,25 @@
+"""The command line in this process, for most of the time of a command is the start of Python."""
+
+import contextlib
+
+from click.testing import CliRunner
+
+from verifiable_dp.cli import main
+
+
+def run(folder, *arguments):
+    """The result of a command that is given in a folder; it raises nothing but its exit."""
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def refused(folder, *arguments):
+    """The one line that is said."""
+    done = run(folder, *arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("verifiable-dp: ")
+    return line
