@@ -19,7 +19,7 @@ from verifiable_dp.auditing.audit import audit_algorithm
 from verifiable_dp.auditing.groups import asked_again
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.players import Player
-from verifiable_dp.auditing.process import Exec
+from verifiable_dp.auditing.process import TIMEOUT, Exec
 from verifiable_dp.auditing.regret import regret_only
 from verifiable_dp.auditing.user import audit_function
 from verifiable_dp.environments import bernoulli
@@ -92,6 +92,8 @@ def audit(
     observe: str | None = None,
     pairs: Sequence[Any] | None = None,
     budget: str | float = "quick",
+    runs: int | None = None,
+    timeout: float | None = None,
     seed: int = 0,
     workers: int = 1,
     alpha: float = ALPHA,
@@ -129,7 +131,14 @@ def audit(
         Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, (left, right) data for
         a mechanism.
     budget
-        ``quick``, ``standard``, ``thorough`` or a number of seconds of sampling.
+        ``smoke``, ``quick``, ``standard``, ``thorough`` or a number of seconds. Each stands for a number of
+        runs; seconds are also a cap on the time, and so is that of a named budget for code that is slow.
+        Where the cap makes the audit smaller, the record says so.
+    runs
+        Of your own code, in all, in place of those of the budget: plays, or draws of a mechanism by the
+        hundred and fifty, see docs/targets.md.
+    timeout
+        Seconds that one run of your own code may take; 60 if None.
     seed
         Whole number; with the plan in the record it determines every count.
     workers
@@ -181,7 +190,8 @@ def audit(
         delta = _validate.delta(delta)
     demands = _demands(group, rho, curve, epsilon=epsilon, delta=delta, sequential=sequential)
     declared = read_declarations(declarations)
-    sizes_of(budget)
+    sizes_of(budget, runs)
+    timeout = TIMEOUT if timeout is None else _validate.positive("timeout", timeout)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
         given = {"epsilon": epsilon if "epsilon" in _fields(thing.algorithm) else None}
@@ -201,6 +211,8 @@ def audit(
     }
     own: dict[str, Any] = {"observe": observe, "mutants": mutants, "pairs": pairs}
     if isinstance(thing, Algorithm):
+        if runs is not None:
+            raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
         if rho is not None:
             raise InputError("rho goes with your own mechanism: an algorithm brings its promise of epsilon")
         if numerics:
@@ -218,6 +230,8 @@ def audit(
             "bounds": bounds if bounds is not None else (0.0, 1.0),
             "pairs": pairs,
             "numerics": bool(numerics),
+            "runs": runs,
+            "timeout": timeout,
         }
         make = functools.partial(audit_function, thing, name=name)
     else:
@@ -636,6 +650,7 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
             alpha=plan["alpha"],
             confidence=plan["confidence"],
             pinned=plan,
+            timeout=float(plan.get("timeout", TIMEOUT)),
             numerics=bool(plan.get("numerics", False)),
             **{"n_arms": None, "horizon": None, **parameters},
             **common,

@@ -162,9 +162,9 @@ def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
 
 
 class Budget(click.ParamType[Any]):
-    """quick, standard, thorough or seconds."""
+    """smoke, quick, standard, thorough or seconds."""
 
-    name = "quick|standard|thorough|SECONDS"
+    name = "smoke|quick|standard|thorough|SECONDS"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Checked by the API."""
@@ -328,8 +328,11 @@ def _forget(checkpoint: Path | None) -> None:
     type=Budget(),
     default="quick",
     show_default=True,
-    help="Your code is sampled for about 20 s (quick), 3 min, 20 min (thorough) or SECONDS.",
+    help="How many runs; of your own code 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or "
+    "4000 for each of SECONDS, which it may not take longer than.",
 )
+@click.option("--runs", type=int, metavar="N", help="Runs of your own code in all, in place of the budget's.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="That one run of your own code may take (60).")
 @click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
 @click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
 @click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
@@ -355,6 +358,8 @@ def audit(
     bounds: tuple[float, float] | None,
     observe: str | None,
     budget: Any,
+    runs: int | None,
+    timeout: float | None,
     sequential: bool,
     group: int | None,
     rho: float | None,
@@ -385,6 +390,8 @@ def audit(
             bounds=bounds,
             observe=observe,
             budget=budget,
+            runs=runs,
+            timeout=timeout,
             seed=seed,
             workers=workers,
             numerics=numerics,

@@ -121,14 +121,14 @@ def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = N
 
 
 _COUNT = pytest.StashKey[list[str]]()
-_BUDGETS = ("quick", "standard", "thorough")
+_BUDGETS = ("smoke", "quick", "standard", "thorough")
 _MOST_SECONDS = 1e6
 
 
 def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True) -> Any:
-    """The budget of the command line, or the test's; without `seconds` only a word replaces that."""
+    """The budget of the command line, or the test's; without `seconds` only that of a regret check."""
     chosen = request.config.getoption("--dp-budget")
-    if chosen is None or (chosen not in _BUDGETS and not seconds):
+    if chosen is None or (chosen not in _BUDGETS[1:] and not seconds):
         return given
     return chosen if chosen in _BUDGETS else float(chosen)
 

@@ -141,11 +141,12 @@ def test_the_installed_command(folder):
 
 def test_counts_do_not_depend_on_the_workers(folder):
     from verifiable_dp.auditing.user import audit_function
+    from verifiable_dp.evidence.blackbox import Plan
 
-    plan = {"probe": 500, "select": 20_000, "test": 140_000, "keep": 1}  # two shards a side
+    plan = Plan(500, 20_000, 140_000)  # two shards a side
     one, two = (
         audit_function(
-            vdp.Exec(f"{PYTHON} laplace.py 0.5"), name="x", epsilon=1.0, pinned=plan, workers=workers
+            vdp.Exec(f"{PYTHON} laplace.py 0.5"), name="x", epsilon=1.0, plan=plan, workers=workers
         )
         for workers in (1, 2)
     )

@@ -21,14 +21,21 @@ from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
 
 AUDITS = 300
-SMALL = {"probe": 100, "select": 1500, "test": 3000, "keep": 1}
+SMALL = Plan(100, 1500, 3000)
 
 
 def verdicts(function, epsilon, alpha):
     found = []
     for seed in range(AUDITS):
         draft = audit_release(
-            function, name="it", epsilon=epsilon, alpha=alpha, seed=seed, pinned=SMALL, confidence=0.95
+            function,
+            name="it",
+            epsilon=epsilon,
+            alpha=alpha,
+            seed=seed,
+            plan=SMALL,
+            trusted=True,
+            confidence=0.95,
         )
         found.append((draft["checks"][0]["result"]["verdict"], conclude.epsilon_lower(draft["checks"])))
     return found

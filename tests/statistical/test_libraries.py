@@ -15,7 +15,7 @@ from verifiable_dp.evidence import numerics
 from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.reporting import conclude
 
-PLAN = {"probe": 100, "select": 2000, "test": 3000, "keep": 1}
+PLAN = Plan(100, 2000, 3000)
 BITS = Plan(100, 2000, 4000)
 ALPHA = 1e-7
 OPENDP = ["laplace", "discrete_laplace", "noisy_max", "randomized_response"]
@@ -31,7 +31,7 @@ def mechanism(library, name):
 
 def audit(function, epsilon=1.0, delta=0.0, plan=PLAN):
     return audit_release(
-        function, name=function.__name__, epsilon=epsilon, delta=delta, pinned=plan, alpha=ALPHA
+        function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, alpha=ALPHA
     )
 
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from tests.user_code import styles
+from verifiable_dp.auditing import user
 from verifiable_dp.auditing.user import audit_play
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.reporting import conclude
 
 HORIZON = 60
-PLAN = {"probe": 200, "select": 2000, "test": 8000, "finalists": 3, "tune": 40, "first": 200, "traced": 20}
-# Null audits, at a fifth of the runs: the level of 1e-6 holds at any size.
-SMALL = {"select": 500, "test": 1500}
-# Leaks that take more than 5000 test runs.
+RUNS, MANY = 60_000, 250_000
+SMALL = 6000  # of null audits: the level of 1e-6 holds at any size
+# Leaks that take more than `RUNS`.
 DEAR = {styles.half_noise, styles.sees_all_arms, styles.in_place_sums}
 HALVES = np.column_stack([np.full(HORIZON, 0.5), np.zeros(HORIZON)])
 # The neighbours that show what the black box does not reach: of the arm without noise, and of fractions.
@@ -26,7 +26,7 @@ GIVEN = {
 }
 
 
-def audit(function, n_arms=2, pairs=None, **sizes):
+def audit(function, n_arms=2, pairs=None, runs=RUNS):
     return audit_play(
         function,
         many=False,
@@ -35,7 +35,8 @@ def audit(function, n_arms=2, pairs=None, **sizes):
         n_arms=n_arms,
         horizon=HORIZON,
         pairs=pairs,
-        pinned={**PLAN, "sequential": True, **sizes},
+        runs=runs,
+        sequential=True,
         seed=0,
     )
 
@@ -48,9 +49,9 @@ def verdict(draft):
 def test_what_is_right_is_never_accused(function, monkeypatch):
     # Power is dear and cannot accuse: without it what is not refuted is inconclusive.
     monkeypatch.setattr(function, "scalable", False, raising=False)
-    draft = audit(function, **SMALL)
+    draft = audit(function, runs=SMALL)
     assert draft["checks"][0]["kind"] == "tracing"
-    assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * 3
+    assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * 4
     assert verdict(draft) == "inconclusive"
 
 
@@ -74,7 +75,7 @@ def test_every_leak_is_refuted(function):
         function,
         n_arms=given.left.shape[1] if given else 2,
         pairs=[given] if given else None,
-        test=30_000 if function in DEAR else PLAN["test"],
+        runs=MANY if function in DEAR else RUNS,
     )
     assert verdict(draft) == "refuted"
     assert not draft["checks"][0]["result"]["holds"]
@@ -87,7 +88,8 @@ def test_named_lines_bring_the_neighbours_that_show_them(function, n_arms, monke
     """Without the pairs that tracing suspects, the control, neither is refuted."""
     assert verdict(audit(function, n_arms=n_arms)) == "refuted"
     monkeypatch.setattr(function, "scalable", False, raising=False)
-    assert verdict(audit(function, n_arms=n_arms, traced=0)) == "inconclusive"
+    monkeypatch.setattr(user.traced, "trace", lambda *a, **k: None)
+    assert verdict(audit(function, n_arms=n_arms)) == "inconclusive"
 
 
 def test_two_arms_of_which_one_has_no_noise_keep_the_claim(monkeypatch):

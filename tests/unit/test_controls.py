@@ -15,6 +15,7 @@ from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.cli import main
 from verifiable_dp.controls import controls, laws, noisy_max_truth, plan_of, record, selftest, table
 from verifiable_dp.evidence import limits
+from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.reporting import conclude
 
 ALL = {control.name: control for control in controls()}
@@ -307,7 +308,7 @@ def test_zeros_of_either_sign_are_one_output():
 
 
 def test_an_audit_without_power_is_cheaper_and_says_less():
-    options = {"name": "it", "epsilon": 1.0, "pinned": {"probe": 24, "select": 1000, "test": 20_000}}
+    options = {"name": "it", "epsilon": 1.0, "plan": Plan(24, 1000, 20_000)}
     pairs = [ALL["laplace"].pair]
     silent = audit_release(ALL["laplace"].release, pairs=pairs, state_power=False, **options)
     stated = audit_release(ALL["laplace"].release, pairs=pairs, **options)

@@ -12,10 +12,11 @@ from verifiable_dp import InputError
 from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.evidence import numerics
+from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting.verify import validate
 
-PLAN = {"probe": 200, "select": 4000, "test": 8000, "keep": 1}
+PLAN = Plan(200, 4000, 8000)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != 0))
@@ -109,14 +110,14 @@ def test_the_judge_needs_a_control_that_is_refuted(counts, verdict):
 
 def test_what_is_covered_is_said():
     """Without `numerics` the naive sampler is not accused, and the record says what was idealised."""
-    plain = vdp.audit(samplers.laplace, epsilon=1.0, budget=0.5)
+    plain = vdp.audit(samplers.laplace, epsilon=1.0, budget="smoke")
     assert plain.verdict == "not_refuted"
     assert plain.record["provenance"]["idealized_numerics"] is True
     assert plain.record["not_covered"][:3] == list(NOT_COVERED)
     assert NOT_COVERED[0] == "timing and other side channels"
     assert not any("bit" in check["statistics"]["event"] for check in plain.record["checks"])
     validate(plain.record)
-    strict = vdp.audit(samplers.laplace, epsilon=1.0, budget=0.5, numerics=True)
+    strict = vdp.audit(samplers.laplace, epsilon=1.0, budget="smoke", numerics=True)
     assert strict.verdict == "refuted"
     assert strict.epsilon_lower > 3
     assert strict.record["provenance"]["idealized_numerics"] is False
@@ -134,7 +135,7 @@ def test_what_is_covered_is_said():
 def test_both_tests_share_the_level():
     from verifiable_dp.auditing.user import audit_function
 
-    options = {"name": "x", "epsilon": 1.0, "pinned": PLAN, "alpha": 1e-4, "confidence": 0.9}
+    options = {"name": "x", "epsilon": 1.0, "plan": PLAN, "alpha": 1e-4, "confidence": 0.9}
     draft = audit_function(samplers.grid, numerics=True, **options)
     assert [c["statistics"]["alpha"] for c in draft["checks"]] == [5e-5, 5e-5]
     assert [c["statistics"]["confidence"] for c in draft["checks"]] == [0.95, 0.95]

@@ -4,6 +4,7 @@ import re
 
 from verifiable_dp import api, engine
 from verifiable_dp.auditing.user import audit_release
+from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.reporting.record import finish
 
 
@@ -11,12 +12,12 @@ def release(data, size, rng):
     return data + rng.laplace(0, 1, size)
 
 
-PLAN = {"probe": 24, "select": 200, "test": 600_000, "keep": 1}
+PLAN = Plan(24, 200, 600_000)
 
 
 def draft(**options):
     name = "tests.unit.test_stages:release"
-    return audit_release(release, name=name, epsilon=1.0, pinned=PLAN, state_power=False, **options)
+    return audit_release(release, name=name, epsilon=1.0, plan=PLAN, state_power=False, **options)
 
 
 def test_a_stage_says_how_far_it_is_only_where_it_is_heard():

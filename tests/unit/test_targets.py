@@ -245,6 +245,7 @@ def test_codes_of_a_run_do_not_depend_on_the_others():
 def test_what_is_told_apart_by_whole_numbers_only_is_refuted():
     """The leak sits in a count beside a real-valued output: +1 on one input, with probability one half."""
     from verifiable_dp.auditing.user import audit_release
+    from verifiable_dp.evidence.blackbox import Plan
 
     def leaky(data, size, rng):
         return np.column_stack([rng.laplace(size=size), rng.integers(0, 2, size) + (data > 0.5)])
@@ -252,9 +253,9 @@ def test_what_is_told_apart_by_whole_numbers_only_is_refuted():
     def right(data, size, rng):
         return np.column_stack([data + rng.laplace(size=size), rng.integers(0, 2, size)])
 
-    plan = {"probe": 500, "select": 4000, "test": 4000, "keep": 1}
+    plan = Plan(500, 4000, 4000)
     found = [
-        audit_release(f, name="f", epsilon=1.0, pinned=plan)["checks"][0]["result"]["verdict"]
+        audit_release(f, name="f", epsilon=1.0, plan=plan)["checks"][0]["result"]["verdict"]
         for f in (leaky, right)
     ]
     assert found == ["refuted", "not_refuted"]

@@ -804,14 +804,8 @@ def test_every_leak_is_found_and_named(function):
     if function is styles.one_draw_for_all:
         named.add(int(found["divergence"].split(":")[1]))
     assert markers()[function] in named
-    assert (done.verdict == "refuted") == (function is styles.plain_ucb)
-
-
-def test_a_refutation_takes_confirmed_plain_runs():
-    done = examined(styles.plain_ucb, files=frozenset([styles.__file__]))
-    assert done.result["epsilon_lower"] == "inf"
-    for key, value in (("confirmed", False), ("repeats", 0), ("draws", 1), ("coins", {"random": 1})):
-        assert judged("tracing", {**done.statistics, key: value})["verdict"] == "not_refuted"
+    # Noise may come from where tracing does not look: what refutes is the black box, at its level.
+    assert done.verdict == "not_refuted"
 
 
 def test_state_between_runs_is_not_taken_for_a_leak():

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.auditor import Auditor, Prefix
 from verifiable_dp.auditing.targets import Source
 from verifiable_dp.evidence import blackbox, curves, exact
@@ -71,8 +70,6 @@ def counterexamples(
             continue
         if check.kind == "alignment":
             found.append({"check": check.name, **worst})
-        elif check.kind == "tracing":
-            found.append(traced.counterexample(check))
         elif check.kind == "exact":
             found.append({**exact.counterexample(check, pairs), **(played or {})})
         elif check.kind == "curve":

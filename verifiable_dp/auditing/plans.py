@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,8 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.blackbox import Plan
 
 Progress = Callable[[str], None]
-BUDGETS = ("quick", "standard", "thorough")
+BUDGETS = ("quick", "standard", "thorough")  # of regret checks and of whole catalogues
+AUDIT_BUDGETS = ("smoke", *BUDGETS)
 MOST_SECONDS = 1e6  # 64 million runs a side, the most of a test, take less
 
 IDEALISED = "the floating-point sampler: the noise is audited as idealised real numbers"
@@ -36,8 +39,10 @@ class Budget:
         Most runs a side.
     examples
         Examples of the alignment search.
+    runs
+        Calls of a user's `play` in all; vectorised targets get more rows, see `ROWS`.
     seconds
-        Seconds of sampling of a user's code.
+        Cap on the time that an audit of a user's code takes. Where it binds the record says so.
     repeats
         Audits of the mutant at which the power is stated.
     """
@@ -45,39 +50,152 @@ class Budget:
     steps: int
     most: int
     examples: int
+    runs: int
     seconds: float
     repeats: int
 
 
+_RATE = 4000  # plays that a second of budget stands for, on every machine
 _SIZES = {
-    "quick": Budget(1 << 22, 400_000, 60, 20.0, 3),
-    "standard": Budget(1 << 25, 8_000_000, 300, 180.0, 10),
-    "thorough": Budget(1 << 28, 64_000_000, 1000, 1200.0, 20),
+    "smoke": Budget(1 << 18, 50_000, 20, _RATE, 60.0, 1),
+    "quick": Budget(1 << 22, 400_000, 60, 20 * _RATE, 300.0, 3),
+    "standard": Budget(1 << 25, 8_000_000, 300, 180 * _RATE, 2700.0, 10),
+    "thorough": Budget(1 << 28, 64_000_000, 1000, 1200 * _RATE, 18_000.0, 20),
 }
+# Rows of vectorised targets, and draws of mechanisms, that cost about as much as one play.
+ROWS = {"play": 1, "release_one": 10, "play_many": 40, "release": 150}
+LEAST_RUNS = 40
 
 
-def sizes_of(budget: str | float) -> Budget:
-    """The sizes of a named budget, or of a number of seconds of sampling.
+def sizes_of(budget: str | float, runs: int | None = None) -> Budget:
+    """The sizes of a named budget, or of a number of seconds, which is also the cap.
+
+    Parameters
+    ----------
+    budget
+        ``smoke``, ``quick``, ``standard``, ``thorough`` or a number of seconds. Seconds stand for a fixed
+        number of runs (4000 plays each), so that fast machines do not see more than slow ones.
+    runs
+        Calls of a user's code in place of those that the budget stands for.
 
     Raises
     ------
     InputError
-        If it is neither a known name nor a number in (0, `MOST_SECONDS`].
+        If the budget is neither a known name nor a number in (0, `MOST_SECONDS`], or there are too few runs.
     """
+    found = _named(budget)
+    if runs is None:
+        return found
+    return replace(found, runs=_validate.integer("runs", runs, least=LEAST_RUNS))
+
+
+def _named(budget: str | float) -> Budget:
     if isinstance(budget, str) and budget in _SIZES:
         return _SIZES[budget]
     try:
         seconds = float(budget)
     except (TypeError, ValueError):
         raise InputError(
-            f"budget must be one of {', '.join(BUDGETS)} or a positive number of seconds, got {budget!r}"
+            f"budget must be one of {', '.join(AUDIT_BUDGETS)} or a positive number of seconds, "
+            f"got {budget!r}"
         ) from None
     seconds = _validate.positive("budget", seconds)
     if seconds > MOST_SECONDS:
         raise InputError(f"budget must be at most {MOST_SECONDS:.0f} seconds, got {budget!r}")
     # About 2 million blocks a second, a third of them in the test, both sides.
     steps = max(1 << 14, int(seconds * 3e5))
-    return Budget(steps, 64_000_000, int(np.clip(20 * seconds, 40, 1000)), seconds, 3)
+    runs = max(LEAST_RUNS, int(seconds * _RATE))
+    return Budget(steps, 64_000_000, int(np.clip(20 * seconds, 40, 1000)), runs, seconds, 3)
+
+
+@dataclass
+class Allowance:
+    """What is left of the runs, and of the time, that an audit of a user's code may take.
+
+    Sizes follow from the runs alone unless the cap on time binds, and then `capped` says so. A re-run has no
+    cap: it takes its sizes from the record.
+
+    Attributes
+    ----------
+    runs
+        In all; fewer than the budget's where the cap binds.
+    each
+        Seconds that one run takes.
+    seconds
+        The cap.
+    capped
+        Whether the cap has changed any size.
+    spent
+        Runs that were made.
+    """
+
+    runs: int
+    each: float = 0.0
+    seconds: float = math.inf
+    capped: bool = False
+    spent: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of(cls, budget: Budget, kind: str, each: float, started: float) -> Allowance:
+        """The runs of a budget for a target of this kind, as far as they fit under the cap."""
+        wanted = budget.runs * ROWS[kind]
+        fits = max(1, int(budget.seconds / max(each, 1e-12)))
+        runs = min(wanted, fits)
+        return cls(runs, each, budget.seconds, runs < wanted, started=started)
+
+    def spend(self, runs: float) -> None:
+        """Count runs that were made."""
+        self.spent += int(runs)
+
+    @property
+    def left(self) -> int:
+        """Runs that may still be made."""
+        left = max(0, self.runs - self.spent)
+        in_time = int(self.seconds_left / self.each) if self.each and math.isfinite(self.seconds) else left
+        if in_time < left:
+            self.capped = True
+        return min(left, in_time)
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the cap."""
+        return max(0.0, self.seconds - (time.monotonic() - self.started))
+
+    def over(self, share: float) -> bool:
+        """Whether more than this share of the time has gone; if so, what follows is cut short."""
+        late = time.monotonic() - self.started > share * self.seconds
+        self.capped = self.capped or late
+        return late
+
+
+def first_plan(runs: int, needed: int | None) -> Plan:
+    """Sizes of the first look at a bandit: about an eighth of the runs.
+
+    `needed` are the test runs a side that suffice where plain tables leave all runs alike.
+    """
+    most = 20_000 if needed is None else min(max(100, needed), max(100, runs // 10))
+    test = int(np.clip(0.03 * runs if needed is None else most, min(100, 0.15 * runs), most))
+    select = min(test if runs >= 2500 else max(4, test // 3), 100 if needed else test)
+    return Plan(max(min(24, select), test // 16 if needed is None else 0), select, test)
+
+
+def second_plan(runs: int, pairs: int, most: int) -> Plan:
+    """Sizes such that probing, selection and test take their shares of `runs`."""
+    # A quarter of the probing runs goes to every pair, the whole to the eight best (`blackbox.rank`).
+    probe = int(np.clip(0.25 * runs / (2 * (pairs / 4 + 8)), 8, 20_000))
+    finalists = min(pairs, 3 if runs >= 2500 else 1)
+    select = int(np.clip(0.2 * runs / (2 * finalists), 16, most // 2))
+    test = int(np.clip(0.55 * runs / 2, 50, most))
+    return Plan(probe, select, test, finalists=finalists)
+
+
+def cost_of(plan: Plan, pairs: int) -> int:
+    """Runs that a look with these sizes makes, on both inputs of its pairs."""
+    probing = 0
+    if pairs > max(plan.keep, 1):
+        probing = 2 * pairs * max(8, plan.probe // 4) + 2 * min(pairs, 8) * plan.probe
+    return probing + 2 * plan.finalists * plan.select + 2 * plan.test
 
 
 def silent(message: str) -> None:

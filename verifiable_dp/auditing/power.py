@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from verifiable_dp.auditing.plans import cost_of
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import alignment, blackbox, sequential
 from verifiable_dp.evidence import statistics as exact
@@ -14,7 +16,7 @@ from verifiable_dp.evidence.blackbox import POWER, Plan, Sampler
 from verifiable_dp.evidence.check import Check
 
 POWER_PROBABILITY = 0.95
-_FACTORS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
+FACTORS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
 
 
 def of_black_box(
@@ -28,25 +30,37 @@ def of_black_box(
     workers: int,
     alpha: float,
     repeats: int,
+    runs: int | None = None,
 ) -> dict[str, Any] | None:
     """The least noise reduction that the black box catches with probability .95, and what epsilon it has.
 
     For noise divided by c, pair and event are chosen anew on selection runs; the binomial law of its hits
-    gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds.
+    gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds. Factors are
+    tried in ascending order; where only so many `runs` may be made, by bisection, as far as they go.
     """
-    tried = []
-    runs = max(100, plan.select // 4)
-    cheaper = replace(plan, probe=max(24, plan.probe // 4), select=runs, finalists=1)
-    for factor in _FACTORS:
-        sampler = make(factor)
-        [picked], _ = blackbox.select(
-            reseeded(sampler, seed + POWER), pairs, cheaper, delta=claim.delta, workers=workers
-        )
-        p, q = picked.event.careful_shares()
-        power = _power(p, q, plan, claim, alpha)
-        tried.append([factor, plain(true_epsilon(factor)), power])
-        if power >= POWER_PROBABILITY:
-            refuted = _repeat(sampler, picked, plan, claim, seed, workers, alpha, repeats)
+    cheaper = _cheaper(plan)
+    picked: dict[float, blackbox.Selected] = {}
+    tried: dict[float, list[Any]] = {}
+
+    def caught(factor: float) -> bool:
+        if factor not in tried:
+            [picked[factor]], _ = blackbox.select(
+                reseeded(make(factor), seed + POWER), pairs, cheaper, delta=claim.delta, workers=workers
+            )
+            p, q = picked[factor].event.careful_shares()
+            power = rejection(p, q, plan, claim, alpha)
+            tried[factor] = [factor, plain(true_epsilon(factor)), power]
+        return float(tried[factor][2]) >= POWER_PROBABILITY
+
+    factors: Sequence[float] = FACTORS
+    if runs is not None:
+        affordable = (runs - 2 * plan.test) // max(1, cost_of(replace(cheaper, test=0), len(pairs)))
+        if affordable < 1 or not caught(FACTORS[-1]):
+            return None
+        factors = FACTORS[_least_index(lambda i: caught(FACTORS[i]), len(FACTORS) - 1, affordable - 1) :]
+    for factor in factors:
+        if caught(factor):
+            refuted = _repeat(make(factor), picked[factor], plan, claim, seed, workers, alpha, repeats)
             if refuted < repeats:
                 continue
             return {
@@ -55,12 +69,45 @@ def of_black_box(
                 "noise_divided_by": factor,
                 "repeats": repeats,
                 "repeats_refuted": refuted,
-                "tried": tried,
+                "tried": [tried[factor] for factor in sorted(tried)],
             }
     return None
 
 
-def _power(p: float, q: float, plan: Plan, claim: PrivacyClaim, alpha: float) -> float:
+def _least_index(caught: Callable[[int], bool], high: int, steps: int) -> int:
+    """The least index that is caught, by bisection in so many steps at most; `high` is caught."""
+    low = -1
+    while high - low > 1 and steps > 0:
+        middle, steps = (low + high + 1) // 2, steps - 1
+        low, high = (low, middle) if caught(middle) else (middle, high)
+    return high
+
+
+def _cheaper(plan: Plan) -> Plan:
+    """Sizes by which pair and event of a variant are chosen."""
+    return replace(plan, probe=max(24, plan.probe // 4), select=max(100, plan.select // 4), finalists=1)
+
+
+def detectable(share: float, plan: Plan, claim: PrivacyClaim, alpha: float) -> float:
+    """The least epsilon at the claim's delta that is refuted with probability .95 at an event.
+
+    Parameters
+    ----------
+    share
+        Probability of the event on the input where it is rarer.
+    plan, claim, alpha
+        Of the test.
+    """
+
+    def caught(factor: float) -> bool:
+        oftener = min(1.0, math.exp(factor * claim.epsilon) * share + claim.delta)
+        return rejection(oftener, share, plan, claim, alpha) >= POWER_PROBABILITY
+
+    least = least_factor(caught, 1e-3)
+    return math.inf if least is None else least * claim.epsilon
+
+
+def rejection(p: float, q: float, plan: Plan, claim: PrivacyClaim, alpha: float) -> float:
     """Probability that a test of this size refutes the claim, its event being hit with p and q."""
     if plan.sequential:
         return sequential.rejection_power(p, q, plan, claim.epsilon, claim.delta, alpha)

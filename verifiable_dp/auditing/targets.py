@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ import numpy as np
 
 from verifiable_dp import _philox, engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray, one_line
-from verifiable_dp.auditing.guard import guarded, watched
+from verifiable_dp.auditing.guard import OverdueError, guarded, limited, watched
 from verifiable_dp.auditing.process import Exec, ProcessTarget
 from verifiable_dp.evidence.blackbox import TUNE
 from verifiable_dp.evidence.events import Observation, action_columns, action_summaries
@@ -386,6 +387,7 @@ class Adapted:
 
     def __init__(self, function: Callable[..., Any], kind: str) -> None:
         self.function, self.kind = function, kind
+        self.one_at_a_time = kind == "release_one"
         self.__wrapped__ = function
         parameters = _parameters(function)
         self.names = [p.name if p.kind is p.KEYWORD_ONLY else "" for p in parameters]
@@ -442,14 +444,25 @@ def _fresh(data: Any) -> Any:
     return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
 
 
-def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function returns, mechanisms as an array; what it raises is unusable input, and says where."""
+def _called(
+    what: str, function: Callable[..., Any], *arguments: Any, runs: int = 1, timeout: float = math.inf
+) -> Any:
+    """What the function returns, mechanisms as an array; what it raises is unusable input, and says where.
+
+    A call that makes several runs may take `timeout` seconds for each.
+    """
     try:
-        with guarded():
+        with guarded(), limited(timeout * runs):
             result = function(*arguments)
             return np.asarray(result) if what == "release" else result
     except KeyboardInterrupt:
         raise
+    except OverdueError:
+        each = "" if runs == 1 else f" for {runs} runs"
+        raise InputError(
+            f"{what} did not return within {timeout * runs:g} seconds{each}; if it is that slow, "
+            "give more with --timeout SECONDS (timeout= in Python)"
+        ) from None
     except BaseException as error:
         raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
 
@@ -475,6 +488,12 @@ class PlaySampler:
         Of the audit.
     factor
         Of the noise, for mutants.
+    shard
+        Runs of one task.
+    rows
+        Runs that one call of `play_many` makes; None for all of a task.
+    timeout
+        Seconds that a run may take.
     """
 
     function: Callable[..., Any]
@@ -484,6 +503,13 @@ class PlaySampler:
     seed: int
     factor: float = 1.0
     shard: int = 1024
+    rows: int | None = None
+    timeout: float = math.inf
+
+    @property
+    def together(self) -> bool:
+        """Whether a call makes several runs, so that they may depend on each other."""
+        return self.many and self.rows is None
 
     @property
     def _what(self) -> str:
@@ -503,14 +529,15 @@ class PlaySampler:
             given = self.function.play(table, _seeds(key, runs), self.factor)
             return self._checked(given, shape).astype(small)
         with scaled_seeds(self.function, self.factor):
-            if self.many:
-                rng = generator(key, int(runs[0]), self.factor)
-                return self._checked(_called(self._what, self.function, table.copy(), len(runs), rng), shape)
             out = np.empty(shape, small)
-            for i, run in enumerate(runs.tolist()):
-                rng = generator(key, run, self.factor)
-                result = _called(self._what, self.function, table.copy(), rng)
-                out[i] = self._checked(result, (self.horizon,))
+            size = (self.rows or len(runs)) if self.many else 1
+            for i in range(0, len(runs), size):
+                part = runs[i : i + size]
+                rng = generator(key, int(part[0]), self.factor)
+                given = (table.copy(), len(part), rng) if self.many else (table.copy(), rng)
+                result = _called(self._what, self.function, *given, runs=len(part), timeout=self.timeout)
+                wanted = (len(part), self.horizon) if self.many else (self.horizon,)
+                out[i : i + size] = self._checked(result, wanted)
             return out
 
     def draws(self, data: Any, runs: IntArray) -> Any:
@@ -598,12 +625,21 @@ class ReleaseSampler:
         Of the audit.
     factor
         Of the noise, for mutants.
+    shard, rows, timeout
+        See `PlaySampler`; `rows` are draws.
     """
 
     function: Callable[..., Any]
     seed: int
     factor: float = 1.0
     shard: int = 1 << 17
+    rows: int | None = None
+    timeout: float = math.inf
+
+    @property
+    def together(self) -> bool:
+        """Whether a call makes several draws, so that they may depend on each other."""
+        return self.rows is None and not getattr(self.function, "one_at_a_time", False)
 
     def values(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs (n, m) as floats.
@@ -613,6 +649,12 @@ class ReleaseSampler:
         InputError
             If the function raises, or does not return numbers with a leading axis of `size`.
         """
+        size = self.rows or max(len(runs), 1)
+        parts = [self._part(data, path, runs[i : i + size]) for i in range(0, len(runs), size)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _part(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+        """Outputs of one call."""
         key = key_of(self.seed, path)
         if isinstance(self.function, ProcessTarget):
             asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
@@ -620,7 +662,15 @@ class ReleaseSampler:
         else:
             rng = generator(key, int(runs[0]), self.factor)
             with scaled_seeds(self.function, self.factor):
-                result = _called("release", self.function, _fresh(data), len(runs), rng)
+                result = _called(
+                    "release",
+                    self.function,
+                    _fresh(data),
+                    len(runs),
+                    rng,
+                    runs=len(runs),
+                    timeout=self.timeout,
+                )
         if result.ndim < 1 or result.shape[0] != len(runs):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
@@ -719,6 +769,11 @@ class Probe:
     repeatable: bool
     notes: tuple[str, ...] = field(default=())
 
+    @property
+    def varied(self) -> bool:
+        """Whether two runs on one input differed, if only with the same generator."""
+        return not (self.deterministic and self.repeatable)
+
 
 def probe_play(sampler: PlaySampler, tables: Sequence[FloatArray], runs: int = 12) -> Probe:
     """Play some tables a few times: are runs alike, and does the generator decide all?"""
@@ -727,7 +782,7 @@ def probe_play(sampler: PlaySampler, tables: Sequence[FloatArray], runs: int = 1
         first = sampler.actions(table, (9, i), numbers)
         alike = alike and bool((first == first[0]).all())
         # Backwards where each run has a generator of its own: an order that matters is a shared state.
-        turn = 1 if sampler.many else -1
+        turn = 1 if sampler.together else -1
         again = sampler.actions(table, (9, i), numbers[::turn])[::turn]
         repeatable = repeatable and bool((first == again).all())
     return Probe(alike, repeatable, _notes(repeatable))

@@ -31,6 +31,8 @@ def trace(
     bounds: tuple[float, float],
     seed: int,
     examples: int,
+    most: int = sys.maxsize,
+    late: Callable[[], bool] = bool,
 ) -> tuple[Check, Found] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
@@ -46,7 +48,7 @@ def trace(
     with guarded():
         answers = choosing(function, n_arms, horizon)
         subject = Subject(function, n_arms, horizon, bounds, frozenset([file]), answers)
-        found = examine(subject, claim.epsilon, pairs, seed=seed, examples=examples)
+        found = examine(subject, claim.epsilon, pairs, seed=seed, examples=examples, most=most, late=late)
     made = check(found, claim.epsilon)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
@@ -84,19 +86,3 @@ def renamed(statistics: Mapping[str, Any], file: str, name: str) -> dict[str, An
         return value.replace(folder, beside) if folder != os.sep else value
 
     return {key: shown(value) for key, value in statistics.items()}
-
-
-def counterexample(found: Check) -> dict[str, Any]:
-    """What a check that refutes has found, as a transcript without releases."""
-    numbers = found.statistics
-    return {
-        "check": found.name,
-        "pair": numbers["pair"],
-        "seed": numbers["seed"],
-        "sign": 0,
-        "turned": False,
-        "cost": "inf",
-        "loss": "inf",
-        "divergence": "nothing random comes between the rewards and the actions, which differ",
-        "releases": [],
-    }

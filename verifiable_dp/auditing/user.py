@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
+from joblib import delayed, parallel_config
 
 from verifiable_dp import _validate, checkpoint, claims, engine
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import drafts, groups, traced
+from verifiable_dp.auditing import drafts, groups, independence, traced
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
 from verifiable_dp.auditing.guard import watched
-from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED, Progress, pinned_plan, silent, sizes_of
-from verifiable_dp.auditing.process import Exec, ProcessTarget, running
+from verifiable_dp.auditing.plans import (
+    IDEALISED,
+    LEAST_RUNS,
+    NOT_COVERED,
+    ROWS,
+    Allowance,
+    Budget,
+    Progress,
+    cost_of,
+    first_plan,
+    pinned_plan,
+    second_plan,
+    silent,
+    sizes_of,
+)
+from verifiable_dp.auditing.process import TIMEOUT, Exec, ProcessTarget, running
 from verifiable_dp.auditing.targets import (
     DETERMINISTIC,
     DataPair,
     PlaySampler,
+    Probe,
     ReleaseSampler,
     Source,
     adapted,
@@ -32,34 +48,99 @@ from verifiable_dp.auditing.targets import (
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, curves, search, sequential
 from verifiable_dp.evidence import numerics as bits
+from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, TUNE, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.events import LEVEL
 from verifiable_dp.evidence.search import Search
+from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.neighbours import TablePair
 
 
-def _measure(run: Callable[[int], Any], least: int) -> float:
-    """Seconds per run, from a warm-up and at least .3 seconds of runs."""
-    run(least)
-    runs, spent, start = 0, 0.0, time.perf_counter()
-    while spent < 0.3 and runs < 1 << 20:
-        run(least)
-        runs += least
-        spent = time.perf_counter() - start
-        least = min(least * 2, 4096)
-    return spent / runs
+def _seconds(run: Callable[[int], Any], most: int = 64) -> float:
+    """Seconds that one run takes: of the first call alone where that is slow, else of the best of some.
+
+    Slow code is called twice, so that what it loads or compiles at first is not counted.
+    """
+    count, best, start = 1, math.inf, time.perf_counter()
+    while True:
+        begun = time.perf_counter()
+        run(count)
+        now = time.perf_counter()
+        first = best == math.inf
+        best = min(best, (now - begun) / count)
+        if now - start > 0.3 and not (first and now - start < 2.0):
+            return best
+        count = min(4 * count, most)
 
 
-def _plan_by_time(seconds_per_run: float, seconds: float, pairs: int, most: int) -> Plan:
-    """Sizes such that probing, selection and test take their shares of the time; power gets the rest."""
-    runs = seconds / seconds_per_run
-    # A quarter of the probing runs goes to every pair, the whole to the eight best (`blackbox.rank`).
-    probe = int(np.clip(0.25 * runs / (2 * (pairs / 4 + 8)), 24, 20_000))
-    finalists = min(pairs, 3)
-    select = int(np.clip(0.2 * runs / (2 * finalists), 100, most // 2))
-    test = int(np.clip(0.4 * runs / 2, 200, most))
-    return Plan(probe, select, test, finalists=finalists)
+class _Sizes:
+    """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a re-run reads."""
+
+    def __init__(self, pinned: Mapping[str, Any] | None) -> None:
+        if pinned is not None and "sizes" not in pinned:
+            raise InputError("record: an earlier version made it; re-run it with that version")
+        self._pinned = None if pinned is None else pinned["sizes"]
+        self.found: dict[str, int] = {}
+        self.prefix = ""
+
+    def __call__(self, name: str, compute: Callable[[], int]) -> int:
+        name = f"{self.prefix}{name}"
+        size = int(checkpoint.kept(f"size {name}", compute) if self._pinned is None else self._pinned[name])
+        self.found[name] = size
+        return size
+
+
+def _allowance(
+    size: Budget, kind: str, sizes: _Sizes, run: Callable[[int], Any], progress: Progress, what: str
+) -> Allowance:
+    """How many runs the audit may make, said before they are made.
+
+    Raises
+    ------
+    InputError
+        If the cap on time leaves too few runs.
+    """
+    started = time.monotonic()
+    allowed = Allowance(0, math.inf)
+
+    def compute() -> int:
+        nonlocal allowed
+        allowed = Allowance.of(size, kind, _seconds(run, 64 * ROWS[kind]), started)
+        about = _duration(allowed.each * allowed.runs)
+        if allowed.each * allowed.runs > 5:
+            progress(
+                f"one {what} takes {_duration(allowed.each)}: this audit makes up to {allowed.runs} of them, "
+                f"about {about}"
+            )
+        if allowed.runs < LEAST_RUNS:
+            raise InputError(
+                f"budget: one {what} takes {_duration(allowed.each)}, so that {size.seconds:g} seconds are "
+                f"enough for {allowed.runs}; an audit needs at least {LEAST_RUNS}, give --budget "
+                f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
+            )
+        return allowed.runs
+
+    runs = sizes("runs", compute)
+    return allowed if allowed.runs else Allowance(runs)
+
+
+def _duration(seconds: float) -> str:
+    """In words, to two digits."""
+    for unit, scale in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.2g} {unit}"
+    return f"{seconds * 1e6:.2g} µs"
+
+
+def _hits_needed(epsilon: float, level: float) -> int:
+    """Runs a side that refute `epsilon` at `level` if all of one side are in an event and none of the other.
+
+    An epsilon-DP program gives n such runs with probability at most (e^epsilon / (1 + e^epsilon))^n. Sides
+    are tossed by a coin, so that some more are needed.
+    """
+    hits = math.log(1 / level) / math.log1p(math.exp(-epsilon)) if epsilon < 30 else math.inf
+    return math.ceil(hits + 6 * math.sqrt(hits)) if hits < 1e9 else 1 << 30
 
 
 def audit_play(
@@ -74,6 +155,8 @@ def audit_play(
     bounds: tuple[float, float] = (0.0, 1.0),
     pairs: Sequence[TablePair] | None = None,
     budget: str | float = "quick",
+    runs: int | None = None,
+    timeout: float = TIMEOUT,
     seed: int = 0,
     workers: int = 1,
     sequential: bool = False,
@@ -85,36 +168,51 @@ def audit_play(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Audit a user's bandit by its actions; return the draft of a record."""
-    size = sizes_of(budget)
+    size = sizes_of(budget, runs)
     n_arms, horizon = _validate.arms_and_horizon(n_arms, horizon)
+    if n_arms * horizon > LARGEST:
+        raise InputError(
+            f"horizon: a table of rewards has {n_arms} x {horizon} entries and is held in memory, "
+            f"at most {LARGEST} are accepted; use a shorter horizon"
+        )
     low, high = _validate.bounds("bounds", bounds)
     claim = PrivacyClaim(epsilon, delta)
     if group is not None:
         claim = claims.group(claim, group, kind=groups.kind(pairs))
-    sampler = PlaySampler(function, many, n_arms, horizon, seed, shard=4096 if many else 256)
+    shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
+    sampler = PlaySampler(function, many, n_arms, horizon, seed, shard=shard, timeout=timeout)
     shape = (horizon, n_arms)
     rng = np.random.default_rng(seed)
     tables = [
+        np.where(rng.random(shape) < 0.5, low, high),
         np.full(shape, low),
         np.full(shape, (low + high) / 2),
-        np.where(rng.random(shape) < 0.5, low, high),
     ]
+    sizes, levels = _Sizes(pinned), _Levels(alpha, confidence, tests=3 + curve, looks=2)
     progress("first runs")
-    seen = probe_play(sampler, tables)
+    trial = TablePair(tables[0], 0, 0, low if tables[0][0, 0] == high else high, (low, high))
+    allowed, ground = _grounded(
+        sampler,
+        "play_many" if many else "play",
+        size,
+        sizes,
+        lambda target, n: target.sample(trial, 0, TUNE, 0, np.arange(n, dtype=np.int64)),
+        tables,
+        progress,
+    )
+    sampler, workers = ground.sampler, workers if ground.parallel else 1
+    seen = probe_play(sampler, tables, sizes("probes", lambda: int(np.clip(allowed.runs // 400, 2, 12))))
+    allowed.spend(2 * len(tables) * sizes.found["probes"])
+    ground = ground.after(seen)
+    workers = workers if ground.parallel else 1
     tune = _Tuner(sampler)
-    started = time.perf_counter()
-    if pinned:
-        tune_runs, first = int(pinned["tune"]), int(pinned["first"])
-    else:
-        trial = TablePair(tables[2], 0, 0, low if tables[2][0, 0] == high else high, (low, high))
-        first_sizes = functools.partial(_first_sizes, sampler, trial, size.seconds, seen.deterministic)
-        tune_runs, first = checkpoint.kept("first sizes", first_sizes)
-    tune.calls = 0
+    tune_runs = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
     finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
     candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
+    if allowed.runs < _FEW_RUNS:
+        candidates = candidates[:4]
     tracing = None
-    examples = int(pinned.get("traced", 0)) if pinned else min(size.examples, _TRACED)
-    if examples and not many and group is None:
+    if not many and group is None and not isinstance(function, ProcessTarget):
         progress("tracing")
         tracing = traced.trace(
             function,
@@ -125,51 +223,65 @@ def audit_play(
             horizon=horizon,
             bounds=(low, high),
             seed=seed,
-            examples=examples,
+            examples=min(size.examples, _TRACED),
+            most=max(1, allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
+            late=lambda: allowed.over(0.3),
         )
+        if tracing:
+            allowed.spend(sizes("traced", lambda: tracing[1].traces))
         if tracing and pairs is None and tracing[1].pair is not None:
             # What cost most leads the black box, then where named lines may show.
             candidates[:0] = [tracing[1].pair, *tracing[1].suspects]
             finder.dear = tracing[1].dear(claim.epsilon)
     candidates = _grouped(sampler, candidates, group)
-    levels = _Levels(alpha, confidence, tests=2 + curve, looks=2)
     progress("first look: plain neighbours")
-    quick = Plan(max(24, first // 16), first, first, sequential=sequential)
-    plan = pinned_plan(pinned) if pinned else quick
-    quick = replace(quick, sequential=plan.sequential)
-    checks, chosen, best = _look(sampler, candidates, quick, claim, levels, seed, workers, 0)
-    power = None
-    if checks[0].verdict != "refuted":
-        if pairs is None:
+    needed = _hits_needed(claim.epsilon, alpha / levels.tests)
+    plan = replace(
+        first_plan(allowed.runs, needed if seen.deterministic else None), sequential=bool(sequential)
+    )
+    look = functools.partial(_look, claim=claim, levels=levels, seed=seed, workers=workers)
+    result = look(sampler, candidates, plan, number=0)
+    allowed.spend(cost_of(plan, len(candidates)))
+    checks, power, least = list(result.checks), None, 0.02 * allowed.runs
+    if not result.refuted:
+        search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= _FEW_RUNS else 0)
+        if pairs is None and search:
             progress("search for the worst neighbours")
+            finder.most = search
             tuned, tune.varied = checkpoint.kept("search", lambda: (finder.tuned(), tune.varied), tune_runs)
+            allowed.spend(sizes("searched", lambda: tune.runs))
             candidates += _grouped(sampler, tuned, group)
-        if not pinned:
-
-            def sizes() -> Plan:
-                left = max(0.5 * size.seconds, size.seconds - (time.perf_counter() - started))
-                each = _seconds_a_run(sampler, candidates[-1])
-                return _plan_by_time(each, left, len(candidates), size.most)
-
-            plan = checkpoint.kept("plan", sizes, len(candidates))
+        second = sizes("second", lambda: int(0.55 * allowed.left))
+        if second > least:
+            plan = second_plan(second, len(candidates), size.most)
             if not tune.varied and pairs is None:
-                plan = Plan(24, 100, 200)
-            plan = replace(plan, sequential=sequential)
-        progress(f"black box: {2 * plan.test} runs")
-        more, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 1)
-        checks += more
+                plan = Plan(24, 100, min(max(200, needed), max(50, second // 4)))
+            plan = replace(plan, sequential=bool(sequential))
+            progress(f"black box: {2 * plan.test} runs")
+            result = look(sampler, candidates, plan, number=1)
+            allowed.spend(cost_of(plan, len(candidates)))
+            checks += result.checks
     if curve:
         progress("hockey-stick curve")
-        checks.append(_curve(sampler, chosen, plan, claim, levels, seed, workers, len(checks) > 1))
+        checks.append(_curve(sampler, result.chosen, plan, claim, levels, seed, workers, len(checks) > 1))
+    reason = ""
     if all(c.verdict != "refuted" for c in checks):
-        if not tune.varied and pairs is None:
+        if not tune.varied and not seen.varied and pairs is None:
             raise InputError(
                 f"{'play_many' if many else 'play'}: {DETERMINISTIC} (every run was alike on every input "
                 f"tried; horizon {horizon} may be too short for it to act)"
             )
-        power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
-    notes = [*seen.notes, *_no_power(checks, power, sampler, best[0], seen.repeatable)]
-    notes += [] if tune.varied else [DETERMINISTIC]
+        last = sizes("last", lambda: allowed.left)
+        reason = ground.no_power or _unreached(sampler, result.best[0])
+        if reason and last > least:
+            # Nothing can be reduced: what power would have taken goes into a test of other pairs and events.
+            plan = replace(second_plan(last, len(result.best[:6]), size.most), sequential=bool(sequential))
+            progress(f"third look: {2 * plan.test} runs")
+            result = look(sampler, result.best[:6], plan, number=2)
+            checks += result.checks
+        elif not reason:
+            power = _user_power(sampler, result, plan, claim, levels, seed, workers, last, progress)
+            reason = "" if power else _TOO_LITTLE
     return _user_draft(
         function,
         kind="play_many" if many else "play",
@@ -178,10 +290,8 @@ def audit_play(
         parameters={"n_arms": n_arms, "horizon": horizon, "bounds": [low, high]},
         plan={
             **plan.as_dict(),
-            "tune": tune_runs,
-            "first": first,
+            **_noted(sizes, allowed, timeout),
             "given_pairs": pairs is not None,
-            **({"traced": examples} if tracing else {}),
             **groups.asked(group, epsilon, delta, curve=curve),
         },
         budget=budget,
@@ -189,29 +299,103 @@ def audit_play(
         confidence=confidence,
         checks=[*([tracing[0]] if tracing else []), *checks],
         candidates=candidates,
-        chosen=chosen,
+        chosen=result.chosen,
         power=power,
-        notes=notes,
+        notes=[
+            *ground.notes,
+            *([] if tune.varied or seen.varied else [DETERMINISTIC]),
+            *result.notes,
+            *([reason] if reason and all(c.verdict != "refuted" for c in checks) else []),
+            *([_CAPPED.format(size.seconds)] if allowed.capped else []),
+        ],
         seed=seed,
     )
 
 
-def _first_sizes(
-    sampler: PlaySampler, trial: TablePair, seconds: float, deterministic: bool
-) -> tuple[int, int]:
-    """Runs for each estimate of the search, and of the first look."""
-    each = _seconds_a_run(sampler, trial)
-    # At most 18 decisions are tuned, in at most 18 steps, most of them with a quarter of the runs.
-    tune_runs = int(np.clip(0.25 * seconds / each / (18 * 18 * 0.5), 8, 400))
-    # Where plain tables leave all runs alike, a hundred show a difference as well as thousands.
-    most = 100 if deterministic else 20_000
-    return tune_runs, int(np.clip(0.03 * seconds / each, 100, most))
+LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are held
+_HELD = 1 << 24  # actions that one task holds
+_TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
+_FEW_RUNS = 1500  # below, nothing is searched for
+_CAPPED = (
+    "the cap of {:g} seconds made this audit smaller than its budget: on a faster or slower machine its "
+    "sizes and its verdict may differ"
+)
 
 
-def _seconds_a_run(sampler: PlaySampler, pair: TablePair) -> float:
-    return _measure(
-        lambda n: sampler.sample(pair, 0, TUNE, 0, np.arange(n, dtype=np.int64)), 64 if sampler.many else 4
-    )
+def _noted(sizes: _Sizes, allowed: Allowance, timeout: float) -> dict[str, Any]:
+    """What a re-run takes from the record."""
+    return {
+        "sizes": sizes.found,
+        "timeout": timeout,
+        **({"capped": True} if allowed.capped else {}),
+    }
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """What an audit of a user's code may rely on.
+
+    Attributes
+    ----------
+    sampler
+        With one run a call where runs of one call depend on each other.
+    parallel
+        Whether workers may share the runs: only where nothing but the given generator decides them.
+    notes
+        For the record.
+    no_power
+        Why no power can be stated by scaling the noise; empty if it may be possible.
+    """
+
+    sampler: Any
+    parallel: bool = True
+    notes: tuple[str, ...] = ()
+    no_power: str = ""
+
+    def after(self, seen: Probe) -> _Ground:
+        """With what some runs have shown."""
+        notes = tuple(dict.fromkeys([*self.notes, *seen.notes]))
+        if seen.repeatable:
+            return replace(self, notes=notes)
+        return replace(self, parallel=False, notes=notes, no_power=self.no_power or _NOT_GIVEN)
+
+
+def _grounded(
+    sampler: Any,
+    kind: str,
+    size: Budget,
+    sizes: _Sizes,
+    run: Callable[[Any, int], Any],
+    inputs: Sequence[Any],
+    progress: Progress,
+) -> tuple[Allowance, _Ground]:
+    """How many runs may be made, and whether runs are independent of each other however they are made."""
+    what = "draw" if kind.startswith("release") else "play"
+    allowed = _allowance(size, kind, sizes, functools.partial(run, sampler), progress, what)
+    fixed = "" if getattr(sampler.function, "scalable", True) else _NOT_SCALED
+    if isinstance(sampler.function, ProcessTarget):
+        return allowed, _Ground(sampler, no_power=fixed)
+    notes: list[str] = []
+    if sampler.together:
+        progress("are the runs of one call independent?")
+        apart = sizes("apart", lambda: int(independence.dependent(sampler, inputs)))
+        if apart:
+            notes.append(ROWS_DEPEND)
+            sampler = replace(sampler, rows=1)
+            single = "release_one" if kind == "release" else "play"
+            sizes.prefix = "apart "
+            allowed = _allowance(size, single, sizes, functools.partial(run, sampler), progress, what)
+            sizes.prefix = ""
+    used = independence.used(sampler, inputs[0])
+    others = [source for source in used if source != GIVEN]
+    if others:
+        notes.append(f"draws from {' and '.join(others)}: all runs are made in one process")
+    return allowed, _Ground(sampler, not others, tuple(notes), fixed)
+
+
+def _unreached(sampler: Any, pair: Any) -> str:
+    """Why scaling the noise says nothing; empty if it changes what comes out."""
+    return "" if checkpoint.kept("reached", lambda: _reached(sampler, pair)) else _NOT_REACHED
 
 
 class _Tuner:
@@ -219,11 +403,12 @@ class _Tuner:
 
     def __init__(self, sampler: PlaySampler) -> None:
         self._sampler = sampler
-        self.calls = 0
+        self.calls = self.runs = 0
         self.varied = False
 
     def __call__(self, table: Any, runs: int) -> Any:
         self.calls += 1
+        self.runs += runs
         actions = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
         self.varied = self.varied or bool((actions != actions[0]).any())
         return actions
@@ -254,12 +439,16 @@ _NOT_SCALED = f"{_NO_POWER}the process does not declare noise_factor, by which i
 
 @dataclass(frozen=True)
 class _Levels:
-    """Error rates of an audit, shared by `tests` tests, of which `looks` choose a pair anew."""
+    """Error rates of an audit, shared by `tests` tests, of which `looks` choose a pair anew.
+
+    `trusted` says that runs of one call are known to be independent.
+    """
 
     alpha: float
     confidence: float
     tests: int
     looks: int = 1
+    trusted: bool = False
 
 
 def _grouped(sampler: PlaySampler, pairs: Sequence[Any], group: int | None) -> list[Any]:
@@ -297,93 +486,181 @@ def _curve(
     )
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What a look came to: its checks, the pair and event tested, and the candidates, best first."""
+
+    checks: list[Check]
+    chosen: blackbox.Selected
+    best: list[Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a check refutes the claim."""
+        return any(check.verdict == "refuted" for check in self.checks)
+
+
 def _look(
     sampler: Any,
     candidates: Sequence[Any],
     plan: Plan,
+    *,
     claim: PrivacyClaim,
     levels: _Levels,
     seed: int,
     workers: int,
     number: int,
-) -> tuple[list[Check], blackbox.Selected, list[Any]]:
-    """Choose among the candidates and test; looks of one audit draw from streams of their own."""
-    own = seed if number == 0 else seed + 0x5EED
-    source = powers.reseeded(sampler, own)
+) -> _Look:
+    """Choose among the candidates and test; looks of one audit draw from streams of their own.
+
+    A refutation by runs that were made together is made again by runs that share no call, at the same level:
+    only where both refute is the claim refuted. Else the whole look is made again, one run a call.
+    """
+    own = seed + 0x5EED * number
+    source: Any = powers.reseeded(sampler, own)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
+    options: dict[str, Any] = {
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+        "seed": own,
+        "workers": workers,
+        "alpha": levels.alpha,
+        "confidence": levels.confidence,
+        "observe": "actions" if isinstance(sampler, PlaySampler) else "releases",
+        "tests": levels.tests,
+    }
+    name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
     checks, chosen, ranked = sequential.conduct(
         source,
         lambda part: blackbox.select(
             source, candidates, part, delta=claim.delta, workers=workers, level=level
         ),
         plan,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        seed=own,
-        workers=workers,
-        alpha=levels.alpha,
-        confidence=levels.confidence,
-        observe="actions" if isinstance(sampler, PlaySampler) else "releases",
-        name=f"black box, look {number + 1}" if levels.looks > 1 else "black box",
-        tests=levels.tests,
+        name=name,
+        **options,
     )
-    return checks, chosen[0], [candidates[i] for i in ranked]
+    found = _Look(checks, chosen[0], [candidates[i] for i in ranked])
+    if not found.refuted:
+        return found
+    if source.together and not levels.trusted:
+        single = replace(source, rows=1)
+        size = _confirming(found.chosen, plan, claim, levels)
+        [alone] = blackbox.put_to_test(
+            single, [found.chosen], replace(plan, test=size), name=f"{name}, one run a call", **options
+        )
+        if alone.verdict == "refuted":
+            return replace(found, checks=[*checks, alone])
+        fewer = replace(plan, probe=min(plan.probe, size), select=min(plan.select, size), test=size)
+        again = _look(
+            single, candidates, fewer, claim=claim, levels=levels, seed=seed, workers=workers, number=number
+        )
+        return replace(again, notes=(*again.notes, UNCONFIRMED))
+    if workers > 1 and not _same_here(source, found.chosen):
+        again = _look(
+            sampler, candidates, plan, claim=claim, levels=levels, seed=seed, workers=1, number=number
+        )
+        return replace(again, notes=(*again.notes, WORKERS_DIFFER))
+    return found
+
+
+ROWS_DEPEND = (
+    "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
+)
+UNCONFIRMED = (
+    "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "
+    "by a call of its own"
+)
+WORKERS_DIFFER = (
+    "runs made in another process came out differently here: the look was made again in one process"
+)
+
+
+def _confirming(chosen: blackbox.Selected, plan: Plan, claim: PrivacyClaim, levels: _Levels) -> int:
+    """Runs a side that confirm a refutation with probability .999, at most those of the plan."""
+    p, q = chosen.event.careful_shares()
+    fixed, size = replace(plan, sequential=False), 500
+    while size < plan.test:
+        if powers.rejection(p, q, replace(fixed, test=size), claim, levels.alpha / levels.tests) > 0.999:
+            return size
+        size *= 2
+    return plan.test
+
+
+def _same_here(sampler: Any, chosen: blackbox.Selected) -> bool:
+    """Whether some runs of the test come out in this process as in another one."""
+    runs = np.arange(min(sampler.shard, _SAME), dtype=np.int64)
+    task = functools.partial(sampler.sample, chosen.pair, 0, TUNE, chosen.number, runs)
+    # The first pass may load or fill what a program keeps between its runs: the second is compared.
+    here = [chosen.event.hits(task()) for _ in range(2)]
+    there = engine.ordered(engine.called, [delayed(_hits_of)(task, chosen.event)] * 2, workers=2)
+    return bool(here[1] == there[0] == there[1])
+
+
+_SAME = 128
+
+
+def _hits_of(task: Callable[[], Any], event: Any) -> int:
+    hits: int = event.hits(task())
+    return hits
 
 
 def _user_power(
     sampler: Any,
-    pairs: Sequence[Any],
+    look: _Look,
     plan: Plan,
     claim: PrivacyClaim,
     levels: _Levels,
     seed: int,
     workers: int,
-    repeats: int,
+    runs: int,
     progress: Progress,
 ) -> dict[str, Any] | None:
-    """Power of rung 3 on a user's code, on mutants made through its generator."""
-    if not getattr(sampler.function, "scalable", True):
-        return None
-    progress("power on mutants with less noise")
+    """Power of rung 3 on a user's code, on variants with less noise made through its generator.
+
+    With delta, what epsilon a variant has at that delta is not known: stated is the least loss at the event
+    tested that would have been refuted.
+    """
+    pairs = look.best[:6]
+    progress("power on variants with less noise")
     measure = functools.partial(
         powers.of_black_box,
         lambda factor: replace(sampler, factor=1 / factor),
         pairs,
         plan,
         claim,
-        true_epsilon=lambda factor: factor * claim.epsilon,
+        true_epsilon=lambda factor: factor * claim.epsilon if claim.delta == 0 else math.nan,
         seed=seed,
         workers=workers,
         alpha=levels.alpha / levels.tests,
-        repeats=repeats,
+        repeats=1,
+        runs=runs,
     )
     power = checkpoint.kept("power", measure)
     if power is None:
         return None
+    statement = (
+        f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits: "
+        f"noise of the generator divided by {power['noise_divided_by']:g}"
+    )
+    if claim.delta == 0:
+        statement = f"nominal: the claim times the factor of the noise; {statement}"
+    else:
+        share = look.chosen.event.careful_shares()[1]
+        least = powers.detectable(share, plan, claim, levels.alpha / levels.tests)
+        power = {**power, "smallest_epsilon": plain(least)}
+        statement = (
+            f"a loss of that much at delta {claim.delta:g}, at the event tested, by the binomial law; "
+            f"{statement}"
+        )
     return {
         "smallest_epsilon": power["smallest_epsilon"],
         "probability": power["probability"],
         "by": "black_box",
-        "statement": (
-            "nominal: the claim times the factor by which the noise of the generator was divided; "
-            f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits"
-        ),
+        "statement": statement,
         "black_box": power,
     }
-
-
-def _no_power(
-    checks: Sequence[Check], power: dict[str, Any] | None, sampler: Any, pair: Any, repeatable: bool
-) -> list[str]:
-    """Why an audit that refutes nothing is inconclusive, and what to try."""
-    if power is not None or any(c.verdict == "refuted" for c in checks):
-        return []
-    if not getattr(sampler.function, "scalable", True):
-        return [_NOT_SCALED]
-    if not repeatable:
-        return [_NOT_GIVEN]
-    return [_TOO_LITTLE if checkpoint.kept("reached", lambda: _reached(sampler, pair)) else _NOT_REACHED]
 
 
 def _reached(sampler: Any, pair: Any) -> bool:
@@ -484,6 +761,8 @@ def audit_release(
     bounds: tuple[float, float] = (0.0, 1.0),
     pairs: Sequence[tuple[Any, Any]] | None = None,
     budget: str | float = "quick",
+    runs: int | None = None,
+    timeout: float = TIMEOUT,
     seed: int = 0,
     workers: int = 1,
     sequential: bool = False,
@@ -492,50 +771,69 @@ def audit_release(
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
     pinned: Mapping[str, Any] | None = None,
+    plan: Plan | None = None,
+    trusted: bool = False,
     state_power: bool = True,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Audit a mechanism by its outputs; return the draft of a record.
 
-    Without `state_power` the audit says less and is cheaper: what it does not refute is inconclusive.
+    With a `plan` its sizes are taken. Where draws of one call are `trusted` to be independent, a refutation
+    is not made again by single calls. Without `state_power` the audit says less and is cheaper: what it does
+    not refute is inconclusive.
     """
-    size = sizes_of(budget)
+    size = sizes_of(budget, runs)
     limits = _validate.bounds("bounds", bounds)
     claim = _promise(epsilon, delta, rho)
     curve = curve or rho is not None
-    sampler = ReleaseSampler(function, seed)
+    sampler = ReleaseSampler(function, seed, timeout=timeout)
     candidates = data_pairs(function, limits, pairs)
+    sizes, allowed, ground = _Sizes(pinned), Allowance(1 << 60), _Ground(sampler)
+    data = [item for pair in candidates for item in pair.worlds()]
     progress("first runs")
-    seen = probe_release(sampler, [data for pair in candidates for data in pair.worlds()])
-    if pinned:
-        plan = pinned_plan(pinned)
-    else:
-
-        def sizes() -> Plan:
-            worlds = candidates[0].worlds()
-            each = _measure(lambda n: sampler.values(worlds[0], (TUNE,), np.arange(n, dtype=np.int64)), 256)
-            # Most of the time goes into scores, not into draws: a million a side take about a second.
-            most = int(min(size.most * 3, 1_200_000)) if budget == "quick" else size.most
-            plan = _plan_by_time(each + 2e-7, size.seconds, len(candidates), most)
-            kept = min(sampler.draws_kept(candidates[0], plan.test), plan.test // 2)
-            return replace(plan, select=max(plan.select, kept))
-
-        plan = checkpoint.kept("plan", sizes)
+    if pinned is not None and "runs" not in pinned["sizes"]:
+        plan, state_power = pinned_plan(pinned), False
+    if plan is None:
+        kind = "release_one" if getattr(function, "one_at_a_time", False) else "release"
+        allowed, ground = _grounded(
+            sampler,
+            kind,
+            size,
+            sizes,
+            lambda target, n: target.values(data[0], (TUNE,), np.arange(n, dtype=np.int64)),
+            data,
+            progress,
+        )
+        sampler = ground.sampler
+    seen = probe_release(sampler, data, sizes("probes", lambda: int(np.clip(allowed.runs // 400, 2, 64))))
+    ground = ground.after(seen)
+    workers = workers if ground.parallel else 1
+    if plan is None:
+        # Scores take most of the time, not draws.
+        made = second_plan(allowed.runs // 2, len(candidates), max(size.most, 1_200_000))
+        kept = sizes("kept", lambda: min(sampler.draws_kept(candidates[0], made.test), made.test // 2))
+        plan = replace(made, select=max(made.select, kept))
         if seen.deterministic:
-            plan = Plan(24, 100, 200)
-        plan = replace(plan, sequential=sequential)
+            needed = _hits_needed(claim.epsilon, alpha / 2)
+            plan = Plan(24, 100, int(np.clip(needed, 200, plan.test)))
+        plan = replace(plan, sequential=bool(sequential))
     progress(f"black box: {2 * plan.test} draws")
-    levels = _Levels(alpha, confidence, tests=1 + curve)
-    checks, chosen, best = _look(sampler, candidates, plan, claim, levels, seed, workers, 0)
+    levels = _Levels(alpha, confidence, tests=1 + curve, trusted=trusted)
+    look = _look(sampler, candidates, plan, claim=claim, levels=levels, seed=seed, workers=workers, number=0)
+    checks = list(look.checks)
+    allowed.spend(cost_of(plan, len(candidates)))
     if curve:
         progress("hockey-stick curve")
-        checks.append(_curve(sampler, chosen, plan, claim, levels, seed, workers, False))
-    power = None
+        checks.append(_curve(sampler, look.chosen, plan, claim, levels, seed, workers, False))
+    power, reason = None, ""
     if all(c.verdict != "refuted" for c in checks):
         if seen.deterministic:
             raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
-        if state_power:
-            power = _user_power(sampler, best[:6], plan, claim, levels, seed, workers, 1, progress)
+        reason = ground.no_power or _unreached(sampler, look.best[0])
+        if state_power and not reason:
+            left = sizes("last", lambda: max(allowed.left, allowed.runs // 2))
+            power = _user_power(sampler, look, plan, claim, levels, seed, workers, left, progress)
+            reason = "" if power else _TOO_LITTLE
     return _user_draft(
         function,
         kind="release",
@@ -544,6 +842,7 @@ def audit_release(
         parameters={"bounds": list(limits)},
         plan={
             **plan.as_dict(),
+            **_noted(sizes, allowed, timeout),
             "given_pairs": pairs is not None,
             **groups.asked(None, 0.0, delta, curve=curve, rho=rho),
         },
@@ -552,12 +851,14 @@ def audit_release(
         confidence=confidence,
         checks=checks,
         candidates=candidates,
-        chosen=chosen,
+        chosen=look.chosen,
         power=power,
         notes=[
-            *seen.notes,
-            *_no_power(checks, power, sampler, best[0], seen.repeatable),
+            *ground.notes,
+            *look.notes,
+            *([reason] if reason else []),
             *([DETERMINISTIC] if seen.deterministic else []),
+            *([_CAPPED.format(size.seconds)] if allowed.capped else []),
         ],
         seed=seed,
     )

@@ -136,7 +136,8 @@ def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) ->
         seed=seed,
         alpha=alpha,
         confidence=CONFIDENCE,
-        pinned=plan.as_dict(),
+        plan=plan,
+        trusted=True,
         state_power=False,
     )
     spent = time.process_time() - start

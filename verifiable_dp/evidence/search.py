@@ -133,6 +133,8 @@ class Search:
         K, T and the range of the rewards.
     runs
         Runs for each estimate while tuning.
+    most
+        Runs that the search may play in all.
     dear
         Rewards, as (round, arm), that are changed besides the first ones: those that tracing found to cost
         too much.
@@ -144,10 +146,15 @@ class Search:
     bounds: tuple[float, float]
     runs: int
     dear: Sequence[tuple[int, int]] = ()
-    log: list[str] = field(default_factory=list)
+    most: float = math.inf
+    played: int = field(default=0, repr=False)
     _first: dict[Any, IntArray] = field(default_factory=dict, repr=False)
     _responses: dict[Any, Response] = field(default_factory=dict, repr=False)
     _tuned: list[FloatArray] = field(default_factory=list, repr=False)
+
+    def _play(self, table: FloatArray, runs: int) -> Any:
+        self.played += runs
+        return self.play(table, runs)
 
     def candidates(self) -> list[TablePair]:
         """Pairs, the plain ones first."""
@@ -162,12 +169,12 @@ class Search:
         pairs = []
         for level in (low, high, middle):
             table = np.full((self.horizon, self.n_arms), level)
-            arms = self._modal(self.play(table, 3))
+            arms = self._modal(self._play(table, 3))
             far = high if level < high else low
             for when in sorted({0, min(self.n_arms, self.horizon - 1)}):
                 pairs.append(TablePair(table, when, int(arms[when]), far, self.bounds))
         alternating = np.where((np.arange(self.horizon)[:, None] + np.arange(self.n_arms)) % 2, high, low)
-        arms = self._modal(self.play(alternating, 3))
+        arms = self._modal(self._play(alternating, 3))
         value = low if alternating[0, arms[0]] == high else high
         pairs.append(TablePair(alternating, 0, int(arms[0]), value, self.bounds))
         return pairs
@@ -197,9 +204,11 @@ class Search:
         pairs: list[TablePair] = []
         self._tuned.clear()
         for duel in duels:
+            if self.played >= self.most:
+                break
             # The path of runs that never find a difference between the arms.
             even = self.table([(self.horizon, 0.0)], duel)
-            reference = self._modal(self.play(even, max(3, self.runs // 8)))
+            reference = self._modal(self._play(even, max(3, self.runs // 8)))
             for share in _SHARES:
                 pairs.extend(self._decided(reference, duel, share))
         return pairs + [pair for table in self._tuned for pair in self._at_dear(table)]
@@ -235,7 +244,7 @@ class Search:
 
         def departures(gap: float, runs: int) -> IntArray:
             table = self.table([*prefix, (self.horizon, gap)], duel)
-            return self._departures(self.play(table, runs), reference)
+            return self._departures(self._play(table, runs), reference)
 
         key = (duel, tuple(prefix))
         if key not in self._first:
@@ -250,6 +259,8 @@ class Search:
         response = self._responses.setdefault(key, Response())
         low, high, fine = 0.0, 1.0, 0
         for _ in range(_BISECTIONS):
+            if self.played >= self.most:
+                return None
             guess = response.gap(share)
             if guess is not None and (fine == _FINE or response.error(share) <= 0.2 * (1 - share)):
                 return when, guess
@@ -301,7 +312,7 @@ class Search:
     def _around(self, table: FloatArray, when: int, duel: Duel) -> list[TablePair]:
         """The tuned table with one early reward at either bound: of the favourite, and of a rival."""
         low, high = self.bounds
-        arms = self._modal(self.play(table, 3))
+        arms = self._modal(self._play(table, 3))
         pairs = []
         for arm in (duel.favourite, duel.rivals[0]):
             rounds = np.flatnonzero(arms[:when] == arm)

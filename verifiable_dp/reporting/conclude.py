@@ -5,18 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.alignment import TOLERANCE
+
 
 def privacy(checks: Sequence[Mapping[str, Any]], power: Mapping[str, Any] | None) -> str:
     """``refuted``, ``not_refuted`` or ``inconclusive``.
 
-    Refuted if any check is; not refuted only if every check holds and the power is stated.
+    Refuted if any check is; not refuted only if every check holds, the power is stated and there is no lead.
     """
     verdicts = [check["result"]["verdict"] for check in checks]
     if "refuted" in verdicts:
         return "refuted"
-    if not verdicts or power is None or any(v != "not_refuted" for v in verdicts):
+    if not verdicts or power is None or any(v != "not_refuted" for v in verdicts) or lead(checks):
         return "inconclusive"
     return "not_refuted"
+
+
+def lead(checks: Sequence[Mapping[str, Any]]) -> str:
+    """What speaks against a claim that no check refutes, in words; empty if nothing does.
+
+    That is a cost above the claim that tracing saw (without delta: with it, single runs may cost more), or a
+    lower bound above it that is not significant at the level of a refutation. Such a bound is a fluke where
+    alignment computed every loss, the releases being seen, and found none above the claim.
+    """
+    computed = any(
+        check["kind"] == "alignment"
+        and check["statistics"]["visible"]
+        and check["result"]["verdict"] == "not_refuted"
+        for check in checks
+    )
+    pure = not any(float(check["statistics"].get("delta", 0.0)) > 0 for check in checks)
+    for check in checks:
+        epsilon, lower = check["statistics"].get("epsilon"), check["result"].get("epsilon_lower", 0.0)
+        dearest = float(check["statistics"]["max_cost"]) if check["kind"] == "tracing" and pure else 0.0
+        if dearest > 0 and dearest > epsilon * (1 + TOLERANCE):
+            return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
+        if check["kind"] in _SAMPLED and not computed and float(lower) > epsilon * (1 + TOLERANCE):
+            return (
+                f"the lower bound of {check['name']}, {float(lower):.4g}, lies above the claim of {epsilon:g}"
+            )
+    return ""
+
+
+_SAMPLED = ("black_box", "sequential")
 
 
 def epsilon_lower(checks: Sequence[Mapping[str, Any]]) -> float | str:

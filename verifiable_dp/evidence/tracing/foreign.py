@@ -1,4 +1,4 @@
-"""Whether a function is deterministic: plain runs, repeated, with an eye on every source of randomness.
+"""Plain runs of traced code, and where a run takes its randomness from.
 
 The process-wide generators are legacy, and are handled here because users' code draws from them.
 """
@@ -10,15 +10,12 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
-from verifiable_dp.evidence.tracing.ledger import same
 
-REPEATS = 16
 _ENTROPY = (
     "urandom",
     "getrandom",
@@ -67,9 +64,19 @@ def plain_run(function: Callable[..., Any], rewards: FloatArray, bits: Any) -> A
         return function(np.array(rewards), np.random.Generator(bits))
 
 
-def randomness(function: Callable[..., Any], rewards: FloatArray, bits: Callable[[], Any]) -> str:
-    """Which source of randomness a plain run used; empty if none is seen."""
-    source = bits()
+GIVEN = "the generator it is given"
+
+
+def sources(call: Callable[[np.random.Generator], Any], bits: Any) -> tuple[str, ...]:
+    """Where a run takes randomness from, as far as that shows: `GIVEN`, and names of other sources.
+
+    Parameters
+    ----------
+    call
+        Makes one run with a generator.
+    bits
+        Bit generator of the one that the run is given.
+    """
     used: list[str] = []
 
     def watch(frame: Any, event: str, argument: Any) -> None:
@@ -80,69 +87,20 @@ def randomness(function: Callable[..., Any], rewards: FloatArray, bits: Callable
         if name in _ENTROPY and module in ("posix", "nt", "time", "_random", "random", "secrets"):
             used.append(f"{module}.{name}")
 
-    before, mine = _generators(), repr(source.state)
+    before, mine = _generators(), repr(bits.state)
     outer = sys.getprofile()
     with reproducible_globals():
         states = global_states()
-        rng = np.random.Generator(source)
+        rng = np.random.Generator(bits)
         sys.setprofile(watch)
         try:
-            function(np.array(rewards), rng)
+            call(rng)
         finally:
             sys.setprofile(outer)
         if global_states() != states:
             used.append("a process-wide generator")
-    if repr(source.state) != mine:
-        used.append("the generator it is given")
-    if any(repr(thing.state) != state for thing, state in before.values() if thing is not source):
+    if repr(bits.state) != mine:
+        used.append(GIVEN)
+    if any(repr(thing.state) != state for thing, state in before.values() if thing is not bits):
         used.append("a generator of its own")
-    return used[0] if used else ""
-
-
-@dataclass(frozen=True)
-class Confirmed:
-    """What plain runs on both inputs say.
-
-    Attributes
-    ----------
-    repeats
-        Runs on each input.
-    constant
-        Whether all runs on one input returned the same.
-    differs
-        Whether the two inputs returned different things.
-    source
-        Which randomness was seen; empty if none.
-    """
-
-    repeats: int
-    constant: bool
-    differs: bool
-    source: str
-
-
-def confirm(
-    function: Callable[..., Any], left: FloatArray, right: FloatArray, bits: Callable[[], Any]
-) -> Confirmed:
-    """Run plainly on both inputs, again and again, each time with another seed.
-
-    Parameters
-    ----------
-    function
-        `play(rewards, rng) -> actions`.
-    left, right : (T, K) float
-        Neighbouring rewards.
-    bits
-        Makes the bit generator.
-    """
-    source = randomness(function, left, bits) or randomness(function, right, bits)
-    # In mixed order: what a target remembers of its last runs must not look like the input.
-    order = [0, 1] * REPEATS
-    random.Random(7).shuffle(order)
-    first: dict[int, Any] = {}
-    constant = True
-    for number, world in enumerate(order):
-        rewards = np.array((left, right)[world])
-        out = function(rewards, np.random.Generator(np.random.Philox(number)))
-        constant = constant and same(out, first.setdefault(world, out))
-    return Confirmed(REPEATS, constant, not same(first[0], first[1]), source)
+    return tuple(dict.fromkeys(used))

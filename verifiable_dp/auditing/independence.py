@@ -1,0 +1,115 @@
+"""Are the runs of a user's code independent of each other, and what decides them?
+
+A test counts runs as independent. Runs of one call of `play_many` or `release` may share a draw, and runs
+that are made in several processes may share the state of a generator that each process seeds alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.auditing.guard import guarded
+from verifiable_dp.auditing.targets import PlaySampler
+from verifiable_dp.evidence.tracing.foreign import sources
+
+_CALLS, _SIZE = 48, 24  # calls, and runs of each
+_SINGLE = 384  # runs made by calls of their own
+_COLUMNS = 8
+_SHUFFLES = 999
+_SUSPECT = 1e-3  # p-value of the quick test at which runs are shuffled
+_LEVEL = 1e-6  # of the comparison with single calls
+_PATH = 0x1DE9  # of the streams used here
+
+
+def dependent(sampler: Any, inputs: Sequence[Any]) -> bool:
+    """Whether runs of one call vary together, or have another law than runs of calls of their own.
+
+    Calls are compared by an analysis of variance on ranks; what it suspects is settled by shuffling runs
+    among calls, which is exact for independent ones. A false alarm costs time, and accuses nobody.
+
+    Parameters
+    ----------
+    sampler
+        Makes several runs in a call.
+    inputs
+        On which runs are made; three at most are used.
+    """
+    for number, data in enumerate(list(inputs)[:3]):
+        calls = [_features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
+        together = np.stack(calls)  # (calls, runs, columns)
+        alone = _features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
+        if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):
+            return True
+    return False
+
+
+def _features(sampler: Any, data: Any, path: tuple[int, ...], runs: int) -> FloatArray:
+    """Numbers (n, m) that say how runs came out: pulls of arms and some choices, or outputs."""
+    numbers = np.arange(runs, dtype=np.int64)
+    if not isinstance(sampler, PlaySampler):
+        values: FloatArray = sampler.values(data, path, numbers)
+        return np.nan_to_num(values[:, _spread(values.shape[1])], nan=-1e300)
+    actions = sampler.actions(data, path, numbers)
+    pulls = np.stack([(actions == arm).sum(axis=1) for arm in range(min(sampler.n_arms, _COLUMNS))], axis=1)
+    return np.concatenate([pulls, actions[:, _spread(actions.shape[1])]], axis=1).astype(np.float64)
+
+
+def _spread(width: int) -> IntArray:
+    return np.unique(np.linspace(0, width - 1, min(width, _COLUMNS)).astype(np.int64))
+
+
+def _varies_by_call(values: FloatArray, seed: int) -> bool:
+    """Whether the ranks of (calls, runs, columns) differ more between calls than within them."""
+    calls, runs, columns = values.shape
+    ranks = np.stack([stats.rankdata(values[..., j]).reshape(calls, runs) for j in range(columns)])
+    ranks = ranks[ranks.std(axis=(1, 2)) > 0]  # what never varies says nothing
+    if not len(ranks):
+        return False
+    ratio = _ratio(ranks)
+    if stats.f.sf(ratio.max(), calls - 1, calls * (runs - 1)) * len(ranks) > _SUSPECT:
+        return False
+    rng = np.random.default_rng(seed)
+    flat = ranks.reshape(len(ranks), -1)
+    orders = (rng.permutation(calls * runs) for _ in range(_SHUFFLES))
+    return bool(ratio.max() > max(_ratio(flat[:, order].reshape(ranks.shape)).max() for order in orders))
+
+
+def _ratio(ranks: FloatArray) -> FloatArray:
+    """Variance between calls over that within them, of (columns, calls, runs); columns that vary at all."""
+    calls, runs = ranks.shape[1:]
+    means = ranks.mean(axis=2)
+    between = runs * means.var(axis=1, ddof=1)
+    within = ((ranks - means[:, :, None]) ** 2).sum(axis=(1, 2)) / (calls * (runs - 1))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(within > 0, between / within, np.inf))
+
+
+def _differs(together: FloatArray, alone: FloatArray) -> bool:
+    """Whether single calls have another law in some column."""
+    columns = range(together.shape[1])
+    p_values = [stats.ks_2samp(together[:, j], alone[:, j], method="asymp").pvalue for j in columns]
+    return bool(min(p_values) * len(p_values) < _LEVEL)
+
+
+def used(sampler: Any, data: Any) -> tuple[str, ...]:
+    """Where one run takes its randomness from, see `tracing.foreign.sources`."""
+    one = replace(sampler, rows=1) if sampler.together else sampler
+    found: list[str] = []
+
+    def call(rng: np.random.Generator) -> None:
+        if isinstance(one, PlaySampler):
+            given = (data.copy(), 1, rng) if one.many else (data.copy(), rng)
+        else:
+            given = (data, 1, rng)
+        one.function(*given)
+
+    with guarded():
+        for seed in range(2):  # what is made at the first call is seen at the second
+            found.extend(sources(call, np.random.Philox(seed)))
+    return tuple(dict.fromkeys(found))
