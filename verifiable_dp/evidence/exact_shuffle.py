@@ -17,6 +17,7 @@ from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.alignment import TOLERANCE, plain
 from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.rounding import of_p_value
 from verifiable_dp.mechanisms import shuffle
 from verifiable_dp.noise import Around, Seeded
 
@@ -106,7 +107,15 @@ def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Che
     return Check.of(f"shuffle, batch {batch.number} of {batch.clients} reports", "shuffle", numbers)
 
 
-@judge("shuffle")
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales: for deltas the claimed one, for epsilons ten steps of the search that finds them."""
+    local, delta = float(result["local_epsilon"]), float(statistics["delta"])
+    found = dict.fromkeys(("epsilon_lower", "epsilon_upper"), 10 * local)
+    deltas = {key: delta + of_p_value(float(result[key])) for key in ("delta_lower", "delta_upper")}
+    return {"result": {**found, **deltas}}
+
+
+@judge("shuffle", _scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted if the lower bound exceeds delta, not refuted if the upper one does not."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
