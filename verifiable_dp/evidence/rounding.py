@@ -23,26 +23,22 @@ ROUNDED = ROUNDING / TOLERANCE
 _LEAST = 1e-290  # p-values are not told apart below: libraries underflow at different places
 
 
-def close(recorded: float, again: float, scale: float = 0.0) -> bool:
-    """Whether two derived numbers are the same up to the numerics of the machines they were computed on.
+def difference(recorded: float, again: float, scale: float = 0.0) -> float:
+    """How far two numbers lie apart, as a share of their scale; they agree up to `TOLERANCE`.
 
     Parameters
     ----------
     recorded, again
-        Not NaN.
+        Numbers; infinite ones agree only with themselves.
     scale
         Of the quantity, where that is larger than the numbers themselves; 0 if none is known.
     """
-    return recorded == again or difference(recorded, again, scale) <= TOLERANCE
-
-
-def difference(recorded: float, again: float, scale: float = 0.0) -> float:
-    """How far two numbers lie apart, as a share of their scale; infinite if one of them is."""
+    if recorded == again:
+        return 0.0
     if not (math.isfinite(recorded) and math.isfinite(again)):
-        return 0.0 if recorded == again else math.inf
+        return math.inf
     largest = max(abs(recorded), abs(again), scale if math.isfinite(scale) else 0.0)
-    # Halves: the difference of two large floats may overflow.
-    return abs(recorded / 2 - again / 2) / (largest / 2) if largest > 0 else 0.0
+    return abs(recorded / largest - again / largest)  # as shares: the difference itself may overflow
 
 
 def settled(value: float, scale: float) -> float:

@@ -373,14 +373,15 @@ def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = No
             if found:
                 return found
         return ""
+    if type(recorded) is type(again) and recorded == again:
+        return ""
     words = f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
     if isinstance(recorded, float) and isinstance(again, float):
-        size = float(scale) if isinstance(scale, int | float) else 0.0
-        if rounding.close(recorded, again, size):
+        apart = rounding.difference(recorded, again, float(scale) if isinstance(scale, int | float) else 0.0)
+        if apart <= rounding.TOLERANCE:
             return ""
-        apart = rounding.difference(recorded, again, size)
         return f"{words}, off by {apart:.1e} of its scale, where {rounding.TOLERANCE:g} is allowed"
-    return "" if type(recorded) is type(again) and recorded == again else words
+    return words
 
 
 def _below(scale: Any, key: Any) -> Any:
