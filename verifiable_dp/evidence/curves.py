@@ -25,7 +25,7 @@ from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import SELECT, Sampler, Selected, gather, shards
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import Event, Observation, choose
-from verifiable_dp.evidence.rounding import of_p_value
+from verifiable_dp.evidence.rounding import of_p_value, searched
 
 CURVE = 11  # stage of the runs that are counted
 DELTAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -262,16 +262,16 @@ def _claim(statistics: Mapping[str, Any]) -> PrivacyClaim:
 
 
 def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Scales of bounds: their standard errors, the largest of all points, since bounds are made monotone."""
+    """Scales of bounds: what searches find them to, the widest of all, since bounds are made monotone."""
     n, rows = int(statistics["runs"]), []
-    epsilons, deltas = [0.0], [0.0]
+    epsilons, deltas = [1.0], [0.0]
     for point in statistics["points"]:
         counts = int(point["k1"]), n, int(point["k0"]), n
         if "epsilon" in point:
-            deltas.append(exact.difference_error(*counts, float(point["epsilon"])))
-        else:
+            deltas.append(searched(exact.SEARCHED * exact.difference_error(*counts, point["epsilon"])))
+        elif counts[0] > point["delta"] * n:
             error = exact.log_ratio_error(*counts, float(point["delta"]))
-            epsilons.append(1 + (error if math.isfinite(error) else 0.0))
+            epsilons.append(searched(exact.SEARCHED * error))
     for point, row in zip(statistics["points"], result["points"], strict=True):
         least = point["k1"] / n + (
             math.exp(point["epsilon"]) * point["k0"] / n if "epsilon" in point else 0.0

@@ -24,7 +24,7 @@ from scipy import stats
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import Check, judge
-from verifiable_dp.evidence.rounding import of_p_value, settled
+from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
 
 ALPHA = 1e-6  # one-sided level of a contradiction
 CONFIDENCE = 0.99  # one-sided confidence of "consistent"
@@ -172,7 +172,7 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
     that all agree (standard deviation 0) are taken at their word.
     """
-    idle = float(statistics["bound"]) >= float(statistics["largest"])
+    idle = float(statistics["bound"]) >= float(statistics["largest"]) * (1 - TOLERANCE)
     return _against_bound(statistics, at_most=True, idle=idle)
 
 
@@ -260,7 +260,7 @@ def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
     They take the mean of n runs for normal. An outcome too rare to occur in n runs, which alone may carry
     an expectation over its bound, is not seen: builders of such checks allow for it.
     """
-    idle = float(statistics["bound"]) <= float(statistics["least"])
+    idle = float(statistics["bound"]) <= float(statistics["least"]) * (1 + TOLERANCE)
     return _against_bound(statistics, at_most=False, idle=idle)
 
 

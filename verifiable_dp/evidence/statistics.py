@@ -105,6 +105,7 @@ def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float
     return max(0.0, _limit(p_value, 0.0, point, unit, level, hits=k1))
 
 
+SEARCHED = 1e-5  # standard errors that limits found by a search are exact to
 _FAR = -20.0  # epsilons below are not looked at
 _FEW, _FEWER = 1000, 200  # hits up to which single outcomes show in the p-value, a little and clearly
 _LOOKS, _SPAN = 24, 2.0  # how often, and how many standard errors back, it is looked for falls
