@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
@@ -27,8 +27,13 @@ from verifiable_dp.reporting.record import Report, make_folder, schema, write_te
 from verifiable_dp.reporting.verify import read, verify
 
 _STEPS = "audit.checkpoint"
-# Begun first, so that the workers end together.
-_LONGEST = ("dp-se", "dp-nas", "dp-ucb", "dp-robust-elimination", "dp-robust-ucb", "shuffled-linear")
+# How long audits take, roughly, where it is not the usual time: for their order, and for the time left.
+_SHARES = {
+    **dict.fromkeys(("dp-se", "dp-nas", "dp-exponential-nas", "dp-robust-elimination", "dp-robust-ucb"), 5.0),
+    **dict.fromkeys(("dp-ucb", "dp-robust-elimination-printed", "adaptive-tree", "dp-linear"), 1.5),
+    **dict.fromkeys(("shuffled-linear", "linear-elimination", "adaptive-tree-printed"), 0.3),
+    **dict.fromkeys(("tree-sum", "shuffled-linear-printed"), 0.3),
+}
 
 
 def run(
@@ -41,6 +46,7 @@ def run(
     declarations: api.Declared = None,
     resume: bool = False,
     progress: Progress = silent,
+    say: Progress = silent,
 ) -> list[Report]:
     """Audit the catalogue, check its regret claims and write everything into `out`.
 
@@ -64,7 +70,10 @@ def run(
         the same budget, seed and declarations, and audits that were interrupted go on after their last
         step. Records of other packages' algorithms are made anew.
     progress
-        Called with a line of text whenever an algorithm is done.
+        Called with a line of text at each stage.
+    say
+        Called with a line for each verdict as it falls, with the time left for the whole, and for each file
+        in `out` that does not hold: it is named on the index, and left out otherwise.
 
     Returns
     -------
@@ -74,7 +83,7 @@ def run(
     Raises
     ------
     InputError
-        If a name is unknown or the folder cannot be written.
+        If a name is unknown, the folder cannot be written, or a record that was written does not hold.
     """
     _validate.choice("budget", budget, BUDGETS)
     names = [registry.auditor(name).name for name in only] or registry.names()
@@ -84,7 +93,7 @@ def run(
     make_folder("out", place)
     targets = [(name, False) for name in names]
     targets += [(name, True) for name in names if registry.auditor(name).printed]
-    order = sorted(targets, key=lambda target: target[0] not in _LONGEST)
+    order = _in_order(targets)
     done: dict[str, Report] = {}
     if resume:
         for target in order:
@@ -99,19 +108,32 @@ def run(
             tasks.append(_Task(name, printed, budget, seed, declared, steps))
     if tasks:
         progress(f"auditing {len(tasks)} algorithms")
-    clock, before = engine.Countdown(len(tasks)), len(done)
-    for _, report in engine.run(_evidence, tasks, workers=workers):
+    # The errata and the index take about as long as one audit.
+    clock, spent = engine.Countdown(sum(map(_work, tasks)) + (not only)), 0.0
+    for number, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
         report.save(place / folder)
         forget_steps(place / folder)
         done[folder] = report
-        left = clock.after(len(done) - before)
-        progress(f"{folder} done, {len(done)} of {len(order)}{left}")
+        spent += _work(tasks[number])
+        say(f"{report.line()}  ({len(done)} of {len(order)}{clock.after(spent)})")
     if not only:
         progress("errata")
         save(errata(seed=seed, workers=workers), place)
-    write_index(place)
+    write_schemas(place)
+    write_index(place, done, say)
     return [done[folder_of(*target)] for target in targets]
+
+
+def _in_order(targets: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The shortest, so that there is a result soon; then the longest first: the workers end together."""
+    order = sorted(targets, key=lambda target: -_SHARES.get(folder_of(*target), 1))
+    return [order[-1], *order[:-1]]
+
+
+def _work(task: _Task) -> float:
+    """How long an audit takes beside others."""
+    return _SHARES.get(folder_of(task.name, task.printed), 1)
 
 
 @dataclass(frozen=True)
@@ -319,22 +341,44 @@ def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
     return "not checked" if found == "no check" and "not checked" in claim.source.note else found
 
 
-def write_index(folder: Path) -> Path:
-    """Write ``index.html`` over all records of a folder, and the schema beside them.
+def write_schemas(folder: Path) -> None:
+    """Write the JSON Schemas of records into a folder.
 
     Raises
     ------
     InputError
-        If a record does not hold or the folder cannot be written.
+        If it cannot be written.
     """
     make_folder("out", folder / "schema")
     for major in (1, 2):
         whole_schema = json.dumps(schema(major), indent=1, sort_keys=True) + "\n"
         write_text(folder / "schema" / f"record-{major}.json", whole_schema)
+
+
+def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent) -> Path:
+    """Write ``index.html`` over all records of a folder; what does not hold is named there as such.
+
+    Parameters
+    ----------
+    folder
+        Of the records.
+    made
+        Folders in it whose records were just made.
+    say
+        Called with a line for each file that does not hold.
+
+    Raises
+    ------
+    InputError
+        If the index cannot be written, or one of the records that were just made does not hold.
+    """
     found = portfolio.find(folder)
+    place = write_text(folder / "index.html", portfolio.page(found, folder / "index.html"))
     for path, why in found.broken.items():
-        raise InputError(f"index: {str(path)!r} does not hold: {why}")
-    return write_text(folder / "index.html", portfolio.page(found, folder / "index.html"))
+        if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
+            raise InputError(f"out: {str(path)!r}, which was just made, does not hold: {why}")
+        say(f"does not hold, and is named so on the index: {path}: {why}")
+    return place
 
 
 def exit_status(reports: Sequence[Report]) -> int:

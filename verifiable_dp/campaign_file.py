@@ -34,7 +34,7 @@ from verifiable_dp.auditing import identity, registry
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.process import Exec
 from verifiable_dp.auditing.targets import file_digest
-from verifiable_dp.reporting import portfolio, reading
+from verifiable_dp.reporting import reading
 from verifiable_dp.reporting.declarations import read as read_declarations
 from verifiable_dp.reporting.record import Report, make_folder, write_text
 from verifiable_dp.reporting.verify import read as read_json
@@ -371,6 +371,7 @@ def run(
     workers: int = 1,
     resume: bool = False,
     progress: Progress = silent,
+    say: Progress = silent,
 ) -> Done:
     """Audit all targets of a campaign and write a record and a page for each, and one portfolio.
 
@@ -391,7 +392,9 @@ def run(
         and the entry, its code and this package are the same; what was interrupted then goes on after its
         last step.
     progress
-        Called with a line of text whenever a target is done.
+        Called with a line of text at each stage.
+    say
+        As `campaign.run`.
 
     Raises
     ------
@@ -426,9 +429,11 @@ def run(
         name = left[number].name
         state.add(name, result)
         ended = len(state.reports) + len(state.failed)
-        said = "done" if name in state.reports else f"failed: {state.failed[name]}"
-        progress(f"{name} {said}, {ended} of {len(found.entries)}{clock.after(len(state.seen))}")
-    write_text(place / "index.html", portfolio.page(portfolio.find(place), place / "index.html"))
+        said = (
+            f": {state.reports[name].line()}" if name in state.reports else f" failed: {state.failed[name]}"
+        )
+        say(f"{name}{said}  ({ended} of {len(found.entries)}{clock.after(len(state.seen))})")
+    campaign.write_index(place, state.reports, say)
     order = [entry.name for entry in found.entries]
     return Done(
         {name: state.reports[name] for name in order if name in state.reports},

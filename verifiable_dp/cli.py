@@ -74,6 +74,11 @@ def _safe(text: str) -> str:
     return printable(text)
 
 
+def _aside(line: str) -> None:
+    """Say a line that stays, on stderr."""
+    click.echo(_safe(line), err=True)
+
+
 def _fail(message: str, status: int) -> None:
     click.echo(f"verifiable-dp: {_safe(' '.join(message.split()))}", err=True)
     sys.exit(status)
@@ -626,6 +631,7 @@ def report(
             declarations=declarations,
             resume=resume,
             progress=progress,
+            say=_aside,
         )
     for item in reports:
         click.echo(item.line())
@@ -650,7 +656,9 @@ def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume:
 
     found = campaign_file.read(file)
     with _progress(scheduler) as progress:
-        done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress)
+        done = campaign_file.run(
+            found, out=out, workers=workers, resume=resume, progress=progress, say=_aside
+        )
     for name, item in done.reports.items():
         click.echo(f"{name}: {item.line()}")
     for name, reason in done.failed.items():
@@ -769,8 +777,11 @@ def verify(
 ) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
 
-    With --key also its signature, before anything is run.
+    With --key also its signature, before anything is run. If RECORD is a folder, every record below it is
+    checked, and the errata, the kill table and the studies in it.
     """
+    if record.is_dir():
+        _verify_folder(record, alone=rerun or key is not None or signature is not None)
     from verifiable_dp.reporting.verify import read
     from verifiable_dp.reporting.verify import verify as check
 
@@ -791,6 +802,23 @@ def verify(
 
         result = check(record, rerun=again)
     click.echo(_safe(result.summary()))
+
+
+def _verify_folder(folder: Path, *, alone: bool) -> None:
+    """Verify all data files of a folder, name those that do not hold, and exit."""
+    from verifiable_dp._validate import InputError
+    from verifiable_dp.reporting import portfolio
+
+    if alone:
+        raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
+    found = portfolio.find(folder)
+    for path, why in found.broken.items():
+        _aside(f"does not hold: {path}: {why}")
+    holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
+    if not holding and not found.broken:
+        raise InputError(f"record: no record below {str(folder)!r}")
+    click.echo(f"{len(holding)} files hold, {len(found.broken)} do not")
+    sys.exit(2 if found.broken else 0)
 
 
 def _verify_signature(record: Path, key: Path | None, signature: Path | None) -> None:
@@ -899,7 +927,13 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
         raise InputError(f"old and new must be two records or two folders; {str(other)!r} is no folder")
     if without:
         raise InputError("without goes with two folders only")
-    return records.compare(check(old).record, check(new).record)
+    held = []
+    for path in (old, new):
+        try:
+            held.append(check(path).record)
+        except InputError as error:
+            raise InputError(f"{str(path)!r} does not hold: {error}") from None
+    return records.compare(*held)
 
 
 @main.command()

@@ -101,8 +101,11 @@ def test_a_record_that_does_not_hold_is_named_and_not_counted(folder, damage):
     shown = page.read_text("utf-8")
     assert "Files that do not hold" in shown
     assert len(Page(shown).rows) == 2
-    with pytest.raises(InputError, match="dp-ucb"):
-        write_index(folder)
+    said = []
+    write_index(folder, say=said.append)
+    assert [str(place) in line and "does not hold" in line for line in said] == [True]
+    with pytest.raises(InputError, match="just made, does not hold"):
+        write_index(folder, ["dp-ucb"])
     done = CliRunner().invoke(main, ["portfolio", str(folder)])
     assert done.exit_code == 2
     assert "does not hold" in done.output

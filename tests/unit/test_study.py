@@ -139,7 +139,7 @@ def test_a_study_is_verified_and_edits_are_found(tmp_path):
         reporting.verify_study(path)
     edited["digest"] = digest(edited)
     path.write_text(json.dumps(edited), "utf-8")
-    with pytest.raises(InputError, match=r"edited or corrupted: statements"):
+    with pytest.raises(InputError, match=r"study: its digest holds, but statements"):
         reporting.verify_study(path)
 
 

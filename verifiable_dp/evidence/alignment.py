@@ -485,7 +485,17 @@ def check(
     return Check.of(name, "alignment", statistics), worse
 
 
-@judge("alignment")
+def cost_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scale of costs and losses: the claim, which they are held against."""
+    costs = ("max_cost", "max_loss", "loss", "rho", "attribution", "spent")
+    epsilon = float(statistics["epsilon"])
+    return {
+        "statistics": dict.fromkeys(costs, epsilon),
+        "result": {"cost_over_epsilon": 1.0, "epsilon_lower": epsilon},
+    }
+
+
+@judge("alignment", cost_scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted by an exact loss above epsilon; a cost above it where outputs are hidden settles nothing.
 

@@ -20,6 +20,7 @@ from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import LEVEL, Event, Observation, action_columns, choose, join
 from verifiable_dp.evidence.machine import MOST_ARMS, Machine, UnsupportedError
 from verifiable_dp.evidence.observations import action_summaries
+from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.neighbours import InteractivePair, Pair
 from verifiable_dp.noise import Seeded
 
@@ -376,7 +377,19 @@ def put_to_test(
     return checks
 
 
-@judge("black_box")
+def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of the bounds: 1, as of any logarithm of a ratio; with delta they are found by a search."""
+    k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
+    size, delta = 1.0, float(statistics["delta"])
+    if k1 > delta * n1 > 0:
+        size += searched(exact.SEARCHED * exact.log_ratio_error(k1, n1, k0, n0, delta))
+    found = {"p_value": of_p_value(float(result["p_value"])), "epsilon_lower": size, "epsilon_point": 1.0}
+    if "efficiency" in result:
+        found["efficiency"] = size / float(statistics["best_event_bound"])
+    return {"result": found}
+
+
+@judge("black_box", scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted if the family-wise p-value reaches alpha."""
     k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))

@@ -16,14 +16,28 @@ PRIVACY_VERDICTS = ("refuted", "not_refuted", "inconclusive")
 REGRET_VERDICTS = ("consistent", "contradicted", "vacuous", "inconclusive")
 
 Judge = Callable[[Mapping[str, Any]], dict[str, Any]]
+Scales = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 _JUDGES: dict[str, Judge] = {}
+_SCALES: dict[str, Scales] = {}
 
 
-def judge(kind: str) -> Callable[[Judge], Judge]:
-    """Register the judge of checks of this kind; it returns a dict with at least ``verdict``."""
+def judge(kind: str, scales: Scales | None = None) -> Callable[[Judge], Judge]:
+    """Register the judge of checks of this kind; it returns a dict with at least ``verdict``.
+
+    Parameters
+    ----------
+    kind
+        Of the check.
+    scales
+        Gives, for statistics and a result, the scales at which their floats are compared (`rounding`): a
+        mapping with keys ``statistics`` and ``result``, each nested as these are. One number holds for all
+        that is below it. What is left out is compared at its own size.
+    """
 
     def register(function: Judge) -> Judge:
         _JUDGES[kind] = function
+        if scales is not None:
+            _SCALES[kind] = scales
         return function
 
     return register
@@ -80,3 +94,11 @@ def judged(kind: str, statistics: Mapping[str, Any]) -> dict[str, Any]:
         If there is no such judge, or a number is missing.
     """
     return _JUDGES[kind](statistics)
+
+
+def scales_of(check: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of a recorded check, as its judge states them (`judge`); none if its numbers are unusable."""
+    try:
+        return _SCALES[check["kind"]](check["statistics"], check["result"])
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return {}

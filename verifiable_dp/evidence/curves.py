@@ -25,6 +25,7 @@ from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import SELECT, Sampler, Selected, gather, shards
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import Event, Observation, choose
+from verifiable_dp.evidence.rounding import of_p_value, searched
 
 CURVE = 11  # stage of the runs that are counted
 DELTAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -260,7 +261,40 @@ def _claim(statistics: Mapping[str, Any]) -> PrivacyClaim:
     )
 
 
-@judge("curve")
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of bounds: what searches find them to, the widest of all, since bounds are made monotone."""
+    n, rows = int(statistics["runs"]), []
+    epsilons, deltas = [1.0], [0.0]
+    for point in statistics["points"]:
+        counts = int(point["k1"]), n, int(point["k0"]), n
+        if "epsilon" in point:
+            deltas.append(searched(exact.SEARCHED * exact.difference_error(*counts, point["epsilon"])))
+        elif counts[0] > point["delta"] * n:
+            error = exact.log_ratio_error(*counts, float(point["delta"]))
+            epsilons.append(searched(exact.SEARCHED * error))
+    for point, row in zip(statistics["points"], result["points"], strict=True):
+        least = point["k1"] / n + (
+            math.exp(point["epsilon"]) * point["k0"] / n if "epsilon" in point else 0.0
+        )
+        rows.append(
+            {
+                "delta_lower": max(deltas),
+                "delta_point": least,
+                "epsilon_lower": max(epsilons),
+                "epsilon_claimed": 1.0,
+                "p_value": of_p_value(float(row["p_value"])),
+            }
+        )
+    return {
+        "result": {
+            "points": rows,
+            "epsilon_lower": max(epsilons),
+            "p_value": of_p_value(float(result["p_value"])),
+        }
+    }
+
+
+@judge("curve", _scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted if the family-wise p-value of what the claim implies at any point reaches alpha."""
     claim, n = _claim(statistics), int(statistics["runs"])

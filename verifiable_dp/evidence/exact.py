@@ -24,6 +24,7 @@ from verifiable_dp.evidence import limits, race
 from verifiable_dp.evidence.alignment import TOLERANCE, plain, worlds
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.machine import Machine, Node, UnsupportedError
+from verifiable_dp.evidence.rounding import ROUNDED
 from verifiable_dp.neighbours import InteractivePair, Pair
 
 CUT = 1e-30
@@ -329,7 +330,18 @@ def check(
     )
 
 
-@judge("exact")
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of probabilities and of their logarithms, which are sums of numbers up to 1."""
+    logs = dict.fromkeys(("epsilon", "epsilon_at_delta", "epsilon_at_1e-6", "log_probabilities"), 1.0)
+    probabilities = dict.fromkeys(("delta", "delta_upper", "remainder"), ROUNDED)
+    bounds = dict.fromkeys(("delta_lower", "delta_upper", "remainder"), ROUNDED)
+    return {
+        "statistics": {"pairs": [{**logs, **probabilities} for _ in statistics["pairs"]]},
+        "result": {**bounds, "epsilon_lower": 1.0},
+    }
+
+
+@judge("exact", _scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted if a path's loss exceeds epsilon (delta = 0), or the hockey-stick divergence delta."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])

@@ -17,9 +17,11 @@ from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.alignment import TOLERANCE, plain
 from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.mechanisms import shuffle
 from verifiable_dp.noise import Around, Seeded
 
+_SHARES = (0.999, 0.99, 0.9, 0.75, 0.5, 0.25, 0.125)  # of eps0, where a threshold is looked for
 _NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
 
 
@@ -106,7 +108,15 @@ def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Che
     return Check.of(f"shuffle, batch {batch.number} of {batch.clients} reports", "shuffle", numbers)
 
 
-@judge("shuffle")
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales: for deltas the claimed one, for epsilons what the search finds them to."""
+    local, delta = float(result["local_epsilon"]), float(statistics["delta"])
+    found = dict.fromkeys(("epsilon_lower", "epsilon_upper"), searched(shuffle.SEARCHED * local))
+    deltas = {key: delta + of_p_value(float(result[key])) for key in ("delta_lower", "delta_upper")}
+    return {"result": {**found, **deltas}}
+
+
+@judge("shuffle", _scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted if the lower bound exceeds delta, not refuted if the upper one does not."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
@@ -126,6 +136,8 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     upper = shuffle.clones_delta(crowd, local, epsilon)
     if local <= epsilon * (1 + TOLERANCE):
         lower = upper = 0.0
+    if lower <= _NOTHING:
+        lower, threshold = 0.0, _telling(crowd, scale, local, delta)
     undecided = "not_refuted" if upper <= delta else "inconclusive"
     return {
         "verdict": "refuted" if lower > delta + _NOTHING else undecided,
@@ -140,6 +152,18 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
             lambda level: shuffle.clones_delta(crowd, local, level), delta, local
         ),
     }
+
+
+def _telling(crowd: int, scale: float, local: float, delta: float) -> float:
+    """The threshold that shows most at the largest of some epsilons at which one shows more than delta.
+
+    Where nothing is to be seen at the claim, only rounding would choose between thresholds there.
+    """
+    for share in _SHARES:
+        found, threshold = shuffle.worst_threshold(crowd, scale, share * local)
+        if found > delta + _NOTHING:
+            return threshold
+    return 0.0
 
 
 def local_epsilon(checks: Sequence[Check]) -> float:

@@ -239,7 +239,14 @@ def _tested(
     return chosen, {"k1": hits[one], "n1": found[one], "k0": hits[zero], "n0": found[zero]}
 
 
-@judge("numerics")
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As a black box, for the mechanism and for the control."""
+    found = blackbox.scales(statistics, result)["result"]
+    control = blackbox.scales({**statistics, **statistics["control"]}, result)["result"]
+    return {"result": {**found, "control_epsilon_lower": control["epsilon_lower"]}}
+
+
+@judge("numerics", _scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """As a black box; inconclusive where the sampler that is known to leak is not refuted either."""
     result = judged("black_box", statistics)

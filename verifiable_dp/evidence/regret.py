@@ -24,6 +24,7 @@ from scipy import stats
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
 
 ALPHA = 1e-6  # one-sided level of a contradiction
 CONFIDENCE = 0.99  # one-sided confidence of "consistent"
@@ -61,11 +62,13 @@ def _plain(value: Any) -> Any:
 
 
 def _moments(name: str, values: Any) -> tuple[int, float, float]:
-    """n, mean and standard deviation of a sample (n,)."""
+    """n, mean and standard deviation of a sample (n,); runs that agree have no spread from rounding."""
     sample = _validate.rewards(name, values, (-np.inf, np.inf), ndim=1)
     if not len(sample):
         raise InputError(f"{name} must hold at least one value, got none")
-    return len(sample), float(sample.mean()), float(sample.std(ddof=1)) if len(sample) > 1 else 0.0
+    if sample.min() == sample.max():
+        return len(sample), float(sample[0]), 0.0
+    return len(sample), float(sample.mean()), settled(float(sample.std(ddof=1)), float(abs(sample).max()))
 
 
 def least_horizon(
@@ -95,6 +98,18 @@ def least_horizon(
         middle = (low + high) // 2
         low, high = (low, middle) if bound(middle) < largest(middle) else (middle, high)
     return high
+
+
+def _mean_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of a mean's limits: the mean and its standard error, which cancel near 0."""
+    size = abs(float(statistics["mean"]))
+    error = float(statistics["sd"]) / math.sqrt(int(statistics["n"]))
+    limits = ("lower", "upper", "lower_limit", "upper_limit")
+    p_value = of_p_value(float(result["p_value"]), error, size + abs(float(statistics["bound"])))
+    return {
+        "statistics": {"sd": size},
+        "result": {**dict.fromkeys(limits, size + error), "p_value": p_value},
+    }
 
 
 # ---------------------------------------------------------------- finite-sample bounds on a mean
@@ -150,14 +165,14 @@ def mean_bound(
     return Check.of(name, "mean_bound", _plain(statistics))
 
 
-@judge("mean_bound")
+@judge("mean_bound", _mean_scales)
 def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t limits of the mean against the bound.
 
     They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
     that all agree (standard deviation 0) are taken at their word.
     """
-    idle = float(statistics["bound"]) >= float(statistics["largest"])
+    idle = float(statistics["bound"]) >= float(statistics["largest"]) * (1 - TOLERANCE)
     return _against_bound(statistics, at_most=True, idle=idle)
 
 
@@ -238,14 +253,14 @@ def mean_at_least(
     return Check.of(name, "mean_at_least", _plain(statistics))
 
 
-@judge("mean_at_least")
+@judge("mean_at_least", _mean_scales)
 def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t limits of the mean against the bound, as in `mean_bound` the other way round.
 
     They take the mean of n runs for normal. An outcome too rare to occur in n runs, which alone may carry
     an expectation over its bound, is not seen: builders of such checks allow for it.
     """
-    idle = float(statistics["bound"]) <= float(statistics["least"])
+    idle = float(statistics["bound"]) <= float(statistics["least"]) * (1 + TOLERANCE)
     return _against_bound(statistics, at_most=False, idle=idle)
 
 
@@ -305,7 +320,11 @@ def probability(
     return Check.of(name, "probability", _plain(statistics))
 
 
-@judge("probability")
+def _probability_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"result": {"p_value": of_p_value(float(result["p_value"]))}}
+
+
+@judge("probability", _probability_scales)
 def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Exact binomial test, and the Clopper-Pearson upper limit."""
     n, failures = int(statistics["n"]), int(statistics["failures"])
@@ -393,7 +412,41 @@ def scaling(
     return Check.of(name, "scaling", _plain(statistics))
 
 
-@judge("scaling")
+def _logarithms(statistics: Mapping[str, Any]) -> tuple[list[float], list[float], list[float]]:
+    """log x, what is fitted to it, and the standard errors of that.
+
+    Means and logarithms are taken over their first: what they have in common would only cost digits.
+    """
+    points, power = statistics["points"], float(statistics["log_power"])
+    log_x = [math.log(x) for x, _, _ in points]
+    log_y = [math.log(mean / points[0][1]) for _, mean, _ in points]
+    if power:
+        log_y = [y - power * math.log(z / log_x[0]) for y, z in zip(log_y, log_x, strict=True)]
+    return log_x, log_y, [error / mean for _, mean, error in points]
+
+
+def _scaling_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of a slope, its error and limits: the logarithms it was fitted to, over the spread of log x."""
+    log_x, log_y, _ = _logarithms(statistics)
+    size = (1 + max(map(abs, log_y))) / float(np.std(log_x))
+    return {"statistics": _point_scales(statistics), "result": _limit_scales(result, size)}
+
+
+def _point_scales(statistics: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Standard errors of means are compared at the scale of these."""
+    return {"points": [[0.0, 0.0, abs(mean)] for _, mean, _ in statistics["points"]]}
+
+
+def _limit_scales(result: Mapping[str, Any], size: float) -> dict[str, float]:
+    """Scales of a fitted slope of that `size`, its standard error, limits and p-value."""
+    error = float(result["standard_error"])
+    reach = size * (1 + (abs(float(result["upper"]) - float(result["slope"])) / error if error > 0 else 0.0))
+    limits = dict.fromkeys(("lower", "upper", "lower_limit", "upper_limit"), reach)
+    p_value = of_p_value(float(result["p_value"]), error, size)
+    return {"slope": size, "standard_error": size, **limits, "p_value": p_value}
+
+
+@judge("scaling", _scaling_scales)
 def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Equivalence test of the slope: ordinary least squares, HC3 standard error, Student t limits.
 
@@ -401,20 +454,11 @@ def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
     ``shares`` of the regret of uniform play are recorded and one is `SATURATED` or more, the algorithm has
     not begun to act there: no slope can contradict a rate then, it is ``vacuous``.
     """
-    import statsmodels.api as sm
-
-    table = np.array(statistics["points"], dtype=np.float64)
     claimed, margin = float(statistics["exponent"]), float(statistics["margin"])
     alpha, confidence = _levels(statistics)
-    log_x = np.log(table[:, 0])
-    log_y, power = np.log(table[:, 1]), float(statistics["log_power"])
-    if power:
-        log_y = log_y - power * np.log(log_x)
-    fitted = sm.OLS(log_y, sm.add_constant(log_x)).fit()
-    slope, df = float(fitted.params[1]), len(table) - 2
-    centred = log_x - log_x.mean()
-    measured = float(np.sum((centred * table[:, 2] / table[:, 1]) ** 2)) / float(np.sum(centred**2)) ** 2
-    error = math.sqrt(float(fitted.HC3_se[1]) ** 2 + measured)
+    log_x, log_y, errors = _logarithms(statistics)
+    df, params, cov = _robust_fit([[1.0] * len(log_x), log_x], log_y, errors, 1 + max(map(abs, log_y)))
+    slope, error = params[1], math.sqrt(cov[1][1])
     low, high = _t_limit(slope, error, df, 1 - confidence), _t_limit(slope, error, df, confidence)
     p_value = min(1.0, 2 * _t_p_value(abs(slope - claimed) - margin, error, df))
     if p_value <= alpha:
@@ -503,24 +547,37 @@ def linear_in_log(
     return Check.of(name, "linear_in_log", _plain(statistics))
 
 
-@judge("linear_in_log")
+def _linear_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of what is fitted: the means, over the spread of log x."""
+    log_x = [math.log(x) for x, _, _ in statistics["points"]]
+    half, middle = (max(log_x) - min(log_x)) / 2, (max(log_x) + min(log_x)) / 2
+    largest = max(abs(mean) for _, mean, _ in statistics["points"])
+    slope = abs(float(result["slope"]))
+    found = _limit_scales(result, 2 * largest / half)
+    found["intercept"] = 2 * largest * (1 + abs(middle) / half)
+    found["bend"] = 2 * largest / (half * slope) if slope > 0 else 0.0
+    return {"statistics": _point_scales(statistics), "result": found}
+
+
+@judge("linear_in_log", _linear_scales)
 def _judge_linear_in_log(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Least squares with HC3 errors, to which the errors of the means are added; Student t limits.
 
     The bend is tested as the contrasts q - m b and -q - m b (Fieller's way), m the margin. The level of a
     contradiction is shared by the bend and the constant, and by their two sides.
     """
-    table = np.array(statistics["points"], dtype=np.float64)
+    xs, means, errors = zip(*statistics["points"], strict=True)
     alpha, confidence = _levels(statistics)
-    log_x = np.log(table[:, 0])
-    half, middle = float(np.ptp(log_x)) / 2, float(log_x.min() + log_x.max()) / 2
-    z = (log_x - middle) / half
-    _, line, line_cov = _robust_fit(np.column_stack([np.ones_like(z), z]), table)
-    df, bent, bent_cov = _robust_fit(np.column_stack([np.ones_like(z), z, z**2]), table)
+    log_x = [math.log(x) for x in xs]
+    half, middle = (max(log_x) - min(log_x)) / 2, (max(log_x) + min(log_x)) / 2
+    z = [(x - middle) / half for x in log_x]
+    columns, size = [[1.0] * len(z), z, [x * x for x in z]], max(map(abs, means))
+    _, line, line_cov = _robust_fit(columns[:2], means, errors, size)
+    df, bent, bent_cov = _robust_fit(columns, means, errors, size)
     # Distances beyond a margin, their standard errors and degrees of freedom; claims hold where all are <= 0.
     m = float(statistics["curvature"])
     beyond = [_contrast(bent, bent_cov, [0.0, -m, sign], df) for sign in (1.0, -1.0)]
-    constant, error = float(line[1]) / half, math.sqrt(float(line_cov[1, 1])) / half
+    constant, error = line[1] / half, math.sqrt(line_cov[1][1]) / half
     beyond += [(side, error, df + 1) for side in _sides(statistics, constant)]
     p_value = min(1.0, len(beyond) * min(_t_p_value(*side) for side in beyond))
     if p_value <= alpha:
@@ -534,28 +591,60 @@ def _judge_linear_in_log(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "standard_error": error,
         "lower": _t_limit(constant, error, df + 1, (1 - STATED) / 2),
         "upper": _t_limit(constant, error, df + 1, (1 + STATED) / 2),
-        "intercept": float(line[0]) - constant * middle,
-        "bend": float(bent[2] / bent[1]) if bent[1] != 0 else math.inf,
+        "intercept": line[0] - constant * middle,
+        "bend": bent[2] / bent[1] if bent[1] != 0 else math.inf,
         "p_value": p_value,
     }
 
 
 def _robust_fit(
-    design: npt.NDArray[np.float64], table: npt.NDArray[np.float64]
-) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Degrees of freedom, coefficients, and their covariance: HC3's plus that of the means themselves."""
-    import statsmodels.api as sm
+    columns: Sequence[Sequence[float]], values: Sequence[float], errors: Sequence[float], size: float
+) -> tuple[int, list[float], list[list[float]]]:
+    """Degrees of freedom, coefficients, and their covariance: HC3's plus that of the means themselves.
 
-    fitted = sm.OLS(table[:, 1], design).fit()
-    from_means = np.linalg.pinv(design) * table[:, 2]
-    return len(table) - design.shape[1], fitted.params, fitted.cov_HC3 + from_means @ from_means.T
+    Least squares by orthogonal columns and sums without rounding, so that every machine finds the same;
+    coefficients and residuals that are nothing but the rounding of values of that `size` are 0.
+    """
+    n, k = len(values), range(len(columns))
+    basis: list[list[float]] = []
+    ways = [[float(i == j) for i in k] for j in k]  # of each orthogonal column from those given
+    for j in k:
+        rest = list(columns[j])
+        for i, before in enumerate(basis):
+            share = _dot(before, rest) / _dot(before, before)
+            rest = [r - share * b for r, b in zip(rest, before, strict=True)]
+            ways[j] = [w - share * v for w, v in zip(ways[j], ways[i], strict=True)]
+        basis.append(rest)
+    norms = [_dot(column, column) for column in basis]
+    rest, found = [value - values[0] for value in values], []
+    for column, norm in zip(basis, norms, strict=True):
+        found.append(settled(_dot(column, rest) / norm, size / max(map(abs, column))))
+        rest = [r - found[-1] * c for r, c in zip(rest, column, strict=True)]
+    leverages = [math.fsum(c[i] ** 2 / norm for c, norm in zip(basis, norms, strict=True)) for i in range(n)]
+    spread = [
+        (settled(r, size) / (1 - h)) ** 2 + error**2
+        for r, h, error in zip(rest, leverages, errors, strict=True)
+    ]
+    # The coefficients are sums over observations of these weights times their residuals.
+    weights = [[math.fsum(ways[j][a] * basis[j][i] / norms[j] for j in k) for i in range(n)] for a in k]
+    cov = [
+        [math.fsum(map(math.prod, zip(left, right, spread, strict=True))) for right in weights]
+        for left in weights
+    ]
+    params = [math.fsum(found[j] * ways[j][a] for j in k) for a in k]
+    params[0] += values[0]
+    return n - len(columns), params, cov
+
+
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    return math.fsum(a * b for a, b in zip(left, right, strict=True))
 
 
 def _contrast(
-    params: npt.NDArray[np.float64], cov: npt.NDArray[np.float64], weights: Sequence[float], df: float
+    params: Sequence[float], cov: Sequence[Sequence[float]], weights: Sequence[float], df: float
 ) -> tuple[float, float, float]:
-    w = np.array(weights)
-    return float(w @ params), math.sqrt(max(float(w @ cov @ w), 0.0)), df
+    variance = _dot([_dot(row, weights) for row in cov], weights)
+    return _dot(weights, params), math.sqrt(max(variance, 0.0)), df
 
 
 def _sides(statistics: Mapping[str, Any], constant: float) -> list[float]:
@@ -621,7 +710,26 @@ def comparison(
     return Check.of(name, "comparison", _plain(statistics))
 
 
-@judge("comparison")
+def _comparison_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of a ratio's limits, which are its multiples by e^(+-spread), and of the p-value."""
+    means, factor = (float(statistics["mean_a"]), float(statistics["mean_b"])), float(statistics["factor"])
+    errors = [float(statistics[f"sd_{side}"]) / math.sqrt(int(statistics[f"n_{side}"])) for side in "ab"]
+    p_value = of_p_value(
+        float(result["p_value"]), math.hypot(factor * errors[0], errors[1]), factor * means[0] + means[1]
+    )
+    sds = {"sd_a": abs(means[0]), "sd_b": abs(means[1])}
+    return {"statistics": sds, "result": {**_ratio_scales(result), "p_value": p_value}}
+
+
+def _ratio_scales(result: Mapping[str, Any]) -> dict[str, float]:
+    """Scales of the limits of a ratio: e^spread magnifies what the spread is off by."""
+    if result["lower"] is None or not 0 < result["ratio"] < result["upper"]:
+        return {}
+    size = 1 + math.log(float(result["upper"]) / float(result["ratio"]))
+    return {limit: size * float(result[limit]) for limit in ("lower", "upper")}
+
+
+@judge("comparison", _comparison_scales)
 def _judge_comparison(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Welch's t for mean_b - factor mean_a (Fieller's way); the stated interval is that of the log ratio."""
     counts = (int(statistics["n_a"]), int(statistics["n_b"]))

@@ -39,6 +39,7 @@ from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, SEQUENTIAL, Plan, Sampler, Selected
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import Event
+from verifiable_dp.evidence.rounding import ROUNDED, of_p_value
 
 Counts = tuple[int, int, int, int]  # hits and runs in the more frequent world, then in the other one
 Payoffs = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -317,7 +318,17 @@ def lower_limits(rounds: Sequence[Sequence[Candidate]], delta: float, level: flo
 # ---------------------------------------------------------------- the judge
 
 
-@judge("sequential")
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales: the log e-value adds up a term a run, and the p-value is its exponential."""
+    runs = sum(
+        max(sum(candidate["counts"][-1]) for candidate in row["candidates"]) for row in statistics["rounds"]
+    )
+    size = 1 + ROUNDED * runs
+    logs = dict.fromkeys(("log_e_value", "largest_log_e_value"), size)
+    return {"result": {**logs, "p_value": size * of_p_value(float(result["p_value"]))}}
+
+
+@judge("sequential", _scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Refuted if the e-value ever reached the number of tests over alpha."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])

@@ -84,7 +84,7 @@ def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: f
     # With no hit at all the estimate is that of a hundredth of one: there the data agree with any claim.
     share = max(k0, 0.01) / n0
     point = math.log((k1 / n1 - delta) / share)
-    unit = _error(k1, n1, max(k0, 0.5), n0, math.exp(point)) / (k1 / n1 - delta)
+    unit = log_ratio_error(k1, n1, k0, n0, delta)
 
     def p_value(epsilon: float) -> float:
         return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
@@ -97,7 +97,7 @@ def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float
     point = k1 / n1 - math.exp(epsilon) * k0 / n0
     if point <= 0:
         return 0.0
-    unit = _error(k1, n1, max(k0, 0.5), n0, math.exp(epsilon))
+    unit = difference_error(k1, n1, k0, n0, epsilon)
 
     def p_value(delta: float) -> float:
         return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
@@ -105,9 +105,23 @@ def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float
     return max(0.0, _limit(p_value, 0.0, point, unit, level, hits=k1))
 
 
+SEARCHED = 1e-5  # standard errors that limits found by a search are exact to
 _FAR = -20.0  # epsilons below are not looked at
 _FEW, _FEWER = 1000, 200  # hits up to which single outcomes show in the p-value, a little and clearly
 _LOOKS, _SPAN = 24, 2.0  # how often, and how many standard errors back, it is looked for falls
+
+
+def log_ratio_error(k1: int, n1: int, k0: int, n0: int, delta: float) -> float:
+    """Standard error of log((p - delta) / q) as it is estimated; infinite where p is not above delta."""
+    more = k1 / n1 - delta
+    if more <= 0:
+        return math.inf
+    return _error(k1, n1, max(k0, 0.5), n0, more / (max(k0, 0.01) / n0)) / more
+
+
+def difference_error(k1: int, n1: int, k0: int, n0: int, epsilon: float) -> float:
+    """Standard error of p - e^epsilon q as it is estimated."""
+    return _error(k1, n1, max(k0, 0.5), n0, math.exp(epsilon))
 
 
 def _error(k1: float, n1: int, k0: float, n0: int, factor: float) -> float:

@@ -10,13 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
-from verifiable_dp.evidence.check import Check, judge, judged
-from verifiable_dp.evidence.regret import ALPHA, _moments, _plain, _t_limit, _welch
+from verifiable_dp.evidence.check import Check, Scales, judge, judged
+from verifiable_dp.evidence.regret import ALPHA, _moments, _plain, _ratio_scales, _t_limit, _welch
 
 CONFIDENCE = 0.99  # of all intervals of a table together
 PER_ROW = 3  # intervals: two means and their difference
@@ -50,12 +49,44 @@ def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: Any) -> dict[str, Any
 
 
 def _of_runs(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
-    """n, mean and standard deviation of two runs or more; runs that agree have no spread from rounding."""
+    """n, mean and standard deviation of two runs or more."""
     n, mean, sd = _moments(name, values)
     if n < 2:
         raise InputError(f"{name} must hold at least two runs, got {n}")
-    sample = np.asarray(values, dtype=np.float64)
-    return (n, float(sample[0]), 0.0) if sample.min() == sample.max() else (n, mean, sd)
+    return n, mean, sd
+
+
+def _by_row(of_row: Scales) -> Scales:
+    """Scales of a table from those of its rows."""
+
+    def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+        rows = [of_row(*both) for both in zip(statistics["rows"], result["rows"], strict=True)]
+        return {part: {"rows": [row[part] for row in rows]} for part in ("statistics", "result")}
+
+    return scales
+
+
+def _mean_limits(entry: Mapping[str, Any], side: str) -> float:
+    """Scale of the limits of a mean: the mean and its standard error; `side` ends the names."""
+    error = float(entry[f"sd{side}"]) / math.sqrt(int(entry[f"n{side}"]))
+    return abs(float(entry[f"mean{side}"])) + error
+
+
+def _two_means(entry: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of a row with two means: of their limits, and of their difference, which cancels."""
+    sides = {side: _mean_limits(entry, f"_{side}") for side in "ab"}
+    found = {f"{limit}_{side}": size for side, size in sides.items() for limit in ("lower", "upper")}
+    if "ratio" in result:
+        found |= _ratio_scales(result)
+    else:
+        found |= dict.fromkeys(("difference", "lower", "upper"), sum(sides.values()))
+    return {"statistics": {f"sd_{side}": size for side, size in sides.items()}, "result": found}
+
+
+def _one_mean(entry: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of a row with one mean."""
+    size = _mean_limits(entry, "")
+    return {"statistics": {"sd": size}, "result": {"lower": size, "upper": size}}
 
 
 def _rows_as_check(
@@ -112,7 +143,7 @@ def table(
     return _rows_as_check(name, "table", rows, confidence, **about, horizon=horizon, order=order)
 
 
-@judge("table")
+@judge("table", _by_row(_two_means))
 def _judge_table(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t intervals of the means, Welch's of their difference, all at Bonferroni's level.
 
@@ -193,7 +224,7 @@ def prices(
     return _rows_as_check(name, "price", rows, confidence, claim=claim, caption=caption)
 
 
-@judge("price")
+@judge("price", _by_row(_two_means))
 def _judge_prices(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t intervals of the means and of the log ratio, all at Bonferroni's level."""
     rows = statistics["rows"]
@@ -278,7 +309,7 @@ def floors(
     return _rows_as_check(name, "floors", rows, confidence, **about)
 
 
-@judge("floors")
+@judge("floors", _by_row(_one_mean))
 def _judge_floors(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t intervals at Bonferroni's level, and in each row what `regret.mean_at_least` makes of it."""
     rows = statistics["rows"]

@@ -21,6 +21,7 @@ from scipy import optimize, special
 from verifiable_dp import _validate
 from verifiable_dp._validate import FloatArray, InputError
 
+SEARCHED = 1e-5  # of the largest epsilon: what crossings are found to
 THRESHOLDS = tuple(sign * j / 8 for j in range(9) for sign in (1, -1)[: 1 + (j > 0)])  # cuts of reports
 _CUT = 1e-18  # probability of clone counts that are not looked at, either side
 _SLACK = 1e-6  # relative error that upper bounds are raised by; logarithms of factorials have about 1e-8
@@ -360,7 +361,7 @@ def _crossing(bound: Callable[[float], float], delta: float, most: float) -> tup
     if bound(most) > delta:
         return most, most
     low, high = 0.0, most
-    while high - low > 1e-5 * most:
+    while high - low > SEARCHED * most:
         middle = (low + high) / 2
         low, high = (low, middle) if bound(middle) <= delta else (middle, high)
     return low, high

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,12 @@ from verifiable_dp.reporting.verify import verify
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"\d+\.\d+\.\d+"')  # other data files name their kind first
 _KEYS = (b'"target"', b'"checks"', b'"digest"')
 _LARGEST = 64 << 20
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Portfolio:
-    """The records below a folder.
+    """The records below a folder, and the data files beside them.
 
     Attributes
     ----------
@@ -34,18 +35,26 @@ class Portfolio:
     records
         Whole records that hold, by their path, in the order of the paths.
     broken
-        Why a file that is meant as a record does not hold, by its path.
+        Why a file that is meant as a record or as one of these data files does not hold, by its path.
+    errata, mutants
+        The folder's errata and kill table; None where there is none that holds.
+    studies
+        The folder's studies that hold.
     """
 
     folder: Path
     records: Mapping[Path, Mapping[str, Any]]
     broken: Mapping[Path, str]
+    errata: Mapping[str, Any] | None = None
+    mutants: Mapping[str, Any] | None = None
+    studies: Sequence[Mapping[str, Any]] = ()
 
 
 def find(folder: str | Path) -> Portfolio:
     """Verify every record below a folder, of any version and whatever its file is called; nothing is run.
 
-    Hidden folders and links to folders are left out.
+    Likewise the errata, the kill table and the studies of the folder itself. Hidden folders and links to
+    folders are left out.
 
     Raises
     ------
@@ -55,14 +64,29 @@ def find(folder: str | Path) -> Portfolio:
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"folder: {str(place)!r} is no folder")
-    records, broken = {}, {}
-    for path in _json_files(place):
+    broken: dict[Path, str] = {}
+
+    def held(verified: Callable[[Path], Json | None], path: Path) -> Json | None:
         try:
-            if _is_record(path):
-                records[path] = verify(path).record
+            return verified(path)
         except InputError as error:
             broken[path] = str(error)
-    return Portfolio(place, records, broken)
+            return None
+
+    def record(path: Path) -> Json | None:
+        return verify(path).record if _is_record(path) else None
+
+    records = {path: found for path in _json_files(place) if (found := held(record, path))}
+    whole, table = place / "errata.json", place / "mutants.json"
+    studies = [held(verify_study, path) for path in sorted(place.glob("studies/*/study.json"))]
+    return Portfolio(
+        place,
+        records,
+        broken,
+        held(verify_errata, whole) if whole.exists() else None,
+        held(verify_mutants, table) if table.exists() else None,
+        [study for study in studies if study],
+    )
 
 
 def _json_files(folder: Path) -> Iterator[Path]:
@@ -89,22 +113,14 @@ def _is_record(path: Path) -> bool:
 
 
 def page(found: Portfolio, out: Path) -> str:
-    """The page at `out` over what was found, with the folder's errata, mutation suite and studies.
-
-    Raises
-    ------
-    InputError
-        If the data file of one of these does not hold.
-    """
+    """The page at `out` over what was found, with the folder's errata, mutation suite and studies."""
     folder, links = found.folder, _Links(out)
-    whole, table = folder / "errata.json", folder / "mutants.json"
-    studies = [verify_study(path) for path in sorted(folder.glob("studies/*/study.json"))]
     return render_index(
         list(found.records.values()),
         [links.of(_shown(path)) for path in found.records],
-        verify_errata(whole)["errata"] if whole.exists() else [],
-        verify_mutants(table)["summary"] if table.exists() else None,
-        studies,
+        found.errata["errata"] if found.errata else [],
+        found.mutants["summary"] if found.mutants else None,
+        found.studies,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
         base="" if links.of(folder) == "." else f"{links.of(folder)}/",
@@ -148,8 +164,7 @@ def write(folder: str | Path, out: str | Path | None = None) -> tuple[Path, Port
     Raises
     ------
     InputError
-        If there is no such folder or no record in it, a data file beside the records does not hold, or the
-        page cannot be written.
+        If there is no such folder or no record in it, or the page cannot be written.
     """
     found = find(folder)
     if not found.records and not found.broken:

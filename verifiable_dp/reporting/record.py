@@ -148,12 +148,6 @@ def _ci() -> dict[str, Any] | None:
 
 def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> dict[str, Any]:
     """Versions, machine, time and command: what may differ between two runs of one audit."""
-    versions = {}
-    for name in _PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = ""
     stamp = "%Y-%m-%dT%H:%M:%SZ"
     ended = max(started, time.time())  # a clock may be set back meanwhile
     # An installed package may lie in the folder of somebody else's repository.
@@ -164,7 +158,7 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> di
         "version": _own_version(),
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]) if sys.argv else "",
         "python": platform.python_version(),
-        "packages": versions,
+        "packages": {name: installed(name) for name in _PACKAGES},
         "platform": platform.platform(),
         "cores": os.cpu_count() or 0,
         "started": time.strftime(stamp, time.gmtime(started)),
@@ -176,6 +170,14 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> di
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
         "idealized_numerics": idealized,
     }
+
+
+def installed(package: str) -> str:
+    """The version of a package that is installed, empty if there is none."""
+    try:
+        return metadata.version(package)
+    except (metadata.PackageNotFoundError, ValueError):
+        return ""
 
 
 def _own_version() -> str:

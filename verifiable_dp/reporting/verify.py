@@ -24,19 +24,19 @@ import verifiable_dp.evidence.statement
 import verifiable_dp.evidence.tables
 import verifiable_dp.evidence.tracing.audit  # noqa: F401
 from verifiable_dp._validate import InputError
-from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence.check import judged, scales_of
 from verifiable_dp.reporting import blocks, conclude, declarations, reading
-from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, plain, schema
+from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, installed, plain, schema
 
 _LARGEST = 64 << 20
 _DEEPEST = 64
-# Versions of numerical libraries differ in the last digits of a quantile; counts and verdicts are exact.
-_TOLERANCE = 1e-6
 # What a re-run may change: when and where it ran.
 _FREE = ("provenance", "digest", "schema_version")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
 _WORDS = ("words", "event", "pair")
+_CHECK = {"kind", "statistics", "result"}
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,9 @@ def check_digest(whole: Mapping[str, Any], what: str = "record") -> None:
     """
     stated, found = whole.get("digest"), digest(whole)
     if stated != found:
-        raise InputError(f"{what}: edited or corrupted: digest is {_short(stated)}, not {found}")
+        raise InputError(
+            f"{what}: edited or corrupted: its digest is {_short(stated)}, and that of its values is {found}"
+        )
 
 
 def judged_again(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -186,7 +188,7 @@ def verify_sealed(
         raise InputError(f"{what}: it cannot be judged: {error!r}"[:200]) from None
     difference = first_difference(whole, expected)
     if difference:
-        raise InputError(f"{what}: edited or corrupted: {difference}")
+        raise InputError(_otherwise(what, whole, difference))
     return whole
 
 
@@ -211,7 +213,9 @@ def validate(record: Mapping[str, Any]) -> None:
     if errors:
         first = errors[0]
         place = ".".join(str(part) for part in first.absolute_path) or "top level"
-        raise InputError(f"record: {place}: {' '.join(first.message.split())[:200]}")
+        raise InputError(
+            f"record: it does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
+        )
 
 
 def _major(record: Mapping[str, Any]) -> int:
@@ -234,12 +238,12 @@ def _rejudge(record: Mapping[str, Any]) -> int:
     count = 0
     for place, check in _all_checks(record):
         try:
-            result = plain(judged(check["kind"], check["statistics"]))
+            (again,) = judged_again([check])
         except InputError:
             raise
         except Exception as error:
             raise InputError(f"record: {place}.statistics cannot be judged: {error!r}") from None
-        _same(f"{place}.result", check["result"], result)
+        _same(place, check, again, record)
         count += 1
     return count
 
@@ -248,7 +252,7 @@ def _check_blocks(record: Mapping[str, Any]) -> None:
     """Refuse blocks that do not follow from the rest."""
     declared = record[blocks.DECLARED]
     if declared is not None:
-        _same(blocks.DECLARED, declared, declarations.checked(declared))
+        _same(blocks.DECLARED, declared, declarations.checked(declared), record)
     try:
         again = blocks.of(record)
     except InputError:
@@ -256,7 +260,7 @@ def _check_blocks(record: Mapping[str, Any]) -> None:
     except Exception as error:
         raise InputError(f"record: its blocks cannot be made again: {error!r}"[:200]) from None
     recorded = {name: record[name] for name in blocks.BLOCKS}
-    _same("", _groups_as_numbers(recorded), _groups_as_numbers(again))
+    _same("", _groups_as_numbers(recorded), _groups_as_numbers(again), record)
 
 
 def _groups_as_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -308,37 +312,85 @@ def _wordless(value: Any) -> Any:
     return [_wordless(item) for item in value] if isinstance(value, list) else value
 
 
-def _same(place: str, recorded: Any, again: Any) -> None:
+def _same(place: str, recorded: Any, again: Any, record: Mapping[str, Any]) -> None:
     difference = first_difference(recorded, again, place)
     if difference:
-        raise InputError(f"record: edited or corrupted: {difference}")
+        raise InputError(_otherwise("record", record, difference))
 
 
-def first_difference(recorded: Any, again: Any, place: str = "") -> str:
+def _otherwise(what: str, whole: Mapping[str, Any], found: str) -> str:
+    """The message of a file whose digest holds and that is not what its numbers give here."""
+    return (
+        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute otherwise (verify "
+        "with the versions that wrote it), or the file was edited before its digest was made"
+    )
+
+
+def _libraries(whole: Mapping[str, Any]) -> str:
+    """With which versions of numerical libraries a file was written, and which are here."""
+    facts = whole.get("provenance")
+    written = facts.get("packages") if isinstance(facts, Mapping) else None
+    versions = {str(k): str(v) for k, v in written.items()} if isinstance(written, Mapping) else {}
+    here = {name: installed(name) for name in versions}
+    if versions and versions == here:
+        return f"written with the library versions that are here ({_listed(here)})"
+    return f"written with {_listed(versions) or 'unknown library versions'}, here {_listed(here) or 'others'}"
+
+
+def _listed(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
+
+
+def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = None) -> str:
     """Where two JSON values differ first, in words; empty if they are equal.
 
-    Floats may differ by a millionth; whole numbers, words and structure must be the same.
+    Whole numbers, words and structure must be the same. Floats are compared by the rule of
+    `evidence.rounding`, at the scales that the judge of each check in the values states.
+
+    Parameters
+    ----------
+    recorded, again
+        JSON values.
+    place
+        Where they stand, for the words.
+    scale
+        Scales of the values if they are part of a check: a number, or nested as they are; None if unknown.
     """
     if isinstance(recorded, dict) and isinstance(again, dict):
+        if scale is None and again.keys() >= _CHECK:
+            scale = scales_of(again)  # not of what was recorded, where an edit could widen them
         for key in sorted({*recorded, *again}):
             here = f"{place}.{key}" if place else key
             if key not in recorded or key not in again:
                 return f"{here} is {'missing' if key not in recorded else 'unexpected'}"
-            found = first_difference(recorded[key], again[key], here)
+            found = first_difference(recorded[key], again[key], here, _below(scale, key))
             if found:
                 return found
         return ""
     if isinstance(recorded, list) and isinstance(again, list) and len(recorded) == len(again):
         for i, (left, right) in enumerate(zip(recorded, again, strict=True)):
-            found = first_difference(left, right, f"{place}.{i}")
+            found = first_difference(left, right, f"{place}.{i}", _below(scale, i))
             if found:
                 return found
         return ""
-    if type(recorded) is type(again):
-        close = isinstance(recorded, float) and math.isclose(recorded, again, rel_tol=_TOLERANCE)
-        if recorded == again or close:
+    if type(recorded) is type(again) and recorded == again:
+        return ""
+    words = f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
+    if isinstance(recorded, float) and isinstance(again, float):
+        apart = rounding.difference(recorded, again, float(scale) if isinstance(scale, int | float) else 0.0)
+        if apart <= rounding.TOLERANCE:
             return ""
-    return f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
+        return f"{words}, off by {apart:.1e} of its scale, where {rounding.TOLERANCE:g} is allowed"
+    return words
+
+
+def _below(scale: Any, key: Any) -> Any:
+    """Scales of what is at `key` within values with these scales; one number holds for all below it."""
+    if isinstance(scale, Mapping):
+        return scale.get(key)
+    if isinstance(scale, list) and isinstance(key, int):
+        return scale[key] if key < len(scale) else None
+    return scale
 
 
 def _short(value: Any) -> str:
@@ -357,8 +409,8 @@ def verify(
         Of the JSON file.
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
-        provenance, counts exactly and other numbers to a millionth. Without it nothing but JSON is read,
-        and no code of the target is imported.
+        provenance, counts exactly and other numbers as `first_difference` says. Without it nothing but JSON
+        is read, and no code of the target is imported.
 
     Raises
     ------
@@ -394,12 +446,14 @@ def examine(record: Mapping[str, Any]) -> int:
     validate(record)
     check_digest(record)
     count = _rejudge(record)
-    _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]))
-    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]))
+    _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]), record)
+    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
     if record["regret"]:
-        _same("regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]))
+        _same(
+            "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record
+        )
     for i, mutant in enumerate(record["mutants"]):
-        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant))
+        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant), record)
     if _major(record) > 1:
         _check_blocks(record)
     return count

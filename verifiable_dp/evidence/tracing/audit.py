@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
-from verifiable_dp.evidence.alignment import TOLERANCE, leaving_nothing, plain, searching
+from verifiable_dp.evidence.alignment import TOLERANCE, cost_scales, leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.foreign import plain_run
@@ -563,7 +563,7 @@ def _as_dict(lead: Lead, found: Found) -> dict[str, Any]:
     }
 
 
-@judge("tracing")
+@judge("tracing", cost_scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Tracing refutes nothing by itself: what it finds leads the black box, whose level is known.
 
