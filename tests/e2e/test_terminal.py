@@ -74,7 +74,7 @@ def in_terminal(folder, *arguments):
     ids=lambda arguments: " ".join(map(str, arguments[:2])),
 )
 def test_a_spinner_takes_no_lines(arguments, folder):
-    # Negative control: where `rich_proxied_file` is rich's own proxy there are thousands of lines, or it hangs.
+    # Negative control: with rich's own proxy as `rich_proxied_file` it writes thousands of lines, or hangs.
     written = in_terminal(folder, *arguments)
     assert SPINNER in written
     assert written.count(b"\n") < 40, written[-2000:].decode()
