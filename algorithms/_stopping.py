@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Batch, Memory, Query, State
 from verifiable_dp.environments import TwoPoint
@@ -199,7 +199,7 @@ class Stopping(Algorithm):
         return pulls[:, None], reached[:, :, None], output
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _kernel(reward_key, noise_key, runs, horizon, chance, low, high, at, limits, scales):  # type: ignore[no-untyped-def]
     pulls = np.zeros(len(runs), np.int64)
     output = np.full((len(runs), 2), np.nan)

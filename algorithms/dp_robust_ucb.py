@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Query, Truncated
 from verifiable_dp.algorithms import papers
@@ -175,7 +176,7 @@ def _lowest_bit(number):  # type: ignore[no-untyped-def]
     return level
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _advance(numbers, times, stock, have, pulls, at, sums, stacked, estimate, unit, clock):  # type: ignore[no-untyped-def]
     """Play until the end, -1, or until an arm lacks rewards: that arm.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
@@ -146,7 +147,7 @@ def _add_node(stacked, n, noise):  # type: ignore[no-untyped-def]
     return noise
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _kernel(  # type: ignore[no-untyped-def]
     reward_key, noise_key, runs, horizon, chance, low, high, scale, levels, width, times
 ):

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.algorithms._linear import Actions, as_actions
@@ -88,7 +89,7 @@ def _learn(actions, arm, inverse, norms, column):  # type: ignore[no-untyped-def
     return math.log1p(norm)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _values_of_all(actions, moment, inverse, norms, radius):  # type: ignore[no-untyped-def]
     out, theta = np.empty(norms.shape), np.empty(actions.shape[1])
     for row in range(len(radius)):
@@ -96,7 +97,7 @@ def _values_of_all(actions, moment, inverse, norms, radius):  # type: ignore[no-
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _radius_of_all(log_ratio, log_beta, ridge):  # type: ignore[no-untyped-def]
     out = np.empty(len(log_ratio))
     for row in range(len(out)):
@@ -104,7 +105,7 @@ def _radius_of_all(log_ratio, log_beta, ridge):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _learn_all(actions, arms, inverse, norms):  # type: ignore[no-untyped-def]
     grown, column = np.empty(len(arms)), np.empty(actions.shape[1])
     for row in range(len(arms)):
@@ -250,7 +251,7 @@ class LinUCB(Algorithm):
         return pulls, at, np.zeros((len(run), 0))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _kernel(  # type: ignore[no-untyped-def]
     key, runs, horizon, actions, first, ridge, log_beta, chance, low, high, times
 ):

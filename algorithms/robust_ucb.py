@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Batch, Memory, Query
 from verifiable_dp.algorithms._index import Index, IndexState
@@ -224,7 +225,7 @@ class Supply:
         return np.asarray(env.draw(self._generators[arm], arm, count), dtype=np.float64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _two_points(key, run, arm, first, count, chance, low, high):  # type: ignore[no-untyped-def]
     """Rewards number first .. first + count - 1 of an arm, as `environments.Pulled` draws them."""
     out = np.empty(count)
@@ -235,7 +236,7 @@ def _two_points(key, run, arm, first, count, chance, low, high):  # type: ignore
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _advance(numbers, times, stock, have, pulls, at, sums, pending, held, soonest, clock):  # type: ignore[no-untyped-def]
     """Play until the end, -1, or until an arm lacks rewards or room for pending ones: that arm.
 
@@ -276,7 +277,7 @@ def _advance(numbers, times, stock, have, pulls, at, sums, pending, held, soones
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _drop(t, arm, sums, pending, held, soonest):  # type: ignore[no-untyped-def]
     """Take out the rewards of an arm that round t no longer keeps."""
     left = 0

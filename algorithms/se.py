@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
@@ -124,7 +125,7 @@ class SE(Elimination):
         return pulls, at, np.zeros((len(run), 0))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _kernel(key, runs, horizon, n_arms, beta, chance, low, high, times):  # type: ignore[no-untyped-def]
     total = np.zeros((len(runs), n_arms), np.int64)
     at = np.zeros((len(runs), len(times), n_arms), np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._index import Index, IndexState
@@ -85,7 +86,7 @@ class UCB1(Index):
         return pulls, at, np.zeros((len(run), 0))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _kernel(key, runs, horizon, chance, low, high, times):  # type: ignore[no-untyped-def]
     """Leader runs: rounds in which no reward can unseat the leader are played without comparing indices."""
     k = len(chance)

@@ -3,7 +3,8 @@
 # one folder with the record and its renderings for each, index.html over all, summary.md and sarif/. Targets that
 # could not be audited have no folder: summary.md names them, with the reason.
 # Arguments are options of `verifiable-dp audit`. Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive;
-# of several targets the worst counts, in the order 2, 1, 3, 0.
+# of several targets the worst counts, in the order 2, 1, 3, 0. Unusable is also what ends in any other way: 70, an
+# error of verifiable-dp, a status that is not known, or status 1 without a record, which no refutation has.
 set -uo pipefail
 reports=${REPORTS:-audit-reports} worst=0 failed=()
 
@@ -12,13 +13,17 @@ keep_worst() { # STATUS
   case $worst$1 in 2? | 1[013] | 3[03]) ;; *) worst=$1 ;; esac
 }
 
-run() { # NAME COMMAND...: its stderr is shown, and what it says last is kept if it fails
+run() { # NAME RECORD COMMAND...: its stderr is shown, and what it says last is kept if it fails or makes no RECORD
   local errors status line
   errors=$(mktemp) || exit 2
   {
-    "${@:2}" 2>&1 >&3 | tee "$errors" >&2
+    "${@:3}" 2>&1 >&3 | tee "$errors" >&2
     status=${PIPESTATUS[0]}
   } 3>&1
+  if [[ $status == [013] && ! -f $2 ]]; then
+    echo "verifiable-dp: exit status $status without a record" >>"$errors"
+    status=2
+  fi
   if [[ $status != [013] ]]; then
     while IFS= read -r line; do
       failed+=("$(tr -d '`' <<<"$1: ${line#verifiable-dp: }")")
@@ -39,7 +44,7 @@ if [[ -z ${CAMPAIGN:-} && -z ${targets//[[:space:]]/} ]]; then # before a folder
 fi
 mkdir -p "$reports" || exit 2
 if [[ -n ${CAMPAIGN:-} ]]; then
-  run "$CAMPAIGN" verifiable-dp campaign "$CAMPAIGN" --out "$reports"
+  run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports"
   keep_worst $?
 fi
 number=0
@@ -48,7 +53,7 @@ while IFS= read -r target; do
   number=$((number + 1))
   folder=$(printf '%s/%02d-%s' "$reports" "$number" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$target")")
   mkdir -p "$folder" || exit 2
-  run "$target" verifiable-dp audit "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target" </dev/null
+  run "$target" "$folder/record.json" verifiable-dp audit "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target" </dev/null
   keep_worst $?
   rmdir "$folder" 2>/dev/null # that of what could not be audited
 done <<<"$targets"

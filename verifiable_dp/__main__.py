@@ -1,6 +1,16 @@
-"""`python -m verifiable_dp`, as the command `verifiable-dp`."""
+"""The command `verifiable-dp`, also as `python -m verifiable_dp`."""
 
-from verifiable_dp.cli import main
+from verifiable_dp._crash import crashed
+
+
+def main() -> None:
+    """Run the command line; what it needs and cannot be imported is reported as a crash is."""
+    try:
+        from verifiable_dp.cli import main as command
+    except Exception as error:
+        crashed(error)
+    command(prog_name="verifiable-dp")
+
 
 if __name__ == "__main__":
-    main(prog_name="verifiable-dp")
+    main()

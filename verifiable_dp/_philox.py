@@ -16,6 +16,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 
 _M0 = np.uint64(0xD2E7470EE14C6C93)
@@ -118,7 +119,7 @@ def below(chance):  # type: ignore[no-untyped-def]
     return low << np.uint64(11)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_words(key, run, domain, slot):  # type: ignore[no-untyped-def]
     """Words of each (run[i], slot[i, j]), uint64 of shape (n, m)."""
     out = np.empty(slot.shape, np.uint64)
@@ -128,7 +129,7 @@ def fill_words(key, run, domain, slot):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_laplace(  # type: ignore[no-untyped-def]
     key: FloatArray, run: IntArray, slot: IntArray, scale: FloatArray, where: BoolArray
 ):
@@ -179,7 +180,7 @@ def to_gamma(key0, key1, run, number, shape):  # type: ignore[no-untyped-def]
                 return d * v
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_reports(key, run, slot, count, scale, where):  # type: ignore[no-untyped-def]
     """Sums of `count` Laplace draws of `scale` each, (n, m); NaN where `where` is False.
 

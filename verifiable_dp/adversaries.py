@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from verifiable_dp import _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 
 _FLATTER, _BALANCE, _PUNISH, _TEASE, _ALTERNATE, _RESTLESS, _LEARNT = range(7)
@@ -218,7 +220,7 @@ def learnt(bounds: tuple[float, float], horizon: int, challenge: int, weights: A
 # ---------------------------------------------------------------- compiled
 
 _inlined = njit(nogil=True, inline="always", error_model="numpy")
-_compiled = njit(nogil=True, cache=True, error_model="numpy")
+_compiled = partial(kernel, error_model="numpy")
 
 
 @_inlined

@@ -57,7 +57,7 @@ def resolve(target: Target) -> tuple[Any, str]:
     )
 
 
-def instance(name: str, **given: Any) -> Algorithm:
+def instance(name: str, /, **given: Any) -> Algorithm:
     """A catalogue algorithm with its auditor's default parameters, except for those given (None: default).
 
     Raises
@@ -479,7 +479,8 @@ def _subject(
         raise InputError("target must be Python code: the regret of a command is not measured")
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
-        thing = instance(target, n_arms=n_arms, horizon=horizon, **parameters)
+        given = {"n_arms": n_arms, "horizon": horizon}
+        thing = instance(target, **{**given, **_parameters(parameters, given)})
     return claims_of_regret.Subject.of(thing, name, n_arms=n_arms, horizon=horizon, parameters=parameters)
 
 

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import _validate, api, campaign, checkpoint, engine
+from verifiable_dp import _crash, _validate, api, campaign, checkpoint, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import identity, registry
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
@@ -454,6 +454,8 @@ def _audited(task: _Task) -> Report | str:
             return checkpoint.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
     except InputError as error:
         return str(error)
+    except Exception as error:  # the other targets are audited all the same
+        return _crash.in_words(error)
 
 
 def _report(entry: Entry, workers: int, steps: Path | None) -> Report:

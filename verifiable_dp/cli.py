@@ -1,6 +1,6 @@
 """The command line: the API's words, one command each. Results go to stdout, progress to stderr.
 
-Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive.
+Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive, 70 an error of this program.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from verifiable_dp._crash import crashed
 from verifiable_dp._links import check_links
 
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
@@ -27,15 +28,19 @@ _PATIENCE = 2.0  # seconds before progress is shown
 _PAUSE = 5.0  # seconds between lines of one stage in a log
 
 
-_NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of click 8.2 on
-
-
 class _NoReader(Exception):
     """Whoever read the output has gone."""
 
 
 class _Group(click.Group):
-    """Turns unusable input into one line on stderr and exit status 2."""
+    """Turns unusable input into one line on stderr and exit status 2, and what is not expected into 70."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; without a command it shows the help and exits with 2, as click does from 8.2 on."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's, which would exit with 1, "refuted", if nobody reads the output any more."""
@@ -53,9 +58,6 @@ class _Group(click.Group):
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         try:
             sys.exit(super().main(*args, **kwargs))
-        except _NO_COMMAND as error:
-            error.show()
-            sys.exit(2)
         except click.ClickException as error:
             _fail(error.format_message(), 2)
         except InputError as error:
@@ -65,6 +67,8 @@ class _Group(click.Group):
         except (_NoReader, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)  # as shells say of a program that SIGPIPE ended
+        except Exception as error:  # Python's own status would be 1, refuted
+            crashed(error)
 
 
 def _safe(text: str) -> str:
@@ -166,16 +170,6 @@ def _progress(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
             status.stop()
 
 
-class Budget(click.ParamType[Any]):
-    """smoke, quick, standard, thorough or seconds."""
-
-    name = "smoke|quick|standard|thorough|SECONDS"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Checked by the API."""
-        return value
-
-
 def _common(function: Any) -> Any:
     options = [
         click.option("--seed", type=int, default=0, show_default=True, help="Decides every count."),
@@ -203,7 +197,7 @@ _FILE = click.Path(path_type=Path)  # what is wrong with it is said by whoever r
 def main() -> None:
     """Test the privacy and regret promises of bandit algorithms.
 
-    Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive.
+    Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive, 70 an error of this program.
     """
     check_links(Path(__file__).parent)
 
@@ -330,7 +324,7 @@ def _forget(checkpoint: Path | None) -> None:
 )
 @click.option(
     "--budget",
-    type=Budget(),
+    metavar="smoke|quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
     help="How many runs; of your own code 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or "
@@ -1113,7 +1107,7 @@ def mutants(
 @main.command()
 @click.option(
     "--budget",
-    type=Budget(),
+    metavar="quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
     help="2, 10 or 50 million test draws a control; a number: as many million.",

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp import _philox, _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.adversaries import History, Strategy, play_blocks
 from verifiable_dp.algorithm import Ask, Batch, Data, Query, Truncated
@@ -375,7 +375,7 @@ def _asked_sum(ask: Ask | None, rewards: FloatArray, row: int, arm: int) -> Any:
     return np.broadcast_to(found, (len(rewards), *found.shape[1:])).sum(axis=0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _truncated_sum(rewards, limit, centre):  # type: ignore[no-untyped-def]
     total = 0.0
     for x in rewards:
@@ -584,7 +584,7 @@ def _weighed(query: Query, count: IntArray, reward: float) -> FloatArray:
     return np.asarray(count.reshape(*count.shape, *(1,) * (values.ndim - 2)) * values)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sum_pulls(key, run, first, count, threshold, low, high):  # type: ignore[no-untyped-def]
     """Sums of rewards number first .. first + count - 1 of each arm."""
     n, k = count.shape
@@ -684,7 +684,7 @@ def _words(query: Query) -> Any:
     return np.hstack([np.ascontiguousarray(part).reshape(n, -1).view(np.uint64) for part in parts])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _groups(rows):  # type: ignore[no-untyped-def]
     """First row of each group of equal `rows` (n, c), (g,), and the group of each row, (n,)."""
     n = len(rows)

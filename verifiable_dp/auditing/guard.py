@@ -22,6 +22,7 @@ from typing import Any, TextIO
 from verifiable_dp._validate import InputError, printable
 
 _MOST = 1 << 16  # characters that a target may print in one audit
+_LINE = 64  # characters that a line break counts for: a terminal scrolls, and draws the spinner anew
 _RELIED = ("json", "json.encoder", "json.decoder", "hashlib", "math")  # modules that records are made with
 _CLASSES = (json.JSONEncoder, json.JSONDecoder)
 
@@ -45,7 +46,9 @@ class Shown(io.TextIOBase):
     errors = "backslashreplace"
 
     def __init__(self, stream: TextIO) -> None:
-        self.rich_proxied_file = stream  # a spinner that runs meanwhile writes past this one
+        self._stream = stream
+        # A spinner writes past this stream and past rich's own proxy, which would print the spinner again.
+        self.rich_proxied_file = getattr(stream, "rich_proxied_file", stream)
         self.buffer = _Bytes(self)
 
     def writable(self) -> bool:
@@ -54,27 +57,28 @@ class Shown(io.TextIOBase):
 
     def fileno(self) -> int:
         """Of the stream beneath."""
-        return self.rich_proxied_file.fileno()
+        return self._stream.fileno()
 
     def write(self, text: str) -> int:
         """As any stream; what is not shown counts as written."""
         whole = len(text)
         if _Allowance.left > 0:
-            shown = text[: _Allowance.left]
-            _Allowance.left -= len(shown)
+            lines = text[: _Allowance.left].splitlines(keepends=True)
+            shown = "".join(lines[: _Allowance.left // _LINE + 1])
+            _Allowance.left -= len(shown) + _LINE * shown.count("\n")
             self._pass_on(printable(shown))
-            if _Allowance.left == 0:
-                self._pass_on(f"\n(the target printed more than {_MOST} characters; no more is shown)\n")
+            if _Allowance.left <= 0:
+                self._pass_on("\n(the target printed too much; no more is shown)\n")
         return whole
 
     def _pass_on(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):  # a closed stderr is no reason to fail
-            self.rich_proxied_file.write(text)
+            self._stream.write(text)
 
     def flush(self) -> None:
         """Flush the stream beneath."""
         with contextlib.suppress(OSError, ValueError):
-            self.rich_proxied_file.flush()
+            self._stream.flush()
 
 
 class _Bytes(io.RawIOBase):

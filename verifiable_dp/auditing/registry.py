@@ -75,7 +75,7 @@ def find(algorithm: Algorithm) -> Auditor | None:
     return found if type(algorithm) is found.algorithm else None
 
 
-def make(name: str, **parameters: Any) -> Algorithm:
+def make(name: str, /, **parameters: Any) -> Algorithm:
     """Make a catalogue algorithm, such as ``make("dp-se", n_arms=5, epsilon=1.0, horizon=50_000_000)``.
 
     Raises

@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp import _philox
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Batch, Data, Query
 from verifiable_dp.noise import Shift, key_of
@@ -328,7 +328,7 @@ class _Table:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _walk(  # type: ignore[no-untyped-def]
     key, first, last, values, scales, counts, slots, active, margins, leaves, loud, children, found
 ):

@@ -29,8 +29,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import TEST, Plan, Selected
@@ -71,7 +71,7 @@ def lattice(values: FloatArray) -> IntArray:
     return np.where(fine, code, other)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def attainable(values, shown, scale):  # type: ignore[no-untyped-def]
     """Whether shown + scale log(u) or shown - scale log(u) is exactly the value, 0 or 1, (n,).
 

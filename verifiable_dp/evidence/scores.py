@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.checkpoint import holds
 from verifiable_dp.evidence.observations import Observation, whole
@@ -344,7 +344,7 @@ def bin_of(column: FloatArray, edges: FloatArray) -> IntArray:
     return np.asarray(_bin_of(np.ascontiguousarray(column, np.float64), edges))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _bin_of(column, edges):  # type: ignore[no-untyped-def]
     """Number of edges at or below each value; len(edges) + 1 for NaN."""
     out = np.empty(len(column), np.int64)
@@ -364,7 +364,7 @@ def _bin_of(column, edges):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _look_up(bins, single, pairs, joint):  # type: ignore[no-untyped-def]
     """Sum of the tables' entries for each row."""
     out = np.zeros(bins.shape[1])

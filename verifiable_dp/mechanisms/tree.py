@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp import _validate
+from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.noise import Noise
 
@@ -188,7 +188,7 @@ class AdaptiveTree(Tree):
         return max(range(1, last + 1), key=lambda item: self.cost(item, last)) if self.power else 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _close_nodes(opened, count, item, where):  # type: ignore[no-untyped-def]
     """Exact sums of the completed nodes (n, w), and the open nodes after them (n, w, levels)."""
     value = np.zeros(item.shape)
@@ -216,7 +216,7 @@ def update_nodes(nodes: FloatArray, number: IntArray, released: FloatArray) -> F
     return kept
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _set_node(nodes, number, released):  # type: ignore[no-untyped-def]
     kept = nodes.copy()
     for i in range(len(number)):

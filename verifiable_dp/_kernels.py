@@ -1,0 +1,28 @@
+"""How loops are compiled: by numba, kept on disk where there is a place for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
+    """`function` compiled by numba when it is first called; it lets other threads run meanwhile.
+
+    numba keeps what it compiles beside the source, in NUMBA_CACHE_DIR or in the home folder. Where none of
+    them can be written it refuses to keep anything, with an error: then each process compiles for itself. A
+    shared temporary folder is no way out, as anyone could put code into it.
+
+    Parameters
+    ----------
+    function
+        A loop in numba's part of Python.
+    options
+        More of numba's.
+    """
+    try:
+        return njit(function, nogil=True, cache=True, **options)
+    except RuntimeError:  # "cannot cache function"
+        return njit(function, nogil=True, **options)
