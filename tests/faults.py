@@ -393,8 +393,8 @@ FAULTS = (
     Fault(
         "stakes without a bound",
         f"{EVIDENCE}/sequential.py",
-        "np.minimum(stake, most), epsilon, delta)",
-        "stake, epsilon, delta)",
+        "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
+        "return Bet(coin, stake, epsilon, delta)",
         "a bet may stake more than it has: payoffs that are not finite",
         ("tests/unit/test_sequential.py",),
     ),
@@ -425,8 +425,8 @@ FAULTS = (
     Fault(
         "limits above what is refuted",
         f"{EVIDENCE}/sequential.py",
-        "if known[chunk][look, place] < -math.log(level):",
-        "if known[chunk][look, place] < 0:",
+        "if not known[chunk][look, place] >= -math.log(level):",
+        "if not known[chunk][look, place] >= 0:",
         "a lower limit climbs while the e-value merely exceeds 1",
         ("tests/unit/test_sequential.py",),
     ),
