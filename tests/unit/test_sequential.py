@@ -70,7 +70,7 @@ def test_payoffs_are_those_of_the_stakes(epsilon, delta):
 
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
 def test_payoffs_are_finite_at_any_probabilities(epsilon, delta):
-    """A stake or a coin beyond its bound pays the logarithm of 0 or less; 20 000 alternatives at the edges."""
+    """A stake or a coin beyond its bound pays 0 or less: 20 000 alternatives at the edges."""
     rng = np.random.default_rng(7)
     tiny = 10 ** rng.uniform(-17, 0, (2, 20_000))
     p, q = np.where(rng.random(tiny.shape) < 0.5, tiny, np.minimum(1 - tiny, 1 - 2**-53))
