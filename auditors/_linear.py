@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import BoolArray, FloatArray
-from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.algorithms._design import core_limit
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditors._shared import RUNS, TABLE_RUNS, TRIALS, original, prices, with_parameters
+from verifiable_dp.auditors._shared import (
+    RUNS,
+    TABLE_RUNS,
+    TRIALS,
+    original,
+    prices,
+    regret_mutant,
+    with_parameters,
+)
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
@@ -146,7 +154,7 @@ def good_event(
 
 def regret(
     algorithm: Any, kind: Any, theorem: str, event: str, *, budget: str, seed: int, workers: int
-) -> list[Check]:
+) -> Iterator[Check]:
     """The `theorem` with its numbers for several theta, and the good `event` at beta = .1 and T = 1e5.
 
     Both are names of claims, such as ``theorem-1``. A mutant is held against the bounds of the correct
@@ -154,10 +162,10 @@ def regret(
     """
     correct = kind(**original(algorithm).parameters)
     short = {"horizon": 100_000, "beta": BETA}
-    checks = mean_regret(
+    yield from mean_regret(
         algorithm, correct, theorem, THETAS[budget], budget=budget, seed=seed, workers=workers
     )
-    return checks + good_event(
+    yield from good_event(
         with_parameters(algorithm, **short),
         with_parameters(correct, **short),
         event,
@@ -223,18 +231,15 @@ class Unweighted(PhasedElimination):
         return super().estimates(done, sums * done.counts)
 
 
-def removal_mutants(hasty: Any, timid: Any, inverted: Any, unweighted: Any) -> list[Mutant]:
-    """Mutants of the removal rule; the classes are made by the caller from those above."""
+def removal_mutants(hasty: Any, timid: Any, inverted: Any, unweighted: Any, event: str) -> list[Mutant]:
+    """Mutants of the removal rule; the classes are made by the caller from those above.
 
-    def made(kind: Any) -> Any:
-        def make(algorithm: Any) -> Algorithm:
-            return kind(**algorithm.parameters)  # type: ignore[no-any-return]
-
-        return make
-
+    They are caught by the good `event`, as in `regret`.
+    """
+    ties, sphere = f"{event} on near ties", f"{event} on sphere, theta 1"
     return [
-        Mutant("hasty", "actions are removed at a thirtieth of the limit", made(hasty), "regret"),
-        Mutant("timid", "actions are removed at a hundred times the limit", made(timid), "regret"),
-        Mutant("inverted", "the best actions are removed", made(inverted), "regret"),
-        Mutant("sums for means", "estimates are too large by the pulls", made(unweighted), "regret"),
+        regret_mutant("hasty", "actions are removed at a thirtieth of the limit", hasty, ties),
+        regret_mutant("timid", "actions are removed at a hundred times the limit", timid, sphere),
+        regret_mutant("inverted", "the best actions are removed", inverted, sphere),
+        regret_mutant("sums for means", "estimates are too large by the pulls", unweighted, ties),
     ]

@@ -425,7 +425,14 @@ def mutants(cls: type[Any], *, local: bool = False) -> list[Mutant]:
             "every arm but the one that looks best is removed after the first epoch",
             mixed(Hasty),
             "regret",
+            f"{'pulls' if local else 'lemma-4'} survival on near ties",
         ),
-        Mutant("inverted", "the best arms are removed", mixed(Inverted), "regret"),
+        Mutant(
+            "inverted",
+            "the best arms are removed",
+            mixed(Inverted),
+            "regret",
+            f"{'pulls' if local else 'lemma-4'} pulls on two arms in [0, 1]",
+        ),
     ]
     return [m for m in found if not (local and m.name == "one draw for all epochs")]

@@ -128,6 +128,11 @@ def noise_times(factor: float, name: str, fault: str) -> Mutant:
     return Mutant(name, fault, lambda algorithm: AlteredNoise(algorithm, factor))
 
 
+def regret_mutant(name: str, fault: str, kind: Callable[..., Any], caught_by: str) -> Mutant:
+    """A mutant of the decisions: `kind` with the parameters of the algorithm."""
+    return Mutant(name, fault, lambda algorithm: kind(**algorithm.parameters), "regret", caught_by)
+
+
 HALF_NOISE = noise_times(0.5, "half noise", "every noise value is half as large as the proof needs")
 NO_NOISE = noise_times(0.0, "no noise", "exact values are released and compared")
 

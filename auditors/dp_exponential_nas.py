@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
 from verifiable_dp.algorithms.dp_nas import DPNAS
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import HALF_NOISE, TABLE_RUNS, original, with_parameters
+from verifiable_dp.auditors._shared import (
+    HALF_NOISE,
+    TABLE_RUNS,
+    original,
+    regret_mutant,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import tables
@@ -46,27 +53,24 @@ def _halting(algorithm: Any, mean: float, done: Any, about: str = "") -> Check:
     return family.halts_by(done, algorithm, mean, limit, "theorem-3.3", about)
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Correctness and halting time at means R/2 and -R/2; halting at alpha = .999, mu = R; lower bounds."""
     radius = float(algorithm.bounds[1])
-    checks = []
     for share in MEANS:
         mean = share * radius
         done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
-        checks.append(family.correct(done, algorithm, mean, "corollary-3.2"))
-        checks.append(_halting(algorithm, mean, done))
+        yield family.correct(done, algorithm, mean, "corollary-3.2")
+        yield _halting(algorithm, mean, done)
     corner = with_parameters(algorithm, **CORNER)
     done = family.run(corner, radius, budget=budget, seed=seed, workers=workers)
+    yield _halting(corner, radius, done, " at the corner")
     near = NEAR * radius
     slow = family.run(algorithm, near, budget=budget, seed=seed, workers=workers)
+    yield family.halts_after(slow, algorithm, near, "theorem-3.4")
     faint = family.run(algorithm, FAINT * radius, budget=budget, seed=seed, workers=workers)
-    return [
-        *checks,
-        _halting(corner, radius, done, " at the corner"),
-        family.halts_after(slow, algorithm, near, "theorem-3.4"),
-        family.takes_at_least(faint, algorithm, FAINT * radius, "corollary-3.6"),
-        *([] if budget == "mutant" else [floors(budget, seed, workers)]),
-    ]
+    yield family.takes_at_least(faint, algorithm, FAINT * radius, "corollary-3.6")
+    if budget != "mutant":
+        yield floors(budget, seed, workers)
 
 
 RULE: dict[str, Any] = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
@@ -131,17 +135,17 @@ _MUTANTS = (
     *family.PRIVACY_MUTANTS,
     family.NO_THRESHOLD_NOISE,
     family.NO_QUERY_NOISE,
-    Mutant(
+    regret_mutant(
         "hasty",
         "it halts at a twentieth of the threshold",
-        lambda algorithm: Hasty(**algorithm.parameters),
-        "regret",
+        Hasty,
+        "corollary-3.2 at mean 0.5",
     ),
-    Mutant(
+    regret_mutant(
         "stubborn",
         "the threshold grows like t, so that it never halts",
-        lambda algorithm: Stubborn(**algorithm.parameters),
-        "regret",
+        Stubborn,
+        "theorem-3.3 at mean 0.5",
     ),
 )
 

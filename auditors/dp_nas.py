@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,12 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditing.auditor import Auditor, Mutant
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import Interpreted, noise_times, original
+from verifiable_dp.auditors._shared import (
+    Interpreted,
+    noise_times,
+    original,
+    regret_mutant,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.noise import Altered, Noise
@@ -20,14 +26,12 @@ MEANS = (0.5, -0.5)
 REPEATS = 16
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Correctness at means R/2 and -R/2; the same at every budget but for the number of runs."""
-    checks = []
     for share in MEANS:
         mean = share * float(algorithm.bounds[1])
         done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
-        checks.append(family.correct(done, algorithm, mean, "theorem-3.1"))
-    return checks
+        yield family.correct(done, algorithm, mean, "theorem-3.1")
 
 
 class Hasty(DPNAS):
@@ -70,11 +74,11 @@ _MUTANTS = (
         f"{REPEATS} noisy estimates are averaged, each with the budget of one",
         lambda algorithm: Redrawn(**algorithm.parameters),
     ),
-    Mutant(
+    regret_mutant(
         "hasty",
         "it halts at a tenth of the threshold",
-        lambda algorithm: Hasty(**algorithm.parameters),
-        "regret",
+        Hasty,
+        "theorem-3.1 at mean 0.5",
     ),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ from verifiable_dp.auditors._shared import (
     TRIALS,
     largest_regret,
     original,
+    regret_mutant,
     with_parameters,
 )
 from verifiable_dp.claims import RegretClaim, Source
@@ -295,7 +296,7 @@ _REGRET: Sequence[tuple[str, str, Sequence[Drawn]]] = (
 )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Estimates within beta, and mean regret, on Pareto, Student-t and contaminated rewards; tables.
 
     Instances have two arms. With budget ``mutant``: one environment for each claim, and no table.
@@ -303,21 +304,16 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     two = with_parameters(algorithm, n_arms=2, failure=None)
     most = 1 if budget == "mutant" else None
     common: dict[str, Any] = {"budget": budget, "seed": seed}
-    checks = [
-        estimates(two, moments, environment, claim=claim, horizon=horizon, **common)
-        for claim, moments, environments, horizon in _ESTIMATES
-        for environment in environments[:most]
-    ]
-    checks += [
-        mean_regret(two, moments, environment, claim=claim, workers=workers, **common)
-        for claim, moments, environments in _REGRET
-        for environment in environments[:most]
-    ]
-    checks.append(alike(two, SHARE, RUNS[budget], seed))
+    for claim, moments, environments, horizon in _ESTIMATES:
+        for environment in environments[:most]:
+            yield estimates(two, moments, environment, claim=claim, horizon=horizon, **common)
+    for claim, moments, environments in _REGRET:
+        for environment in environments[:most]:
+            yield mean_regret(two, moments, environment, claim=claim, workers=workers, **common)
+    yield alike(two, SHARE, RUNS[budget], seed)
     if budget != "mutant":
-        checks += tables(two, claim="theorem-4.1", workers=workers, **common)
-        checks.append(floors(two, budget, seed))
-    return checks
+        yield from tables(two, claim="theorem-4.1", workers=workers, **common)
+        yield floors(two, budget, seed)
 
 
 # ---------------------------------------------------------------- lower bound
@@ -561,29 +557,29 @@ _MUTANTS: Sequence[Mutant] = (
         "the noise of the histogram comes again in the means (without one: of a batch in the next)",
         lambda algorithm: _reslotted(algorithm, "steps"),
     ),
-    Mutant(
+    regret_mutant(
         "outliers kept",
         "rewards are not truncated, so that contamination moves a mean without limit",
-        lambda algorithm: Untruncated(**algorithm.parameters),
-        "regret",
+        Untruncated,
+        "theorem-6.1 on Student t with far outliers",
     ),
-    Mutant(
+    regret_mutant(
         "low truncation",
         "rewards are truncated at a twentieth of M, which cuts off what tells the arms apart",
-        lambda algorithm: LowLimit(**algorithm.parameters),
-        "regret",
+        LowLimit,
+        "theorem-6.1 on Student t with far outliers",
     ),
-    Mutant(
+    regret_mutant(
         "inverted",
         "the best arms are removed",
-        lambda algorithm: Inverted(**algorithm.parameters),
-        "regret",
+        Inverted,
+        "theorem-6.2 on Student t with far outliers",
     ),
-    Mutant(
+    regret_mutant(
         "timid",
         "arms are removed at eight times the threshold only",
-        lambda algorithm: Timid(**algorithm.parameters),
-        "regret",
+        Timid,
+        "theorem-6.2 on Student t with far outliers",
     ),
 )
 

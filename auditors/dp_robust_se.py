@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from verifiable_dp.algorithms import papers
@@ -35,10 +36,10 @@ _DERIVED = (
 )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Lemma 4 and Theorem 4 on two-point rewards in [0, 1]; Theorems 5 and 10 on their hard instances."""
     two = with_parameters(algorithm, n_arms=2, beta=BETA)
-    checks = elimination.survival_and_pulls(
+    yield from elimination.survival_and_pulls(
         two,
         "lemma-4",
         lambda gaps: family.pulls_bound(gaps, two),
@@ -59,12 +60,14 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         seed=seed,
         workers=workers,
     )
-    worst = family.minimax_regret(algorithm, "theorem-4-minimax", budget=budget, seed=seed, workers=workers)
+    yield check
+    yield family.minimax_regret(algorithm, "theorem-4-minimax", budget=budget, seed=seed, workers=workers)
     play = family.player(algorithm, family.LONG, TRIALS[budget], seed)
     about = {"epsilon": algorithm.epsilon, "v": algorithm.v}
-    lower = [family.central_lower_bound(play, number, n_arms=k, **about) for number, k in ((5, 3), (10, 2))]
-    found = [*checks, check, worst, *lower]
-    return found if budget == "mutant" else [*found, *tables(algorithm, budget, seed, workers)]
+    for number, k in ((5, 3), (10, 2)):
+        yield family.central_lower_bound(play, number, n_arms=k, **about)
+    if budget != "mutant":
+        yield from tables(algorithm, budget, seed, workers)
 
 
 SHORT = 100_000  # horizon of the table of lower bounds, which index policies can play

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,16 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se import epoch_length, threshold
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors import dp_se
-from verifiable_dp.auditors._shared import mean_regret, original, settings, with_parameters
+from verifiable_dp.auditors._shared import (
+    mean_regret,
+    original,
+    regret_mutant,
+    settings,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import s1
 from verifiable_dp.evidence.check import Check
@@ -42,11 +49,11 @@ def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, first_guess: 
     return trivial if total >= trivial * (1 - 1e-12) else total
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """The bound on C1 to C4, and growth like log^2 T. With budget ``mutant``: C2 alone."""
     epsilon, first_guess = original(algorithm).epsilon, original(algorithm).first_guess
-    checks = [
-        mean_regret(
+    for environment in settings(algorithm.n_arms, budget):
+        yield mean_regret(
             algorithm,
             environment,
             lambda gaps, t: regret_bound(gaps, t, epsilon, first_guess),
@@ -55,11 +62,9 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
             seed=seed,
             workers=workers,
         )[0]
-        for environment in settings(algorithm.n_arms, budget)
-    ]
     if budget != "mutant":
-        checks.append(late(algorithm, budget, seed, workers))
-    return checks + dp_se.rate_checks(
+        yield late(algorithm, budget, seed, workers)
+    yield from dp_se.rate_checks(
         algorithm,
         dp_se.RANGES[1:],
         log_power=2.0,
@@ -114,11 +119,11 @@ class Inverted(family.Inverted, DPSEDoubling):
 
 _MUTANTS = (
     *family.privacy_mutants(Unforgetting, MeanScale),
-    Mutant(
+    regret_mutant(
         "inverted",
         "the best arms are removed",
-        lambda algorithm: Inverted(**algorithm.parameters),
-        "regret",
+        Inverted,
+        "theorem-4.3 with restarts on C2",
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from verifiable_dp.auditors._shared import (
     mean_regret,
     original,
     prices,
+    regret_mutant,
     settings,
     with_parameters,
 )
@@ -68,15 +70,15 @@ def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: st
     return float(np.sum(bad * pulls)) + min(gamma, failure) * rule.horizon * float(gaps.max())
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """The derived bound on C1 to C4, and the error of the trees; with budget ``mutant`` on C2 alone."""
     rule = original(algorithm)
 
     def bound(gaps: FloatArray, horizon: float) -> float:
         return regret_bound(gaps, horizon, epsilon=rule.epsilon, budget=rule.budget, gamma=rule.gamma)
 
-    checks = [
-        mean_regret(
+    for environment in settings(rule.n_arms, budget):
+        yield mean_regret(
             algorithm,
             environment,
             bound,
@@ -86,27 +88,22 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
             workers=workers,
             runs=2 * RUNS[budget],
         )[0]
-        for environment in settings(rule.n_arms, budget)
-    ]
-    checks.append(rate(algorithm, budget, seed))
+    yield rate(algorithm, budget, seed)
     if budget != "mutant":
-        checks.append(late(algorithm, bound, budget, seed, workers))
-        checks.append(price(algorithm, budget, seed, workers))
+        yield late(algorithm, bound, budget, seed, workers)
+        yield price(algorithm, budget, seed, workers)
     short = with_parameters(algorithm, horizon=SHORT)
     error = family.largest_tree_error(short, TRIALS[budget], seed)
     width = DPUCB(rule.n_arms, rule.epsilon, SHORT, rule.budget, rule.gamma).width
-    checks.append(
-        evidence.probability(
-            "width of the index",
-            error > width,
-            probability=rule.gamma,
-            claim="width",
-            horizon=SHORT,
-            width=width,
-            epsilon=rule.epsilon,
-        )
+    yield evidence.probability(
+        "width of the index",
+        error > width,
+        probability=rule.gamma,
+        claim="width",
+        horizon=SHORT,
+        width=width,
+        epsilon=rule.epsilon,
     )
-    return checks
 
 
 def rate(algorithm: Any, budget: str, seed: int) -> Check:
@@ -217,23 +214,23 @@ _MUTANTS = (
         "an arm gets the same noise in every node, so that differences of nodes are exact",
         lambda algorithm: AlteredNoise(algorithm, reslot=family.same_node),
     ),
-    Mutant(
+    regret_mutant(
         "bare index",
         "the index has no width for the noise, so that an unlucky draw loses the best arm",
-        lambda algorithm: Bare(**algorithm.parameters),
-        "regret",
+        Bare,
+        "regret on C2",
     ),
-    Mutant(
+    regret_mutant(
         "pessimist",
         "the width of the noise is subtracted",
-        lambda algorithm: Pessimist(**algorithm.parameters),
-        "regret",
+        Pessimist,
+        "regret on C2",
     ),
-    Mutant(
+    regret_mutant(
         "wide index",
         "the width is too large by a factor log T",
-        lambda algorithm: Wide(**algorithm.parameters),
-        "regret",
+        Wide,
+        "regret on C2",
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,10 @@ def pulls_by_gap(algorithm: Any, runs: int, seed: int) -> list[tuple[float, np.n
     return points
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Bounds on pulls and regret as for the central algorithm, and how pulls grow with 1/gap."""
     two = with_parameters(algorithm, n_arms=2, beta=BETA)
-    checks = elimination.survival_and_pulls(
+    yield from elimination.survival_and_pulls(
         two,
         "pulls",
         lambda gaps: family.pulls_bound(gaps, two),
@@ -95,10 +96,13 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         seed=seed,
         workers=workers,
     )
-    worst = family.minimax_regret(algorithm, "theorem-7-minimax", budget=budget, seed=seed, workers=workers)
-    rates = [rate(algorithm, v, runs=RUNS[budget], seed=seed) for v in ORDERS]
-    found = [*checks, check, worst, *rates, *lower_bounds(algorithm, RUNS[budget], seed)]
-    return found if budget == "mutant" else [*found, *tables(algorithm, budget, seed, workers)]
+    yield check
+    yield family.minimax_regret(algorithm, "theorem-7-minimax", budget=budget, seed=seed, workers=workers)
+    for v in ORDERS:
+        yield rate(algorithm, v, runs=RUNS[budget], seed=seed)
+    yield from lower_bounds(algorithm, RUNS[budget], seed)
+    if budget != "mutant":
+        yield from tables(algorithm, budget, seed, workers)
 
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # three arms as actions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,27 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Plan
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import first_round, original, with_parameters
+from verifiable_dp.auditors._shared import (
+    first_round,
+    original,
+    regret_mutant,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Mean regret for several theta, and the good event at beta = .1 and T = 1e5."""
     correct = LinearElimination(**original(algorithm).parameters)
     short = {"horizon": 100_000, "beta": family.BETA}
-    checks = family.mean_regret(
+    yield from family.mean_regret(
         algorithm, correct, "regret", family.THETAS[budget], budget=budget, seed=seed, workers=workers
     )
-    return checks + family.good_event(
+    yield from family.good_event(
         with_parameters(algorithm, **short),
         with_parameters(correct, **short),
         "good-event",
@@ -92,14 +98,14 @@ class Partial(LinearElimination):
 
 
 _MUTANTS = (
-    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted),
-    *(
-        Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
-        for name, fault, kind in (
-            ("sparse", "a phase has a hundredth of its pulls", Sparse),
-            ("turned", "estimates have the wrong sign", Turned),
-            ("partial", "the rewards of the last action of the core set are lost", Partial),
-        )
+    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted, "good-event"),
+    regret_mutant("sparse", "a phase has a hundredth of its pulls", Sparse, "good-event on near ties"),
+    regret_mutant("turned", "estimates have the wrong sign", Turned, "regret on sphere, theta 1"),
+    regret_mutant(
+        "partial",
+        "the rewards of the last action of the core set are lost",
+        Partial,
+        "regret on sphere, theta 1",
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,16 @@ from verifiable_dp.algorithm import Query, play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.linucb import LinUCB, LinUCBState
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import RUNS, TRIALS, Interpreted, original, with_parameters
+from verifiable_dp.auditors._shared import (
+    RUNS,
+    TRIALS,
+    Interpreted,
+    original,
+    regret_mutant,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
@@ -36,15 +44,17 @@ def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, larg
     return rho * math.sqrt(8 * horizon * dimension * log) + beta * horizon * largest
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Theorem 3 for several theta, and the ellipsoid after 1000 rounds at beta = .1.
 
     With budget ``mutant`` Theorem 3 is held against one theta at T = 3000.
     """
     played = with_parameters(algorithm, horizon=SHORT, beta=None) if budget == "mutant" else algorithm
-    checks = [_mean_regret(played, number, budget, seed, workers) for number in range(family.THETAS[budget])]
+    for number in range(family.THETAS[budget]):
+        yield _mean_regret(played, number, budget, seed, workers)
     short = with_parameters(algorithm, horizon=1000, beta=family.BETA)
-    return checks + [_ellipsoid(short, number, TRIALS[budget], seed) for number in (0, 1)]
+    for number in (0, 1):
+        yield _ellipsoid(short, number, TRIALS[budget], seed)
 
 
 def _mean_regret(algorithm: Any, number: int, budget: str, seed: int, workers: int) -> Check:
@@ -165,17 +175,30 @@ class Turned(Interpreted, LinUCB):
         return super().decide(state, query, -released)
 
 
-_MUTANTS = tuple(
-    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
-    for name, fault, kind in (
-        ("greedy", "the index has no bonus, and the ellipsoid is a point", Greedy),
-        ("overconfident", "the radius is a tenth of what the noise needs", Overconfident),
-        ("inverted", "the action of the smallest index is played", Inverted),
-        ("deaf", "only the first reward is booked", Deaf),
-        ("misplaced", "each reward is booked to the next action", Misplaced),
-        ("doubled", "each reward is booked twice, its action once", Doubled),
-        ("turned", "rewards are booked with the wrong sign", Turned),
-    )
+_MUTANTS = (
+    regret_mutant(
+        "greedy",
+        "the index has no bonus, and the ellipsoid is a point",
+        Greedy,
+        "theorem-2 on sphere, theta 1",
+    ),
+    regret_mutant(
+        "overconfident",
+        "the radius is a tenth of what the noise needs",
+        Overconfident,
+        "theorem-2 on sphere, theta 1",
+    ),
+    regret_mutant(
+        "inverted", "the action of the smallest index is played", Inverted, "theorem-3 on sphere, theta 1"
+    ),
+    regret_mutant("deaf", "only the first reward is booked", Deaf, "theorem-2 on sphere, theta 1"),
+    regret_mutant(
+        "misplaced", "each reward is booked to the next action", Misplaced, "theorem-2 on sphere, theta 1"
+    ),
+    regret_mutant(
+        "doubled", "each reward is booked twice, its action once", Doubled, "theorem-2 on sphere, theta 1"
+    ),
+    regret_mutant("turned", "rewards are booked with the wrong sign", Turned, "theorem-3 on sphere, theta 1"),
 )
 
 CLAIMS = (

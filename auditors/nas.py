@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,24 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._stopping import StoppingState
 from verifiable_dp.algorithms.nas import NAS
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import Interpreted
+from verifiable_dp.auditors._shared import (
+    Interpreted,
+    regret_mutant,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
 
 MEANS = (0.5, -0.5)
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Correctness at means R/2 and -R/2; the same at every budget but for the number of runs."""
-    checks = []
     for share in MEANS:
         mean = share * float(algorithm.bounds[1])
         done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
-        checks.append(family.correct(done, algorithm, mean, "correctness"))
-    return checks
+        yield family.correct(done, algorithm, mean, "correctness")
 
 
 class NoAccuracy(NAS):
@@ -78,16 +80,22 @@ class Rescaled(Interpreted, NAS):
         return np.column_stack([time, (mean + self.radius) / (2 * self.radius)])
 
 
-_MUTANTS = tuple(
-    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
-    for name, fault, kind in (
-        ("no accuracy", "it halts at h_t, without the factor 1 + 1/alpha", NoAccuracy),
-        ("narrow", "it halts at a twentieth of the threshold", Narrow),
-        ("unsigned", "|mean| is released", Unsigned),
-        ("halved", "the sum is divided by twice the number of samples", Late),
-        ("total", "the sum is released instead of the mean", Total),
-        ("rescaled", "the mean is released on the scale of [0, 1]", Rescaled),
-    )
+_MUTANTS = (
+    regret_mutant(
+        "no accuracy",
+        "it halts at h_t, without the factor 1 + 1/alpha",
+        NoAccuracy,
+        "correctness at mean 0.5",
+    ),
+    regret_mutant("narrow", "it halts at a twentieth of the threshold", Narrow, "correctness at mean 0.5"),
+    regret_mutant("unsigned", "|mean| is released", Unsigned, "correctness at mean -0.5"),
+    regret_mutant(
+        "halved", "the sum is divided by twice the number of samples", Late, "correctness at mean 0.5"
+    ),
+    regret_mutant("total", "the sum is released instead of the mean", Total, "correctness at mean 0.5"),
+    regret_mutant(
+        "rescaled", "the mean is released on the scale of [0, 1]", Rescaled, "correctness at mean 0.5"
+    ),
 )
 
 CLAIMS = (

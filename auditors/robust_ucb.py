@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +12,15 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditors._shared import TRIALS, first_round, mean_regret, original, with_parameters
+from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditors._shared import (
+    TRIALS,
+    first_round,
+    mean_regret,
+    original,
+    regret_mutant,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Drawn, Pareto
 from verifiable_dp.evidence import regret as evidence
@@ -61,14 +69,14 @@ def _lemma(algorithm: Any, budget: str, seed: int) -> Check:
     )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """The mean of truncated rewards, and regret on two arms; on five arms too but for a mutant."""
     rule = original(algorithm)
 
     def bound(gaps: FloatArray, horizon: float) -> float:
         return regret_bound(gaps, horizon, v=rule.v, u=rule.u)
 
-    checks = [_lemma(algorithm, budget, seed)]
+    yield _lemma(algorithm, budget, seed)
     for name, shares in SHARES.items():
         if budget == "mutant" and len(shares) > 2:
             continue
@@ -83,8 +91,7 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
             workers=workers,
             runs=100 if budget == "mutant" else None,
         )
-        checks.append(check)
-    return checks
+        yield check
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -171,16 +178,25 @@ class Inverted(RobustUCB):
         return super().kernel(_Misread(environment, sign=-1.0), seed, run, times)
 
 
-_MUTANTS = tuple(
-    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
-    for name, fault, kind in (
-        ("greedy", "the index has no bonus, so that a bad start is never made good", Greedy),
-        ("pessimist", "the bonus is subtracted", Pessimist),
-        ("wide", "the bonus is ten times as large", Wide),
-        ("over-truncated", "thresholds are a hundredth, so that every reward is dropped", Overtruncated),
-        ("misplaced", "each reward is booked to the arm before", Misplaced),
-        ("inverted", "rewards are taken for costs", Inverted),
-    )
+_MUTANTS = (
+    regret_mutant(
+        "greedy",
+        "the index has no bonus, so that a bad start is never made good",
+        Greedy,
+        "truncated-mean of 200 rewards",
+    ),
+    regret_mutant("pessimist", "the bonus is subtracted", Pessimist, "truncated-mean of 200 rewards"),
+    regret_mutant("wide", "the bonus is ten times as large", Wide, "regret on two Pareto arms"),
+    regret_mutant(
+        "over-truncated",
+        "thresholds are a hundredth, so that every reward is dropped",
+        Overtruncated,
+        "truncated-mean of 200 rewards",
+    ),
+    regret_mutant(
+        "misplaced", "each reward is booked to the arm before", Misplaced, "regret on two Pareto arms"
+    ),
+    regret_mutant("inverted", "rewards are taken for costs", Inverted, "regret on two Pareto arms"),
 )
 
 CLAIMS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from verifiable_dp._validate import BoolArray, FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.se import SE, SEState, radius
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._shared import (
     TRIALS,
     Interpreted,
     first_round,
     mean_regret,
+    regret_mutant,
     settings,
     with_parameters,
 )
@@ -95,11 +97,11 @@ def least_sweeps(algorithm: Any, budget: str, seed: int) -> Check:
     )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Pulls and survival at beta = .1, mean regret at beta = 1/T; with budget ``mutant`` at T = 2e4 on C2."""
     if budget == "mutant":
         algorithm = with_parameters(algorithm, horizon=20_000, beta=None)
-    checks = family.survival_and_pulls(
+    yield from family.survival_and_pulls(
         with_parameters(algorithm, n_arms=3, horizon=5000, beta=BETA),
         "elimination",
         lambda gaps: pulls_bound(gaps, 3, BETA),
@@ -109,7 +111,7 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
         seed=seed,
         source="successive elimination, derived",
     )
-    checks.append(least_sweeps(algorithm, budget, seed))
+    yield least_sweeps(algorithm, budget, seed)
     for environment in settings(algorithm.n_arms, budget):
         check, _ = mean_regret(
             algorithm,
@@ -120,8 +122,7 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
             seed=seed,
             workers=workers,
         )
-        checks.append(check)
-    return checks
+        yield check
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -195,17 +196,35 @@ class OffByOne(_Changed):
         return np.roll(super().removed(state, released), 1, axis=1) & state.active
 
 
-_MUTANTS = tuple(
-    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
-    for name, fault, kind in (
-        ("hasty", "arms leave at an eighth of the radius", Hasty),
-        ("half threshold", "arms leave at one radius, half the threshold", HalfThreshold),
-        ("greedy", "arms leave as soon as they are behind", Greedy),
-        ("timid", "arms leave at six times the radius only", Timid),
-        ("inverted", "the best arms are removed", Inverted),
-        ("forgetting", "only the last sweep counts, so that no arm ever leaves", Forgetting),
-        ("off by one", "the arm after the one that should go is removed", OffByOne),
-    )
+_MUTANTS = (
+    regret_mutant(
+        "hasty", "arms leave at an eighth of the radius", Hasty, "elimination survival on near ties"
+    ),
+    regret_mutant(
+        "half threshold",
+        "arms leave at one radius, half the threshold",
+        HalfThreshold,
+        "least-sweeps on a small gap",
+    ),
+    regret_mutant(
+        "greedy", "arms leave as soon as they are behind", Greedy, "elimination survival on near ties"
+    ),
+    regret_mutant(
+        "timid", "arms leave at six times the radius only", Timid, "elimination pulls on large gaps"
+    ),
+    regret_mutant("inverted", "the best arms are removed", Inverted, "elimination pulls on large gaps"),
+    regret_mutant(
+        "forgetting",
+        "only the last sweep counts, so that no arm ever leaves",
+        Forgetting,
+        "elimination pulls on large gaps",
+    ),
+    regret_mutant(
+        "off by one",
+        "the arm after the one that should go is removed",
+        OffByOne,
+        "elimination pulls on large gaps",
+    ),
 )
 
 CLAIMS = (

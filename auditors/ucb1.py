@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,17 @@ from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import IndexState
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import RUNS, TRIALS, Interpreted, mean_regret, settings, with_parameters
+from verifiable_dp.auditors._shared import (
+    RUNS,
+    TRIALS,
+    Interpreted,
+    mean_regret,
+    regret_mutant,
+    settings,
+    with_parameters,
+)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import TwoPoint, bernoulli
 from verifiable_dp.evidence import regret as evidence
@@ -65,7 +74,7 @@ def growth(algorithm: Any, budget: str, seed: int) -> Check:
     )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
+def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
     """Theorem 1 on C1 to C4, and on two arms; the leading constant of log T.
 
     With budget ``mutant``: Theorem 1 on two arms alone, T = 5000, and the constant if there is a compiled
@@ -75,13 +84,12 @@ def regret(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
     played: list[tuple[Any, TwoPoint, int]] = [(small, BEST_LAST, 2 * TRIALS[budget])]
     if budget != "mutant":
         played += [(algorithm, where, RUNS[budget]) for where in settings(algorithm.n_arms, budget)]
-    checks = [
-        mean_regret(
+    for rule, where, runs in played:
+        yield mean_regret(
             rule, where, regret_bound, claim="theorem-1", budget=budget, seed=seed, workers=workers, runs=runs
         )[0]
-        for rule, where, runs in played
-    ]
-    return [*checks, growth(algorithm, budget, seed)] if hasattr(algorithm, "kernel") else checks
+    if hasattr(algorithm, "kernel"):
+        yield growth(algorithm, budget, seed)
 
 
 class DoubledBonus(UCB1):
@@ -148,17 +156,38 @@ class Forgetful(Interpreted, UCB1):
         return replace(state, estimate=last)
 
 
-_MUTANTS = tuple(
-    Mutant(name, fault, lambda algorithm, kind=kind: kind(**algorithm.parameters), "regret")  # type: ignore[misc]
-    for name, fault, kind in (
-        ("greedy", "the index has no bonus, so that a bad start is never made good", Greedy),
-        ("doubled bonus", "the bonus is 2 sqrt(2 log t/n)", DoubledBonus),
-        ("curious", "the bonus is sqrt(2 t/n), so that arms are played alike", Curious),
-        ("inverted", "the arm of the smallest index is played", Inverted),
-        ("deaf", "only the first reward of each arm is booked", Deaf),
-        ("misplaced", "each reward is booked to the next arm", Misplaced),
-        ("forgetful", "the last reward of an arm is taken for its mean", Forgetful),
-    )
+_MUTANTS = (
+    regret_mutant(
+        "greedy",
+        "the index has no bonus, so that a bad start is never made good",
+        Greedy,
+        "theorem-1 on best arm last",
+    ),
+    regret_mutant(
+        "doubled bonus",
+        "the bonus is 2 sqrt(2 log t/n)",
+        DoubledBonus,
+        "leading-constant on one good arm of five",
+    ),
+    regret_mutant(
+        "curious",
+        "the bonus is sqrt(2 t/n), so that arms are played alike",
+        Curious,
+        "theorem-1 on best arm last",
+    ),
+    regret_mutant(
+        "inverted", "the arm of the smallest index is played", Inverted, "theorem-1 on best arm last"
+    ),
+    regret_mutant("deaf", "only the first reward of each arm is booked", Deaf, "theorem-1 on best arm last"),
+    regret_mutant(
+        "misplaced", "each reward is booked to the next arm", Misplaced, "theorem-1 on best arm last"
+    ),
+    regret_mutant(
+        "forgetful",
+        "the last reward of an arm is taken for its mean",
+        Forgetful,
+        "theorem-1 on best arm last",
+    ),
 )
 
 CLAIMS = (

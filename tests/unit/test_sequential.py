@@ -25,8 +25,10 @@ from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.sequential import Candidate, alternatives, bet_for
 from verifiable_dp.reporting.verify import verify
 
-CLAIMS = [(0.01, 0.0), (0.1, 0.0), (1.0, 0.0), (5.0, 0.0), (20.0, 0.0), (0.5, 0.1), (1.0, 1e-6), (5.0, 0.3)]
-EDGES = np.array([1e-12, 1e-6, 0.01, 0.3, 0.7, 0.99, 1 - 1e-12])
+CLAIMS = [(epsilon, 0.0) for epsilon in (1e-9, 0.01, 0.1, 1.0, 5.0, 20.0, 30.0)]
+CLAIMS += [(0.5, 0.1), (1.0, 1e-6), (5.0, 0.3), (0.01, 0.9)]
+NEAR_ONE = 1 - np.array([1e-7, 3e-8, 1e-12, 1e-15, 2**-53])
+EDGES = np.array([1e-17, 1e-12, 1e-6, 0.01, 0.3, 0.6668, 0.7, 0.95, 0.9723, 0.99, *NEAR_ONE])
 
 
 def divergence(p, q, p0, q0):
@@ -64,6 +66,35 @@ def test_payoffs_are_those_of_the_stakes(epsilon, delta):
         for found, value in zip(payoffs, exact, strict=True):
             # A payoff near 0 is a difference of numbers near 1.
             assert math.isclose(math.exp(found), float(value), rel_tol=1e-9, abs_tol=1e-15)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_payoffs_are_finite_at_any_probabilities(epsilon, delta):
+    """A stake or a coin beyond its bound pays 0 or less: 20 000 alternatives at the edges."""
+    rng = np.random.default_rng(7)
+    tiny = 10 ** rng.uniform(-17, 0, (2, 20_000))
+    p, q = np.where(rng.random(tiny.shape) < 0.5, tiny, np.minimum(1 - tiny, 1 - 2**-53))
+    q = np.minimum(q * math.exp(-epsilon), p)
+    broken = p > math.exp(epsilon) * q + delta
+    assert broken.sum() > 2000
+    bet = bet_for(p[broken], q[broken], epsilon, delta)
+    assert np.isfinite(bet.log_payoffs()).all()
+    assert (bet.hit >= 0).all()
+    assert np.isfinite([sequential.growth_rate(1.0, x, epsilon, delta) for x in EDGES]).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1e-9])
+def test_the_projection_is_a_number_where_its_square_rounds_below_zero(epsilon):
+    """p and q within 1e-7 of 1: the discriminant is about the square of their distances."""
+    p, q = 1 - np.geomspace(1e-15, 1e-9, 100)[:, None], 1 - np.geomspace(1e-15, 1e-7, 101)
+    middle = 1 + p + math.exp(epsilon) * (1 + q)
+    assert (middle**2 - 8 * math.exp(epsilon) * (p + q) < 0).any()
+    q0 = sequential.projection(p, q, epsilon, 0.0)
+    assert (abs(q0 - 1) < 1e-6).all()
+    candidate = Candidate(1.0, (1.0, 1 - 3e-8), 10**8, ((10**6,) * 4,))
+    found = candidate.log_e([epsilon], 0.0)
+    assert np.isfinite(found).all()
+    assert (found <= 1e-9).all()
 
 
 def test_who_keeps_the_claim_does_not_bet():
@@ -334,7 +365,10 @@ def test_the_judge_needs_the_counts_only(statistics):
     for share in (2, 100):
         shared = judged("sequential", {**statistics, "tests": share})
         assert shared["p_value"] == pytest.approx(share * result["p_value"])
-        assert shared["epsilon_lower"] <= result["epsilon_lower"]
+        rounds = [[Candidate.of(c) for c in row["candidates"]] for row in statistics["rounds"]]
+        level = (1 - statistics["confidence"]) / share
+        assert shared["epsilon_lower"] == sequential.lower_limits(rounds, 0.0, level)[-1]
+        assert 0 < shared["epsilon_lower"] < result["epsilon_lower"]
     assert (
         judged("sequential", {**statistics, "alpha": result["p_value"] * 0.999})["verdict"] == "not_refuted"
     )

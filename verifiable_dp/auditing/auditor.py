@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,12 +30,15 @@ class Mutant:
         Turns the correct algorithm into the broken one; parameters stay.
     breaks
         ``privacy`` or ``regret``.
+    caught_by
+        Name of the regret check that contradicts it, with budget ``mutant``; empty if it is not stated.
     """
 
     name: str
     fault: str
     make: Callable[[Any], Algorithm]
     breaks: str = "privacy"
+    caught_by: str = ""
 
     def __post_init__(self) -> None:
         choice("breaks", self.breaks, ("privacy", "regret"))
@@ -158,7 +161,7 @@ class Prefix(Wrapped):
         return replace(query, rounds=np.minimum(query.rounds, left), complete=query.complete & fits)
 
 
-RegretChecks = Callable[[Any, str, int, int], Sequence[Check]]
+RegretChecks = Callable[[Any, str, int, int], Iterable[Check]]
 ExactChecks = Callable[[Any, PrivacyClaim], Sequence[Check]]
 
 
@@ -207,7 +210,8 @@ class Auditor:
     regret
         `regret(algorithm, budget, seed, workers)` runs the checks of the claims: at the given budget
         (``quick``, ``standard`` or ``thorough``) on the algorithm given, which may be a mutant made from
-        the same parameters. Checks are named after their claim, such as ``lemma-4.2 on C1``.
+        the same parameters. Checks are named after their claim, such as ``lemma-4.2 on C1``. Best a
+        generator, so that whoever needs one check does not wait for those after it.
     reference_epsilon
         For a baseline, the epsilon that the audit holds it against.
     experiment

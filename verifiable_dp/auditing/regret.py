@@ -52,14 +52,17 @@ def regret_only(
     auditor = registry.find(algorithm)
     if auditor is None:
         raise InputError(f"target: {getattr(algorithm, 'name', algorithm)} has no auditor with regret checks")
-    measure = functools.partial(auditor.regret, algorithm, str(budget), seed, workers)
-    checks = checkpoint.kept("regret", measure)
+
+    def measured(played: Algorithm, size: str) -> list[Check]:
+        return list(auditor.regret(played, size, seed, workers))
+
+    checks = checkpoint.kept("regret", functools.partial(measured, algorithm, str(budget)))
     entries: list[dict[str, Any]] = []
     for mutant in auditor.mutants if mutants else ():
         if mutant.breaks != "regret":
             continue
         progress(f"mutant: {mutant.name}")
-        measure = functools.partial(auditor.regret, mutant.make(algorithm), "mutant", seed, workers)
+        measure = functools.partial(measured, mutant.make(algorithm), "mutant")
         found = checkpoint.kept("regret of a mutant", measure, mutant.name)
         wrong = [c for c in found if c.verdict == "contradicted"]
         entries.append(

@@ -109,7 +109,8 @@ def projection(p: Any, q: Any, epsilon: Any, delta: float) -> FloatArray:
     p, q, growth = np.broadcast_arrays(p, q, np.exp(epsilon))
     if delta == 0:  # the derivative is quadratic; its smaller root
         middle = 1 + p + growth * (1 + q)
-        return np.asarray(2 * (p + q) / (middle + np.sqrt(middle**2 - 8 * growth * (p + q))))
+        square = np.maximum(middle**2 - 8 * growth * (p + q), 0.0)  # where p and q are near 1 it rounds below
+        return np.asarray(2 * (p + q) / (middle + np.sqrt(square)))
     # The derivative is monotone between the point below and the point beside (p, q).
     low, high = np.log(q), np.log(np.maximum((p - delta) / growth, q))
     for _ in range(45):
@@ -137,9 +138,9 @@ def bet_for(p: FloatArray, q: FloatArray, epsilon: Any, delta: float) -> Bet:
     safe_q = np.where(broken, q, 0.25 * (safe_p - delta) / growth)
     q0 = projection(safe_p, safe_q, epsilon, delta)
     fall = np.maximum(q0 - safe_q, 0.0)
-    coin = np.where(broken, -fall / (1 - q0), 0.0)
-    stake = np.where(broken, fall / (q0 * (1 - q0)) / growth, 0.0)
     # Whatever the rounding of q0, no payoff may be negative, and none may end the game.
+    coin = np.where(broken, np.maximum(-fall / (1 - q0), _KEPT - 1), 0.0)
+    stake = np.where(broken, fall / (q0 * (1 - q0)) / growth, 0.0)
     most = (1 - _KEPT) * (1 - coin) / growth
     if delta > 0:
         most = np.minimum(most, (1 - _KEPT) * (1 + coin) / delta)
@@ -308,7 +309,7 @@ def lower_limits(rounds: Sequence[Sequence[Candidate]], delta: float, level: flo
             chunk, place = divmod(steps, _CHUNK)
             if chunk not in known:
                 known[chunk] = log_wealth(rounds, ladder[chunk * _CHUNK : (chunk + 1) * _CHUNK], delta)
-            if known[chunk][look, place] < -math.log(level):
+            if not known[chunk][look, place] >= -math.log(level):  # nor does what is not a number climb
                 break
             steps += 1
         limits.append(ladder[steps - 1] if steps else 0.0)

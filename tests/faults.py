@@ -1,0 +1,1168 @@
+"""Seeded faults: edits of the source that the fast suite has to notice, and the program that tries them.
+
+    .venv/bin/python -m tests.faults              # all of them; writes tests/faults.md (`make faults`)
+    .venv/bin/python -m tests.faults NAME ...     # some, and only prints what came of them
+
+Each fault is applied to a copy of the tree, in which the tests named by it run with `-x`. They belong to the
+fast suite, so that what they catch it catches. All of them run on the copy without a fault first: a test that
+fails there would seem to catch everything.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "tests" / "faults.md"
+LEAST = 0.9  # share of the faults that the fast suite has to catch
+_COPIED = ("algorithms", "auditors", "ci", "docs", "reports", "tests", "verifiable_dp", "pyproject.toml")
+_HUNG = 1800.0  # seconds after which a fault counts as one that makes its tests hang
+_FAILED, _AT_COLLECTION = 1, 2  # exit statuses of pytest
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One edit of the source.
+
+    Attributes
+    ----------
+    name
+        Unique.
+    file
+        Which file is edited, from the root of the repository.
+    before, after
+        The text that is replaced, which must stand in the file exactly once, and what replaces it.
+    breaks
+        What is wrong then.
+    tests
+        Files or node ids of the fast suite that must notice.
+    """
+
+    name: str
+    file: str
+    before: str
+    after: str
+    breaks: str
+    tests: tuple[str, ...]
+
+    def edited(self, text: str) -> str:
+        """The file's text with the fault.
+
+        Raises
+        ------
+        ValueError
+            If `before` does not stand in it exactly once.
+        """
+        found = text.count(self.before)
+        if found != 1:
+            raise ValueError(f"fault {self.name}: its text stands {found} times in {self.file}, not once")
+        return text.replace(self.before, self.after)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a fault: the test that caught it, empty if it survived, and after how many seconds."""
+
+    fault: Fault
+    caught_by: str
+    seconds: float
+
+
+# ---------------------------------------------------------------- the faults
+
+EVIDENCE = "verifiable_dp/evidence"
+AUDITING = "verifiable_dp/auditing"
+REPORTING = "verifiable_dp/reporting"
+
+FAULTS = (
+    # alignment and replay
+    Fault(
+        "alignment tolerance",
+        f"{EVIDENCE}/alignment.py",
+        "TOLERANCE = 1e-9",
+        "TOLERANCE = 1e-3",
+        "a loss of 1.0005 epsilon counts as within the claim",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "actions may differ",
+        f"{EVIDENCE}/alignment.py",
+        "(~same, ",
+        "(same & False, ",
+        "other actions after the same releases go unnoticed",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "what is published may differ",
+        f"{EVIDENCE}/alignment.py",
+        "(~published, ",
+        "(published & False, ",
+        "other published values after the same releases go unnoticed",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "draws of another run",
+        f"{EVIDENCE}/alignment.py",
+        "(_undrawn(there.released, tape), SHARED)",
+        "(np.zeros(runs, bool), SHARED)",
+        "runs that publish with the draws of another run go unnoticed",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "alignment on one input",
+        f"{EVIDENCE}/alignment.py",
+        "return Table(left), Table(right)",
+        "return Table(left), Table(left)",
+        "the replay is on the recorded input: no pair differs",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "one direction only",
+        f"{EVIDENCE}/alignment.py",
+        "for turned in (False, True):",
+        "for turned in (False,):",
+        "a pair is replayed in one direction only",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "a cost above epsilon clears",
+        f"{EVIDENCE}/alignment.py",
+        '"inconclusive" if cost > limit',
+        '"not_refuted" if cost > limit',
+        "hidden noise that costs more than epsilon is no longer a lead",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "costs of a group",
+        f"{EVIDENCE}/alignment.py",
+        "np.sum([part.cost for part in parts]",
+        "np.max([part.cost for part in parts]",
+        "the events of a group pay once, not each",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "scale follows the data",
+        "verifiable_dp/noise.py",
+        '[~same], "the scale of the noise depends on the data")\n            self._charge(',
+        '[:0], "the scale of the noise depends on the data")\n            self._charge(',
+        "a noise scale that depends on the data goes unnoticed",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "one draw for two releases",
+        "verifiable_dp/noise.py",
+        "if abs(first - moved[i]) > self._TOLERANCE:",
+        "if abs(first - moved[i]) > np.inf:",
+        "noise that is used for two releases goes unnoticed",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "exact values may differ",
+        "verifiable_dp/noise.py",
+        "self._leave(run[exact], ",
+        "self._leave(run[exact][:0], ",
+        "an exact value that differs is no divergence",
+        ("tests/unit/test_noise.py",),
+    ),
+    Fault(
+        "half the cost",
+        "verifiable_dp/noise.py",
+        "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)",
+        "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale / 2)",
+        "a release costs half of what it does",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "releases that are missing",
+        "verifiable_dp/noise.py",
+        "short = np.flatnonzero(counted < recorded)",
+        "short = np.flatnonzero(counted < 0)",
+        "fewer releases on the neighbour go unnoticed",
+        ("tests/unit/test_alignment.py",),
+    ),
+    Fault(
+        "shown outcomes may differ",
+        "verifiable_dp/noise.py",
+        'differs = then != outputs["output"][where][found]',
+        "differs = then != then",
+        "a declared shift that gives another output goes unnoticed",
+        ("tests/unit/test_mechanisms.py", "tests/unit/test_noise.py"),
+    ),
+    # noise and its seeds
+    Fault(
+        "seeds shared by all uses",
+        "verifiable_dp/noise.py",
+        "np.random.SeedSequence(seed, spawn_key=path)",
+        "np.random.SeedSequence(seed)",
+        "both worlds and all stages draw the same noise",
+        ("tests/unit/test_noise.py",),
+    ),
+    Fault(
+        "mutants keep their noise",
+        "verifiable_dp/noise.py",
+        "return self.inner.laplace(value, scale * self.factor, run",
+        "return self.inner.laplace(value, scale, run",
+        "noise that should be divided is not: power and mutants are those of the target",
+        ("tests/unit/test_noise.py",),
+    ),
+    Fault(
+        "draws are not joined",
+        "verifiable_dp/noise.py",
+        "return slot if self.reslot is None else self.reslot(slot)",
+        "return slot",
+        "mutants that share a draw between arms are the target itself",
+        ("tests/unit/test_noise.py",),
+    ),
+    Fault(
+        "every shard is the first",
+        f"{EVIDENCE}/blackbox.py",
+        "np.arange(i, min(i + size, count), dtype=np.int64)",
+        "np.arange(0, min(size, count - i), dtype=np.int64)",
+        "shards repeat one another's runs: counts are those of fewer runs",
+        ("tests/unit/test_engine.py",),
+    ),
+    Fault(
+        "tested on the runs that chose",
+        f"{EVIDENCE}/blackbox.py",
+        "    stage: int = TEST,\n",
+        "    stage: int = SELECT,\n",
+        "the event is tested on the runs that it was chosen on",
+        ("tests/unit/test_engine.py",),
+    ),
+    Fault(
+        "both worlds draw alike",
+        f"{AUDITING}/targets.py",
+        "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
+        "actions = self.actions(pair.worlds()[world], (stage, number), runs)",
+        "a user's bandit has the same generators on both inputs",
+        ("tests/unit/test_targets.py",),
+    ),
+    Fault(
+        "a bandit's inputs do not differ",
+        f"{AUDITING}/targets.py",
+        "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
+        "actions = self.actions(pair.worlds()[0], (stage, number, world), runs)",
+        "a user's bandit is played on one input only",
+        ("tests/unit/test_targets.py",),
+    ),
+    Fault(
+        "every run has the first generator",
+        f"{AUDITING}/targets.py",
+        "rng = generator(key, run, self.factor)",
+        "rng = generator(key, 0, self.factor)",
+        "all runs of a user's bandit are the same one",
+        ("tests/unit/test_targets.py",),
+    ),
+    # mechanisms
+    Fault(
+        "scale of Laplace noise",
+        "verifiable_dp/mechanisms/laplace.py",
+        "return self.sensitivity / self.epsilon",
+        "return 0.9 * self.sensitivity / self.epsilon",
+        "a tenth too little noise",
+        ("tests/unit/test_mechanisms.py",),
+    ),
+    Fault(
+        "levels of the tree",
+        "verifiable_dp/mechanisms/tree.py",
+        "return self.leaves.bit_length()",
+        "return max(1, self.leaves.bit_length() - 1)",
+        "a level too few: the first item is in one node more than is paid for",
+        ("tests/unit/test_mechanisms.py",),
+    ),
+    Fault(
+        "range of growing items",
+        "verifiable_dp/mechanisms/tree.py",
+        "return np.asarray(2 * self.limit(number) * self.divisor / self.epsilon)",
+        "return np.asarray(self.limit(number) * self.divisor / self.epsilon)",
+        "noise for [0, B] where an item lies in [-B, B]",
+        (
+            "tests/unit/test_mechanisms.py",
+            "tests/unit/test_robust_ucb.py",
+            "tests/unit/test_dp_robust_ucb.py",
+        ),
+    ),
+    Fault(
+        "cost of AboveThreshold",
+        "verifiable_dp/mechanisms/above_threshold.py",
+        "+ 2 * self.sensitivity / self.query_scale",
+        "+ self.sensitivity / self.query_scale",
+        "a positive answer is charged once, not twice",
+        ("tests/unit/test_mechanisms.py",),
+    ),
+    Fault(
+        "shift of AboveThreshold",
+        "verifiable_dp/mechanisms/above_threshold.py",
+        'self.sensitivity + shown["gap"] - gap',
+        'shown["gap"] - gap',
+        "the declared alignment does not follow the threshold",
+        ("tests/unit/test_mechanisms.py",),
+    ),
+    Fault(
+        "domain of amplification",
+        "verifiable_dp/mechanisms/shuffle.py",
+        "return math.log(n / (16 * math.log(2 / delta)))",
+        "return math.log(n / (8 * math.log(2 / delta)))",
+        "amplification by shuffling is claimed beyond its domain",
+        ("tests/unit/test_shuffle.py",),
+    ),
+    Fault(
+        "half the clones",
+        "verifiable_dp/mechanisms/shuffle.py",
+        "inside = 2 * lean * sides * _excess(c + 1, tau)",
+        "inside = lean * sides * _excess(c + 1, tau)",
+        "the upper bound on delta of shuffled reports is half of it",
+        ("tests/unit/test_shuffle.py",),
+    ),
+    # algorithms
+    Fault(
+        "epochs of DP-SE",
+        "algorithms/dp_se.py",
+        "privacy = 8 * np.log(4 * size * epoch**2 / beta)",
+        "privacy = 4 * np.log(4 * size * epoch**2 / beta)",
+        "epochs are too short where privacy decides",
+        ("tests/unit/test_schedules.py",),
+    ),
+    Fault(
+        "noise of DP-SE is reused",
+        "algorithms/dp_se.py",
+        "slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)",
+        "slot = 0 * state.epoch[:, None] + np.arange(self.n_arms)",
+        "an arm has the same noise in every epoch",
+        ("tests/contract/test_algorithms.py",),
+    ),
+    Fault(
+        "first epoch after a restart",
+        "algorithms/dp_se_doubling.py",
+        "first_epoch=np.where(over, epoch - 1, after.first_epoch)",
+        "first_epoch=np.where(over, epoch, after.first_epoch)",
+        "the second epoch of a phase has the length of its first",
+        ("tests/unit/test_schedules.py",),
+    ),
+    Fault(
+        "a guess holds too long",
+        "algorithms/dp_se_doubling.py",
+        "(self.first_guess << state.phase) // 2, self.horizon)",
+        "(self.first_guess << state.phase), self.horizon)",
+        "a guess is in force until its end, not until half of it",
+        ("tests/unit/test_schedules.py",),
+    ),
+    Fault(
+        "split budget of DP-UCB",
+        "algorithms/dp_ucb.py",
+        'share = self.epsilon / self.n_arms if self.budget == "split" else self.epsilon',
+        "share = self.epsilon",
+        "the budget is not split though the listing splits it",
+        ("tests/unit/test_schedules.py", "tests/unit/test_dp_ucb_kernel.py"),
+    ),
+    Fault(
+        "sensitivity of rewards in [-1, 1]",
+        "algorithms/dp_linear.py",
+        'return Laplace(2.0 if self.variant == "corrected" else 1.0, self.epsilon)',
+        "return Laplace(1.0, self.epsilon)",
+        "the corrected listing has the noise of the printed one",
+        ("tests/unit/test_linear.py",),
+    ),
+    Fault(
+        "noise of truncated rewards",
+        "algorithms/dp_robust_se.py",
+        "(2 * self.limit(state) / self.epsilon)",
+        "(self.limit(state) / self.epsilon)",
+        "noise for [0, B] where a reward lies in [-B, B]",
+        ("tests/unit/test_robust.py",),
+    ),
+    Fault(
+        "noise of local reports",
+        "algorithms/ldp_robust_se.py",
+        "(2 * self.limit(state) / self.epsilon)",
+        "(self.limit(state) / self.epsilon)",
+        "Lap(B/epsilon), as the proof of Theorem 6 prints: 2 epsilon-LDP",
+        ("tests/unit/test_robust.py",),
+    ),
+    # sequential tests
+    Fault(
+        "stakes without a bound",
+        f"{EVIDENCE}/sequential.py",
+        "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
+        "return Bet(coin, stake, epsilon, delta)",
+        "a bet may stake more than it has: payoffs that are not finite",
+        ("tests/unit/test_sequential.py",),
+    ),
+    Fault(
+        "level of the limits",
+        f"{EVIDENCE}/sequential.py",
+        '(1 - float(statistics["confidence"])) / tests)',
+        '(1 - float(statistics["confidence"])))',
+        "each of several sequential tests spends the whole error of the lower bound",
+        ("tests/unit/test_sequential.py",),
+    ),
+    Fault(
+        "level of the e-value",
+        f"{EVIDENCE}/sequential.py",
+        "log_p = min(0.0, math.log(tests) - highest)",
+        "log_p = min(0.0, -highest)",
+        "each of several sequential tests spends the whole alpha",
+        ("tests/unit/test_sequential.py",),
+    ),
+    Fault(
+        "runs are used twice",
+        f"{EVIDENCE}/sequential.py",
+        "starts = self.used.get(item.number, (0, 0))",
+        "starts = (0, 0)",
+        "every look counts the first runs again",
+        ("tests/unit/test_sequential.py",),
+    ),
+    Fault(
+        "limits above what is refuted",
+        f"{EVIDENCE}/sequential.py",
+        "if not known[chunk][look, place] >= -math.log(level):",
+        "if not known[chunk][look, place] >= 0:",
+        "a lower limit climbs while the e-value merely exceeds 1",
+        ("tests/unit/test_sequential.py",),
+    ),
+    Fault(
+        "roots of rounded negatives",
+        f"{EVIDENCE}/sequential.py",
+        "np.maximum(middle**2 - 8 * growth * (p + q), 0.0)",
+        "middle**2 - 8 * growth * (p + q)",
+        "stakes that are not a number",
+        ("tests/unit/test_sequential.py",),
+    ),
+    # exact tests of counts
+    Fault(
+        "wrong tail",
+        f"{EVIDENCE}/statistics.py",
+        "stats.binom.sf(k1 - 1, k1 + k0",
+        "stats.binom.sf(k1, k1 + k0",
+        "the p-value leaves out the outcome itself",
+        ("tests/unit/test_statistics.py",),
+    ),
+    Fault(
+        "wrong side of a limit",
+        f"{EVIDENCE}/statistics.py",
+        "stats.beta.isf(level, hits + 1, runs - hits)",
+        "stats.beta.isf(level, hits, runs - hits + 1)",
+        "an upper limit of a share that lies too low",
+        ("tests/unit/test_statistics.py",),
+    ),
+    Fault(
+        "lower limit at twice the level",
+        f"{EVIDENCE}/statistics.py",
+        "stats.beta.ppf(level, hits, runs - hits + 1)",
+        "stats.beta.ppf(2 * level, hits, runs - hits + 1)",
+        "a lower limit that fails twice as often as it says",
+        ("tests/unit/test_statistics.py",),
+    ),
+    Fault(
+        "power of a test",
+        f"{EVIDENCE}/statistics.py",
+        "return float(stats.binom.sf(need - 1, hits, p / (p + q)))",
+        "return float(stats.binom.sf(need // 2, hits, p / (p + q)))",
+        "the stated power is that of half the hits needed",
+        ("tests/unit/test_statistics.py",),
+    ),
+    Fault(
+        "nuisance at its estimate",
+        f"{EVIDENCE}/unconditional.py",
+        "low, high = self.interval(k0, _NUISANCE * level)",
+        "low, high = self.interval(k0, 0.9)",
+        "the p-value is not the worst over the nuisance",
+        ("tests/unit/test_statistics.py",),
+    ),
+    Fault(
+        "p-value of one of several",
+        f"{EVIDENCE}/blackbox.py",
+        "p_value = min(1.0, p_value * tests)",
+        "p_value = min(1.0, p_value)",
+        "each of several tests spends the whole alpha",
+        ("tests/unit/test_statistics.py", "tests/unit/test_events.py"),
+    ),
+    Fault(
+        "level of several bounds",
+        f"{EVIDENCE}/blackbox.py",
+        'level = (1 - float(statistics["confidence"])) / tests',
+        'level = 1 - float(statistics["confidence"])',
+        "each of several tests spends the whole error of the lower bound",
+        ("tests/unit/test_statistics.py", "tests/unit/test_events.py"),
+    ),
+    Fault(
+        "pairs do not share the level",
+        f"{EVIDENCE}/blackbox.py",
+        '"tests": len(chosen) * tests,',
+        '"tests": tests,',
+        "pairs that are tested together do not share alpha",
+        ("tests/unit/test_events.py",),
+    ),
+    Fault(
+        "one test for two games",
+        f"{AUDITING}/audit.py",
+        "_TESTS = 2",
+        "_TESTS = 1",
+        "the interactive game and the fixed inputs do not share alpha",
+        ("tests/unit/test_adversary.py",),
+    ),
+    Fault(
+        "points of a curve",
+        f"{EVIDENCE}/curves.py",
+        'shared = len(statistics["points"]) * int(statistics["tests"])',
+        'shared = int(statistics["tests"])',
+        "the points of a curve do not share alpha",
+        ("tests/unit/test_curves.py",),
+    ),
+    Fault(
+        "curve runs the wrong way",
+        f"{EVIDENCE}/curves.py",
+        'r["epsilon"] >= row["epsilon"]',
+        'r["epsilon"] <= row["epsilon"]',
+        "a bound at a small epsilon is taken for one at a larger epsilon",
+        ("tests/unit/test_curves.py",),
+    ),
+    # exact laws
+    Fault(
+        "tail of the quadrature",
+        f"{EVIDENCE}/race.py",
+        "_TAIL = 60.0",
+        "_TAIL = 6.0",
+        "a four-hundredth of each integral is cut off",
+        ("tests/unit/test_race.py",),
+    ),
+    Fault(
+        "rest of the law",
+        f"{EVIDENCE}/exact.py",
+        "max(d + r for d, r in zip(least, self.remainder, strict=True))",
+        "max(d for d, r in zip(least, self.remainder, strict=True))",
+        "paths that were not followed are left out of the upper bound on delta",
+        ("tests/unit/test_exact.py",),
+    ),
+    Fault(
+        "draws in two comparisons",
+        f"{EVIDENCE}/exact.py",
+        "if now & before:",
+        "if now & before & frozenset():",
+        "comparisons that share a draw count as independent",
+        ("tests/unit/test_exact.py",),
+    ),
+    # power
+    Fault(
+        "power at half the probability",
+        f"{AUDITING}/power.py",
+        "if power >= POWER_PROBABILITY:",
+        "if power >= 0.5:",
+        "what is caught half of the time is said to be caught with .95",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "power without its repeats",
+        f"{AUDITING}/power.py",
+        "if refuted < repeats:",
+        "if refuted < 0:",
+        "a power that its own repeats do not show is stated",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "power is not needed",
+        f"{REPORTING}/conclude.py",
+        "if not verdicts or power is None or any(",
+        "if not verdicts or any(",
+        "not_refuted is said by an audit that could not have refuted",
+        ("tests/unit/test_records.py",),
+    ),
+    # verdicts
+    Fault(
+        "all must refute",
+        f"{REPORTING}/conclude.py",
+        '    if "refuted" in verdicts:\n        return "refuted"',
+        '    if verdicts and set(verdicts) == {"refuted"}:\n        return "refuted"',
+        "one refutation does not decide",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "least of the lower bounds",
+        f"{REPORTING}/conclude.py",
+        "return max(bounds, key=float, default=0.0)",
+        "return min(bounds, key=float, default=0.0)",
+        "the weakest lower bound is reported",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "regret is consistent if anything is",
+        f"{REPORTING}/conclude.py",
+        'all(v == "consistent" for v in telling)',
+        'any(v == "consistent" for v in telling)',
+        "inconclusive checks of regret are passed over",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "exact losses with a delta",
+        f"{AUDITING}/audit.py",
+        'return claim.observe in ("releases", "reports") and claim.delta == 0',
+        'return claim.observe in ("releases", "reports")',
+        "one transcript refutes a claim that allows for exceptions",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "mutants that are not run",
+        f"{AUDITING}/audit.py",
+        "for mutant in auditor.mutants:",
+        "for mutant in auditor.mutants[:1]:",
+        "all mutants but the first are left out",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "a prefix that is not stated",
+        f"{AUDITING}/audit.py",
+        "elif subject.algorithm is not algorithm:",
+        "elif False:",
+        "the record does not say that only the first rounds were played",
+        ("tests/unit/test_records.py",),
+    ),
+    # regret
+    Fault(
+        "wrong side of a bound",
+        f"{EVIDENCE}/regret.py",
+        "_t_p_value(mean - bound if at_most else bound - mean, error, n - 1)",
+        "_t_p_value(bound - mean if at_most else mean - bound, error, n - 1)",
+        "regret below its bound contradicts it",
+        ("tests/unit/test_regret_judges.py",),
+    ),
+    Fault(
+        "vacuous bounds",
+        f"{EVIDENCE}/regret.py",
+        'idle = float(statistics["bound"]) >= float(statistics["largest"])',
+        "idle = False",
+        "a bound that nothing could break counts as kept",
+        ("tests/unit/test_regret_judges.py",),
+    ),
+    Fault(
+        "tail of a share",
+        f"{EVIDENCE}/regret.py",
+        "p_value = float(stats.binom.sf(failures - 1, n, claimed))",
+        "p_value = float(stats.binom.sf(failures, n, claimed))",
+        "the p-value leaves out the outcome itself",
+        ("tests/unit/test_regret_judges.py",),
+    ),
+    Fault(
+        "error of the means",
+        f"{EVIDENCE}/regret.py",
+        "error = math.sqrt(float(fitted.HC3_se[1]) ** 2 + measured)",
+        "error = math.sqrt(float(fitted.HC3_se[1]) ** 2)",
+        "a slope is taken for as sure as its points happen to line up",
+        ("tests/unit/test_regret_judges.py",),
+    ),
+    Fault(
+        "margin of an exponent",
+        f"{EVIDENCE}/regret.py",
+        "_t_p_value(abs(slope - claimed) - margin, error, df)",
+        "_t_p_value(abs(slope - claimed) - 3 * margin, error, df)",
+        "a slope may lie three margins off",
+        ("tests/unit/test_regret_judges.py",),
+    ),
+    Fault(
+        "spread of a comparison",
+        f"{EVIDENCE}/regret.py",
+        "_welch((factor**2 * variances[0], variances[1]), counts)",
+        "_welch((variances[0], variances[1]), counts)",
+        "the spread of the better one is not scaled by the factor",
+        ("tests/unit/test_regret_judges.py",),
+    ),
+    Fault(
+        "bound of tree sums",
+        "auditors/tree_sum.py",
+        "return levels / epsilon * math.sqrt",
+        "return 2 * levels / epsilon * math.sqrt",
+        "the bound on the error is twice the claimed one",
+        ("tests/contract/test_claimed_numbers.py",),
+    ),
+    Fault(
+        "bound of DP-SE",
+        "auditors/dp_se.py",
+        "np.sum(3072 / gaps + 288 / epsilon)",
+        "np.sum(6144 / gaps + 288 / epsilon)",
+        "the bound on regret is twice the claimed one",
+        ("tests/contract/test_claimed_numbers.py",),
+    ),
+    Fault(
+        "exponent of DP-SE",
+        "auditors/dp_se.py",
+        "            exponent=1.0,",
+        "            exponent=0.95,",
+        "another exponent than the theorem's is held against the measurements",
+        ("tests/contract/test_claimed_numbers.py",),
+    ),
+    # claims
+    Fault(
+        "privacy of groups",
+        "verifiable_dp/claims.py",
+        "return size * epsilon, delta",
+        "return epsilon, delta",
+        "a group of k rewards has the epsilon of one",
+        ("tests/unit/test_claims_and_neighbours.py",),
+    ),
+    Fault(
+        "zCDP of groups",
+        "verifiable_dp/claims.py",
+        "rho = claim.rho * size**2\n        return",
+        "rho = claim.rho * size\n        return",
+        "a group of k has k rho, not k^2 rho",
+        ("tests/unit/test_claims_and_neighbours.py", "tests/unit/test_curves.py"),
+    ),
+    Fault(
+        "delta below epsilon",
+        "verifiable_dp/claims.py",
+        "slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))",
+        "slack = -math.expm1(epsilon - self.epsilon) / (2 + math.exp(-self.epsilon))",
+        "the promise is said to imply a smaller delta than it does",
+        ("tests/unit/test_curves.py", "tests/unit/test_claims_and_neighbours.py"),
+    ),
+    # tracing
+    Fault(
+        "leads of the replay",
+        f"{EVIDENCE}/tracing/trace.py",
+        "leads = {**there.ledger.leads, **here.ledger.leads}",
+        "leads = {**here.ledger.leads}",
+        "a lead that shows on the neighbour only is dropped",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "an index decides nothing",
+        f"{EVIDENCE}/tracing/ledger.py",
+        'DECISIVE = ("branch", "index", ',
+        'DECISIVE = ("branch", ',
+        "raw rewards that are used as an index rank as plain numbers",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "scales of traced noise",
+        f"{EVIDENCE}/tracing/trace.py",
+        "scales = np.abs(spread - b.law.spread) > SAME * np.maximum(spread, b.law.spread)",
+        "scales = np.abs(spread - b.law.spread) > np.inf",
+        "noise whose scale depends on the rewards has a finite cost",
+        ("tests/unit/test_tracing.py", "tests/property/test_tracing.py"),
+    ),
+    Fault(
+        "a traced draw is used twice",
+        f"{EVIDENCE}/tracing/trace.py",
+        "if abs(moves[i] - before) > size:",
+        "if abs(moves[i] - before) > math.inf:",
+        "one draw that is added to two sums goes unnoticed",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "other coins",
+        f"{EVIDENCE}/tracing/trace.py",
+        "if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):",
+        "if False:",
+        "coins that are tossed on one input only go unnoticed",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "cost of randomised response",
+        f"{EVIDENCE}/tracing/trace.py",
+        "abs(math.log(chance) - math.log1p(-chance))",
+        "abs(math.log(chance) - math.log1p(-chance)) / 2",
+        "a coin that is turned costs half of its log odds",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "normal noise has a bound",
+        f"{EVIDENCE}/tracing/laws.py",
+        'if self.kind in ("laplace", "logistic", "discrete_laplace"):',
+        'if self.kind in ("laplace", "logistic", "discrete_laplace", "normal"):',
+        "normal noise is said to bound the loss",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "releases of a traced run",
+        f"{EVIDENCE}/tracing/trace.py",
+        "float(bounds[fresh].sum())",
+        "float(bounds[fresh].max(initial=0.0))",
+        "of several numbers that are released together one is paid for",
+        ("tests/unit/test_tracing.py",),
+    ),
+    # neighbours
+    Fault(
+        "the search keeps to arm 0",
+        "verifiable_dp/neighbours.py",
+        "drawn[1], drawn[2], _farthest(",
+        "drawn[1], 0, _farthest(",
+        "the search changes rewards of the first arm only",
+        ("tests/unit/test_claims_and_neighbours.py",),
+    ),
+    # records
+    Fault(
+        "digest over a part",
+        f"{REPORTING}/record.py",
+        'if key != "digest"}',
+        'if key not in ("digest", "seed")}',
+        "the digest does not cover the seed",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "digest is not checked",
+        f"{REPORTING}/verify.py",
+        "    if stated != found:",
+        "    if stated is None:",
+        "any digest holds",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "verdict is taken as it is",
+        f"{REPORTING}/verify.py",
+        '_same("verdict", record["verdict"], ',
+        '_same("verdict", conclude.privacy(record["checks"], record["power"]), ',
+        "a verdict that does not follow from the checks holds",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "lower bound is taken as it is",
+        f"{REPORTING}/verify.py",
+        '_same("epsilon_lower", record["epsilon_lower"], ',
+        '_same("epsilon_lower", conclude.epsilon_lower(record["checks"]), ',
+        "a lower bound that does not follow from the checks holds",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "mutants are taken as they are",
+        f"{REPORTING}/verify.py",
+        'mutant["verdict"], conclude.mutant(mutant))',
+        'mutant["verdict"], mutant["verdict"])',
+        "a mutant's verdict that does not follow from its checks holds",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "checks of mutants are not judged",
+        f"{REPORTING}/verify.py",
+        '            yield f"mutants.{i}.checks.{j}", check',
+        "            pass",
+        "counts of mutants may be edited",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "regret is not judged again",
+        f"{REPORTING}/verify.py",
+        '        yield f"regret.checks.{i}", check',
+        "        pass",
+        "measurements of regret may be edited",
+        ("tests/unit/test_records.py",),
+    ),
+    Fault(
+        "words of a verdict",
+        f"{REPORTING}/record.py",
+        "No violation of the claim was found. This is not a proof of privacy.",
+        "The claim holds.",
+        "a page says that a claim holds",
+        ("tests/unit/test_page_words.py", "tests/unit/test_renderings.py"),
+    ),
+    Fault(
+        "refutations in SARIF",
+        f"{REPORTING}/sarif.py",
+        'found.append(("privacy", "error", text))',
+        'found.append(("privacy", "note", text))',
+        "a refuted claim is a note, which no code host stops at",
+        ("tests/unit/test_renderings.py",),
+    ),
+    Fault(
+        "weaker promises",
+        f"{REPORTING}/diff.py",
+        'before, after, "worse", "a weaker promise")',
+        'before, after, "neutral", "a weaker promise")',
+        "diff passes over a claim that was weakened",
+        ("tests/unit/test_diff.py",),
+    ),
+    Fault(
+        "errata that half fail",
+        f"{AUDITING}/errata.py",
+        "if failed and held and all(failed) and all(held)",
+        "if failed and held and any(failed) and any(held)",
+        "an erratum is confirmed by one of its checks",
+        ("tests/contract/test_errata.py",),
+    ),
+    # checkpoints
+    Fault(
+        "steps of another size",
+        "verifiable_dp/checkpoint.py",
+        "if known is None or known[0] != asked:",
+        "if known is None:",
+        "a step that was asked for with other settings is used again",
+        ("tests/unit/test_checkpoint.py",),
+    ),
+    Fault(
+        "checkpoint of another audit",
+        "verifiable_dp/checkpoint.py",
+        'if head["of"] != of:',
+        'if head["of"] is None:',
+        "the steps of another audit are used",
+        ("tests/unit/test_checkpoint.py",),
+    ),
+    Fault(
+        "damaged checkpoints",
+        "verifiable_dp/checkpoint.py",
+        'row.pop("sum", None) == _sum(_text(row)):',
+        'row.pop("sum", None):',
+        "a damaged line of a checkpoint is used",
+        ("tests/unit/test_checkpoint.py",),
+    ),
+    # faces
+    Fault(
+        "--alpha is ignored",
+        "verifiable_dp/cli.py",
+        "            alpha=alpha,\n",
+        "",
+        "the level of the command line does nothing",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "--beta is ignored",
+        "verifiable_dp/cli.py",
+        '        "beta": beta,\n',
+        "",
+        "a claim about each run is checked as one about the mean",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "--seed of simulate is ignored",
+        "verifiable_dp/cli.py",
+        "runs=runs, seed=seed, workers=workers)",
+        "runs=runs, seed=0, workers=workers)",
+        "simulate always has seed 0",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "inconclusive passes",
+        "verifiable_dp/cli.py",
+        'EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}',
+        'EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 0}',
+        "CI passes where nothing was decided",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "vacuous passes",
+        "verifiable_dp/cli.py",
+        '"vacuous": 3,',
+        '"vacuous": 0,',
+        "CI passes where a bound says nothing",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "worse passes",
+        "verifiable_dp/cli.py",
+        '"worse": 1,',
+        '"worse": 0,',
+        "CI passes where a record is worse than the last",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "unusable input is a refutation",
+        "verifiable_dp/cli.py",
+        "_fail(str(error), 2)",
+        "_fail(str(error), 1)",
+        "a mistyped name exits as a refutation does",
+        ("tests/unit/test_options.py",),
+    ),
+    Fault(
+        "pytest passes inconclusive audits",
+        "verifiable_dp/pytest_plugin.py",
+        "if expect is None or report.verdict == expect:",
+        'if expect is None or report.verdict in (expect, "inconclusive"):',
+        "a test passes where nothing was decided",
+        ("tests/e2e/test_plugin.py",),
+    ),
+    Fault(
+        "--dp-alpha is ignored",
+        "verifiable_dp/pytest_plugin.py",
+        '_overridden(request, "seed", "alpha")',
+        '_overridden(request, "seed")',
+        "the level of pytest's command line does nothing",
+        ("tests/e2e/test_plugin_options.py",),
+    ),
+    # guards
+    Fault(
+        "targets may replace json",
+        f"{AUDITING}/guard.py",
+        "if now.get(name, _Allowance) is not value]",
+        "if now.get(name, _Allowance) is _Allowance]",
+        "a target that replaces what records are made with goes unnoticed",
+        ("tests/unit/test_guard.py",),
+    ),
+    Fault(
+        "a deterministic mechanism",
+        f"{AUDITING}/user.py",
+        'raise InputError(f"release: {DETERMINISTIC}',
+        'str(f"release: {DETERMINISTIC}',
+        "code without any randomness is audited as if it had some",
+        ("tests/unit/test_targets.py", "tests/unit/test_guard.py"),
+    ),
+    # controls
+    Fault(
+        "self-test passes false alarms",
+        "verifiable_dp/controls/running.py",
+        'return (self.verdict == "refuted") == (self.control.expected == "refuted")',
+        'return self.verdict == "refuted" or self.control.expected != "refuted"',
+        "selftest passes though a right control was refuted",
+        ("tests/unit/test_controls.py",),
+    ),
+    Fault(
+        "scale of drawn noise",
+        "verifiable_dp/_philox.py",
+        "magnitude = -np.log(to_unit(bits))",
+        "magnitude = -0.97 * np.log(to_unit(bits))",
+        "noise has too small a scale everywhere",
+        ("tests/unit/test_noise.py",),
+    ),
+)
+
+
+# ---------------------------------------------------------------- trying them
+
+
+def _pytest(tree: Path, tests: Iterable[str], cache: Path) -> tuple[int, str]:
+    """Exit status of the tests in a tree, and what pytest printed."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tree),  # before the package that is installed
+        "NUMBA_CACHE_DIR": str(cache),
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=_HUNG, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return _FAILED, f"FAILED no end after {_HUNG:.0f} s"
+    return done.returncode, done.stdout + done.stderr
+
+
+def _copy(folder: Path) -> Path:
+    """A copy of the tree without what was compiled."""
+    tree = folder / "tree"
+    tree.mkdir(parents=True)
+    for name in _COPIED:
+        source, leave = ROOT / name, shutil.ignore_patterns("__pycache__", ".*cache")
+        if source.is_dir():
+            shutil.copytree(source, tree / name, symlinks=True, ignore=leave)
+        else:
+            shutil.copy2(source, tree / name)
+    return tree
+
+
+def _caught_by(status: int, printed: str, fault: Fault) -> str:
+    """The test that failed, from what pytest printed; empty if all passed.
+
+    Raises
+    ------
+    RuntimeError
+        If they did not run.
+    """
+    if status == 0:
+        return ""
+    lines = [line for line in printed.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if status not in (_FAILED, _AT_COLLECTION) or not lines:
+        raise RuntimeError(f"fault {fault.name}: the tests do not run:\n{printed[-2000:]}")
+    return lines[0].split(" ", 1)[1].split(" - ")[0]
+
+
+def _tried(fault: Fault, tree: Path, cache: Path) -> Outcome:
+    """Apply a fault to a copy, run its tests, and take it back."""
+    path, started = tree / fault.file, time.monotonic()
+    text, before = path.read_text(), path.stat()
+    path.write_text(fault.edited(text))
+    # What was compiled is known by size and second of its source: each fault has a second of its own.
+    later = before.st_mtime_ns + (1 + FAULTS.index(fault)) * 10**9
+    os.utime(path, ns=(later, later))
+    # A compiled function is kept by its own file: those that call it would go on with the old one.
+    compiled = "njit" in text
+    own = Path(tempfile.mkdtemp(prefix="numba-", dir=tree.parent)) if compiled else cache
+    try:
+        status, printed = _pytest(tree, fault.tests, own)
+    finally:
+        path.write_text(text)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        if compiled:
+            shutil.rmtree(own)
+    return Outcome(fault, _caught_by(status, printed, fault), time.monotonic() - started)
+
+
+def tried(faults: Sequence[Fault], workers: int = 1) -> Iterator[Outcome]:
+    """Outcomes of faults, in their order.
+
+    Raises
+    ------
+    RuntimeError
+        If their tests do not pass without a fault.
+    """
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        trees: queue.Queue[Path] = queue.Queue()
+        for number in range(workers):
+            trees.put(_copy(Path(folder, str(number))))
+
+        def attempt(fault: Fault) -> Outcome:
+            tree = trees.get()
+            try:
+                return _tried(fault, tree, tree.parent / "numba")
+            finally:
+                trees.put(tree)
+
+        tree = trees.get()
+        status, printed = _pytest(tree, sorted({t for f in faults for t in f.tests}), tree.parent / "numba")
+        trees.put(tree)
+        if status != 0:
+            raise RuntimeError(f"the tests do not pass without a fault:\n{printed[-3000:]}")
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(attempt, faults)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The outcomes as a page of Markdown."""
+    caught = sum(bool(outcome.caught_by) for outcome in outcomes)
+    lines = [
+        "# Seeded faults",
+        "",
+        "Written by `make faults` (`tests/faults.py`): each fault was applied to a copy of the source, and",
+        "the tests of the fast suite that are meant to notice it were run.",
+        "",
+        f"Caught: {caught} of {len(outcomes)}.",
+        "",
+        "| fault | file | what it breaks | caught by | s |",
+        "|---|---|---|---|---:|",
+    ]
+    for outcome in outcomes:
+        fault, by = outcome.fault, outcome.caught_by
+        test = f"`{by.removeprefix('tests/')}`" if by else "**survived**"
+        cells = (fault.name, f"`{fault.file}`", fault.breaks, test.replace("|", "\\|"))
+        lines.append(f"| {' | '.join(cells)} | {outcome.seconds:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(names: Sequence[str]) -> int:
+    """Try the faults of these names, or all, and write the table; 1 if too few are caught."""
+    unknown = set(names) - {fault.name for fault in FAULTS}
+    if unknown:
+        print(f"unknown: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    some = [fault for fault in FAULTS if not names or fault.name in names]
+    outcomes = []
+    for outcome in tried(some, workers=os.cpu_count() or 1):
+        outcomes.append(outcome)
+        said = outcome.caught_by or "SURVIVED"
+        print(
+            f"{len(outcomes)}/{len(some)}  {outcome.fault.name}: {said} ({outcome.seconds:.0f} s)", flush=True
+        )
+    if not names:
+        TABLE.write_text(table(outcomes))
+    caught = sum(bool(outcome.caught_by) for outcome in outcomes)
+    print(f"caught {caught} of {len(outcomes)}")
+    return 0 if caught >= LEAST * len(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,454 @@
+"""Every option of every command is set once, to a value that is not its default, and has to arrive.
+
+What a command calls is replaced by a recorder. A command or an option that is added needs a row here.
+"""
+
+import contextlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import click
+import pytest
+
+import verifiable_dp.reporting.diff
+import verifiable_dp.reporting.folders
+import verifiable_dp.reporting.portfolio
+import verifiable_dp.reporting.renderings
+import verifiable_dp.reporting.signing
+import verifiable_dp.reporting.study
+import verifiable_dp.reporting.verify
+from tests import commands
+from verifiable_dp import api, campaign, campaign_file, controls, engine, reproduction, simulation
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing.process import Exec
+from verifiable_dp.cli import EXIT, REGRET_EXIT, main
+from verifiable_dp.reporting import declarations, errata, mutation, record, sarif
+
+reporting = verifiable_dp.reporting
+
+
+class Replaced:
+    """Takes the place of functions: keeps what they were called with, and returns what it was told to."""
+
+    def __init__(self, monkeypatch):
+        self._monkeypatch = monkeypatch
+        self.calls = {}
+
+    def put(self, module, name, result=None):
+        """Replace `module.name`; what it was called with is in `calls` under the name."""
+
+        def call(*given, **named):
+            self.calls[name] = (given, {k: v for k, v in named.items() if k != "progress"})
+            return result
+
+        self._monkeypatch.setattr(module, name, call)
+
+
+@pytest.fixture
+def replaced(monkeypatch):
+    return Replaced(monkeypatch)
+
+
+@pytest.fixture
+def schedulers(monkeypatch):
+    """The schedulers that work was sent to."""
+    asked = []
+
+    @contextlib.contextmanager
+    def on(scheduler):
+        asked.append(scheduler)
+        yield
+
+    monkeypatch.setattr(engine, "on", on)
+    return asked
+
+
+REPORT = SimpleNamespace(
+    verdict="not_refuted",
+    regret_verdict="consistent",
+    record={"declarations": {"unit": {}}},
+    to_json=lambda: "{}",
+    to_html=lambda: "<html>",
+    summary=lambda path: f"summary {path}",
+    line=lambda: "line",
+)
+
+
+def missing(name, arguments, *others):
+    """Options of a command that none of the calls set."""
+    given = {word for row in (arguments, *others) for word in row}
+    return [
+        p.opts
+        for p in main.commands[name].params
+        if not given & set(p.opts) and p.param_type_name == "option"
+    ]
+
+
+AUDIT = {
+    "--numerics": (None, {"numerics": True}),
+    "--epsilon": ("1.5", {"epsilon": 1.5}),
+    "--delta": ("0.01", {"delta": 0.01}),
+    "--arms": ("7", {"n_arms": 7}),
+    "--horizon": ("70", {"horizon": 70}),
+    "--set": ("beta=0.25", {"parameters": {"beta": 0.25}}),
+    "--bounds": ("-2 3", {"bounds": (-2.0, 3.0)}),
+    "--observe": ("reports", {"observe": "reports"}),
+    "--budget": ("0.75", {"budget": "0.75"}),
+    "--sequential": (None, {"sequential": True}),
+    "--group": ("3", {"group": 3}),
+    "--rho": ("0.125", {"rho": 0.125}),
+    "--curve": (None, {"curve": True}),
+    "--alpha": ("0.001", {"alpha": 0.001}),
+    "--declarations": ("d.toml", {"declarations": Path("d.toml")}),
+    "--checkpoint": ("c.json", {"checkpoint": Path("c.json")}),
+    "--seed": ("11", {"seed": 11}),
+    "--workers": ("4", {"workers": 4}),
+}
+UNSET = {
+    "numerics": False,
+    "epsilon": None,
+    "delta": None,
+    "n_arms": None,
+    "horizon": None,
+    "parameters": None,
+    "bounds": None,
+    "observe": None,
+    "budget": "quick",
+    "sequential": False,
+    "group": None,
+    "rho": None,
+    "curve": False,
+    "alpha": 1e-6,
+    "declarations": None,
+    "checkpoint": None,
+    "seed": 0,
+    "workers": 1,
+}
+OUTPUTS = ("--json", "r.json", "--html", "r.html", "--sarif", "r.sarif")
+
+
+def words(options):
+    """Options as they are typed."""
+    return [w for name, (value, _) in options.items() for w in (name, *(value.split() if value else []))]
+
+
+def merged(options):
+    return {name: value for _, given in options.values() for name, value in given.items()}
+
+
+def written(folder):
+    """Contents of the three outputs, which are then removed."""
+    found = [(folder / name).read_text() for name in ("r.json", "r.html", "r.sarif")]
+    for name in ("r.json", "r.html", "r.sarif"):
+        (folder / name).unlink()
+    return found
+
+
+def test_audit(replaced, schedulers, tmp_path):
+    replaced.put(api, "audit", REPORT)
+    replaced.put(sarif, "to_sarif", "sarif")
+    (tmp_path / "c.json").write_text("steps")
+    typed = ["dp-se", *words(AUDIT), "--scheduler", "tcp://there:1", *OUTPUTS]
+    done = commands.run(tmp_path, "audit", *typed)
+    assert done.exit_code == 0, done.stderr
+    assert replaced.calls["audit"] == (("dp-se",), merged(AUDIT))
+    assert schedulers == ["tcp://there:1"]
+    assert written(tmp_path) == ["{}", "<html>", "sarif"]
+    assert done.stdout == "summary r.json\n"
+    assert not (tmp_path / "c.json").exists()
+    command = ["--exec", "run me", "--exec-timeout", "2.5"]
+    commands.run(tmp_path, "audit", *command)
+    assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
+    assert missing("audit", typed, command) == []
+
+
+@pytest.mark.parametrize("option", AUDIT)
+def test_each_option_of_audit_by_itself(option, replaced, tmp_path):
+    """One at a time, so that none stands in for another."""
+    replaced.put(api, "audit", REPORT)
+    commands.run(tmp_path, "audit", "dp-se", *words({option: AUDIT[option]}))
+    assert replaced.calls["audit"] == (("dp-se",), {**UNSET, **AUDIT[option][1]})
+
+
+REGRET = {
+    "--bound": ("7.5", {"bound": "7.5"}),
+    "--scaling": ("T=0.5:0.1", {"scaling": {"T": (0.5, 0.1)}}),
+    "--better-than": ("ucb1", {"better_than": "ucb1"}),
+    "--factor": ("2.5", {"factor": 2.5}),
+    "--arms": ("7", {"n_arms": 7}),
+    "--horizon": ("70", {"horizon": 70}),
+    "--set": ("beta=0.25", {"parameters": {"beta": 0.25}}),
+    "--means": (".9,.5", {"environments": [[0.9, 0.5]]}),
+    "--values": ("T=10,20", {"values": {"T": [10.0, 20.0]}}),
+    "--gap": ("0.125", {"gap": 0.125}),
+    "--runs": ("17", {"runs": 17}),
+    "--beta": ("0.2", {"beta": 0.2}),
+    "--budget": ("standard", {"budget": "standard"}),
+    "--seed": ("11", {"seed": 11}),
+    "--workers": ("4", {"workers": 4}),
+}
+
+
+def test_regret(replaced, schedulers, tmp_path):
+    replaced.put(api, "check_regret", REPORT)
+    replaced.put(sarif, "to_sarif", "sarif")
+    typed = ["dp-se", *words(REGRET), "--scheduler", "tcp://there:1", *OUTPUTS]
+    done = commands.run(tmp_path, "regret", *typed)
+    assert done.exit_code == 0, done.stderr
+    assert replaced.calls["check_regret"] == (("dp-se",), merged(REGRET))
+    assert schedulers == ["tcp://there:1"]
+    assert written(tmp_path) == ["{}", "<html>", "sarif"]
+    assert missing("regret", typed) == []
+
+
+@pytest.mark.parametrize("option", REGRET)
+def test_each_option_of_regret_by_itself(option, replaced, tmp_path):
+    unset = dict.fromkeys(merged(REGRET)) | {"factor": 1.0, "budget": "quick", "seed": 0, "workers": 1}
+    replaced.put(api, "check_regret", REPORT)
+    commands.run(tmp_path, "regret", "dp-se", *words({option: REGRET[option]}))
+    assert replaced.calls["check_regret"] == (("dp-se",), {**unset, **REGRET[option][1]})
+
+
+def test_simulate(replaced, tmp_path):
+    import numpy as np
+    import pandas as pd
+
+    curve = pd.DataFrame({"t": [1], "regret": [2.0]})
+    replaced.put(simulation, "simulate", SimpleNamespace(regret=np.array([1.0, 3.0]), curve=lambda: curve))
+    typed = ["dp-ucb", "--setting", "C3", "--epsilon", "0.5", "--arms", "4", "--horizon", "900"]
+    typed += ["--runs", "2", "--csv", "c.csv", "--seed", "11", "--workers", "3"]
+    done = commands.run(tmp_path, "simulate", *typed)
+    (algorithm, environment), named = replaced.calls["simulate"]
+    assert (algorithm.name, algorithm.epsilon, algorithm.n_arms, algorithm.horizon) == ("dp-ucb", 0.5, 4, 900)
+    assert (environment.name, environment.n_arms) == ("C3", 4)
+    assert named == {"runs": 2, "seed": 11, "workers": 3}
+    assert "mean regret 2, standard deviation 1.414" in done.stdout
+    assert (tmp_path / "c.csv").read_text() == "t,regret\n1,2.0\n"
+    assert missing("simulate", typed) == []
+
+
+def test_report(replaced, schedulers, tmp_path):
+    replaced.put(campaign, "run", [REPORT])
+    replaced.put(campaign, "exit_status", 3)
+    typed = ["--budget", "thorough", "--out", "o", "--only", "dp-se", "--only", "se", "--seed", "11"]
+    typed += ["--workers", "3", "--resume", "--scheduler", "tcp://there:1", "--declarations", "d.toml"]
+    done = commands.run(tmp_path, "report", *typed)
+    assert done.exit_code == 3
+    _, named = replaced.calls["run"]
+    assert {key: named[key] for key in sorted(named)} == {
+        "budget": "thorough",
+        "declarations": Path("d.toml"),
+        "only": ("dp-se", "se"),
+        "out": Path("o"),
+        "resume": True,
+        "seed": 11,
+        "workers": 3,
+    }
+    assert schedulers == ["tcp://there:1"]
+    assert missing("report", typed) == []
+
+
+def test_campaign(replaced, schedulers, tmp_path):
+    replaced.put(campaign_file, "read", "found")
+    done_with = SimpleNamespace(reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2)
+    replaced.put(campaign_file, "run", done_with)
+    typed = ["f.toml", "--out", "o", "--workers", "3", "--scheduler", "tcp://there:1", "--resume"]
+    done = commands.run(tmp_path, "campaign", *typed)
+    assert done.exit_code == 2
+    assert replaced.calls["read"] == ((Path("f.toml"),), {})
+    assert replaced.calls["run"] == (("found",), {"out": Path("o"), "workers": 3, "resume": True})
+    assert schedulers == ["tcp://there:1"]
+    assert missing("campaign", typed) == []
+
+
+def test_reproduce(replaced, schedulers, tmp_path):
+    replaced.put(reproduction, "reproduce", {"study": "S2", "title": "t"})
+    replaced.put(reporting.study, "lines", [])
+    replaced.put(reporting.study, "surprising", True)
+    typed = ["S2", "--scale", "0.5", "--out", "o", "--cells", "c", "--seed", "11", "--workers", "3"]
+    typed += ["--scheduler", "tcp://there:1"]
+    done = commands.run(tmp_path, "reproduce", *typed)
+    assert replaced.calls["reproduce"] == (
+        ("S2",),
+        {"out": Path("o"), "scale": 0.5, "seed": 11, "workers": 3, "cells": Path("c")},
+    )
+    assert schedulers == ["tcp://there:1"]
+    assert done.exit_code == 0  # below full size nothing surprises
+    assert commands.run(tmp_path, "reproduce", "S2").exit_code == 1
+    assert missing("reproduce", typed) == []
+
+
+def test_init_and_declare(replaced, tmp_path):
+    replaced.put(declarations, "starter", Path("mine.toml"))
+    assert commands.run(tmp_path, "init", "mine.toml").stdout == "written: mine.toml\n"
+    assert replaced.calls["starter"] == ((Path("mine.toml"),), {})
+    asked = []
+    loaded = SimpleNamespace(declare=lambda path: asked.append(path) or REPORT)
+    replaced.put(record.Report, "load", loaded)
+    typed = ["r.json", "d.toml", "--json", "new.json", "--html", "new.html"]
+    done = commands.run(tmp_path, "declare", *typed)
+    assert done.exit_code == 0, done.stderr
+    assert replaced.calls["load"] == ((Path("r.json"),), {})
+    assert asked == [Path("d.toml")]
+    assert [(tmp_path / f"new.{end}").read_text() for end in ("json", "html")] == ["{}", "<html>"]
+    assert missing("declare", typed) == []
+
+
+def test_verify(replaced, schedulers, tmp_path, monkeypatch):
+    replaced.put(reporting.verify, "read", {"schema_version": "2.0.0"})
+    replaced.put(reporting.signing, "check", "key")
+    replaced.put(api, "will_run", ["runs this"])
+    replaced.put(api, "rerun", {})
+
+    def check(path, *, rerun):
+        replaced.calls["verify"] = path
+        assert rerun is not None
+        rerun({"seed": 0})
+        return SimpleNamespace(summary=lambda: "holds")
+
+    monkeypatch.setattr(reporting.verify, "verify", check)
+    typed = ["r.json", "--rerun", "--workers", "3", "--scheduler", "tcp://there:1", "--key", "k.pem"]
+    typed += ["--signature", "s.sig"]
+    done = commands.run(tmp_path, "verify", *typed)
+    assert done.exit_code == 0, done.stderr
+    assert replaced.calls["verify"] == Path("r.json")
+    assert replaced.calls["check"][0][1:] == (Path("k.pem"), Path("s.sig"))
+    assert replaced.calls["rerun"] == (({"seed": 0},), {"workers": 3})
+    assert schedulers == ["tcp://there:1"]
+    assert "runs this" in done.stderr
+    assert missing("verify", typed) == []
+
+
+def test_sign_and_render(replaced, tmp_path):
+    whole = {"schema_version": "2.0.0"}
+    replaced.put(reporting.verify, "read", whole)
+    replaced.put(reporting.verify, "verify", SimpleNamespace(record=whole))
+    replaced.put(reporting.signing, "sign", "signature")
+    typed = ["r.json", "--key", "k.pem", "--out", "s.sig"]
+    assert commands.run(tmp_path, "sign", *typed).stdout == "written: s.sig\n"
+    assert replaced.calls["sign"] == ((whole, Path("k.pem")), {})
+    assert (tmp_path / "s.sig").read_text() == "signature"
+    assert missing("sign", typed) == []
+    replaced.put(reporting.renderings, "render", b"page")
+    typed = ["r.json", "--to", "in-toto", "--out", "p.json", "--url", "https://ci"]
+    commands.run(tmp_path, "render", *typed)
+    assert replaced.calls["render"] == ((Path("r.json"), "in-toto"), {"url": "https://ci"})
+    assert (tmp_path / "p.json").read_bytes() == b"page"
+    assert missing("render", typed) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"), [("same", 0), ("better", 0), ("worse", 1), ("differs", 1), ("not_comparable", 3)]
+)
+def test_diff(outcome, status, replaced, tmp_path):
+    found = SimpleNamespace(outcome=outcome, as_dict=lambda: {"outcome": outcome}, lines=lambda: ["line"])
+    replaced.put(reporting.folders, "compare", found)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    typed = ["a", "b", "--json", "d.json", "--without", "*.html", "--without", "studies"]
+    done = commands.run(tmp_path, "diff", *typed)
+    assert done.exit_code == status
+    assert replaced.calls["compare"] == ((Path("a"), Path("b")), {"without": ("*.html", "studies")})
+    assert json.loads((tmp_path / "d.json").read_text()) == {"outcome": outcome}
+    assert missing("diff", typed) == []
+
+
+@pytest.mark.parametrize(("broken", "status"), [({}, 0), ({"r.json": "why"}, 2)])
+def test_portfolio(broken, status, replaced, tmp_path):
+    found = (Path("p.html"), SimpleNamespace(broken=broken, records=[1, 2]))
+    replaced.put(reporting.portfolio, "write", found)
+    typed = ["f", "--out", "p.html"]
+    assert commands.run(tmp_path, "portfolio", *typed).exit_code == status
+    assert replaced.calls["write"] == ((Path("f"), Path("p.html")), {})
+    assert missing("portfolio", typed) == []
+
+
+@pytest.mark.parametrize(("outcome", "status"), [("confirmed", 0), ("by_reading", 0), ("not_confirmed", 1)])
+def test_errata(outcome, status, replaced, schedulers, tmp_path):
+    row = {"outcome": outcome, "printed": "", "right": "", "checks_of_printed": [], "checks_of_right": []}
+    replaced.put(campaign, "errata", {"errata": [row]})
+    replaced.put(errata, "line", "line")
+    typed = ["tree", "--seed", "11", "--workers", "3", "--scheduler", "tcp://there:1", "--checkpoint", "c"]
+    typed += ["--json", "e.json"]
+    assert commands.run(tmp_path, "errata", *typed).exit_code == status
+    assert replaced.calls["errata"] == ((("tree",),), {"seed": 11, "workers": 3, "steps": Path("c")})
+    assert schedulers == ["tcp://there:1"]
+    assert json.loads((tmp_path / "e.json").read_text()) == {"errata": [row]}
+    assert missing("errata", typed) == []
+
+
+@pytest.mark.parametrize(("missed", "status"), [([], 0), (["one"], 1)])
+def test_mutants(missed, status, replaced, schedulers, tmp_path):
+    whole = {"mutants": [], "summary": {"clear_missed": missed}}
+    replaced.put(campaign, "mutants", whole)
+    replaced.put(mutation, "summary_lines", [])
+    replaced.put(mutation, "render", "<html>")
+    typed = ["--only", "dp-se", "--budget", "standard", "--seed", "11", "--workers", "3"]
+    typed += ["--scheduler", "tcp://there:1", "--checkpoint", "c", "--json", "m.json", "--html", "m.html"]
+    assert commands.run(tmp_path, "mutants", *typed).exit_code == status
+    asked = {"budget": "standard", "seed": 11, "workers": 3, "steps": Path("c")}
+    assert replaced.calls["mutants"] == ((("dp-se",),), asked)
+    assert schedulers == ["tcp://there:1"]
+    assert json.loads((tmp_path / "m.json").read_text()) == whole
+    assert (tmp_path / "m.html").read_text() == "<html>"
+    assert missing("mutants", typed) == []
+
+
+@pytest.mark.parametrize(("right", "status"), [(True, 0), (False, 1)])
+def test_selftest(right, status, replaced, tmp_path):
+    replaced.put(controls, "selftest", [SimpleNamespace(right=True), SimpleNamespace(right=right)])
+    replaced.put(controls, "table", [])
+    replaced.put(controls, "record", {"kept": True})
+    typed = ["--budget", "standard", "--seed", "11", "--only", "laplace", "--json", "s.json"]
+    assert commands.run(tmp_path, "selftest", *typed).exit_code == status
+    assert replaced.calls["selftest"] == ((), {"budget": "standard", "seed": 11, "only": ("laplace",)})
+    _, named = replaced.calls["record"]
+    assert (named["budget"], named["seed"]) == ("standard", 11)
+    assert json.loads((tmp_path / "s.json").read_text()) == {"kept": True}
+    assert missing("selftest", typed) == []
+
+
+def test_list(replaced, tmp_path):
+    row = dict.fromkeys(("algorithm", "claim", "source", "verdict", "statement", "formula", "domain"), "x")
+    replaced.put(campaign, "claims", [row])
+    typed = ["--claims", "--reports", "there"]
+    assert "x: x, x: x" in commands.run(tmp_path, "list", *typed).stdout
+    assert replaced.calls["claims"] == ((Path("there"),), {})
+    assert missing("list", typed) == []
+
+
+# ---------------------------------------------------------------- exit statuses
+
+
+def test_every_command_is_here():
+    """And none has an option that is hidden from `missing`."""
+    tested = {name.removeprefix("test_").partition("_")[0] for name in globals() if name.startswith("test_")}
+    assert set(main.commands) - tested == {"declare", "render"}  # with init and sign
+    assert all(isinstance(p, click.Option | click.Argument) for c in main.commands.values() for p in c.params)
+
+
+@pytest.mark.parametrize(("verdict", "status"), [("not_refuted", 0), ("refuted", 1), ("inconclusive", 3)])
+def test_the_status_of_an_audit_is_its_verdict(verdict, status, replaced, tmp_path):
+    replaced.put(api, "audit", SimpleNamespace(**{**vars(REPORT), "verdict": verdict}))
+    assert commands.run(tmp_path, "audit", "dp-se").exit_code == status
+    assert set(EXIT) == {"not_refuted", "refuted", "inconclusive"}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status"), [("consistent", 0), ("contradicted", 1), ("vacuous", 3), ("inconclusive", 3)]
+)
+def test_the_status_of_a_regret_check_is_its_verdict(verdict, status, replaced, tmp_path):
+    replaced.put(api, "check_regret", SimpleNamespace(**{**vars(REPORT), "regret_verdict": verdict}))
+    assert commands.run(tmp_path, "regret", "dp-se").exit_code == status
+    assert set(REGRET_EXIT) == {"consistent", "contradicted", "vacuous", "inconclusive"}
+
+
+def test_unusable_input_is_no_refutation(monkeypatch, tmp_path):
+    def refuse(*given, **named):
+        raise InputError("epsilon must be positive, got -1")
+
+    monkeypatch.setattr(api, "audit", refuse)
+    line = commands.refused(tmp_path, "audit", "dp-se")  # exit status 2
+    assert line == "verifiable-dp: epsilon must be positive, got -1"
+    assert commands.refused(tmp_path, "audit", "dp-se", "--nonsense")
