@@ -1,8 +1,8 @@
 """No right program of a user is ever accused, whatever its noise is made of.
 
 The programs are those of `tests/user_code/nulls`, which were written without a look at the auditor;
-`test_nulls_by_hand.py` checks that they are right. Each audit has a level of 1e-6. Negative controls: the same
-audits refute twins of the same programs, with less noise or with one raw reward that decides.
+`test_nulls_by_hand.py` checks that they are right. Each audit has a level of 1e-6. Negative controls: the
+same audits refute twins of the same programs, with less noise or with one raw reward that decides.
 """
 
 import functools
@@ -19,13 +19,11 @@ BUDGET = "smoke"
 
 
 def verdict(program, code=None, seed=0, workers=1):
-    """The verdict on a program, or on `code` in its place; ``unusable`` if nothing that it did ever varied."""
+    """Verdict on a program, or on `code` in its place; ``unusable`` if nothing that it did ever varied."""
     shape = {"n_arms": program.n_arms, "horizon": program.horizon} if program.horizon else {}
-    target = program.target if code is None else code
+    options = {"epsilon": program.epsilon, "budget": BUDGET, "seed": seed, "workers": workers, **shape}
     try:
-        report = vdp.audit(
-            target, epsilon=program.epsilon, budget=BUDGET, seed=seed, workers=workers, **shape
-        )
+        report = vdp.audit(program.target if code is None else code, **options)
     except InputError as error:
         if "alike" not in str(error):
             raise
