@@ -516,13 +516,18 @@ class Replayer:
             self._moved[r, s] = m
         for i in np.flatnonzero(~fresh).tolist():
             first = self._moved[int(address[i, 0]), int(address[i, 1])]
-            if abs(first - moved[i]) > self._TOLERANCE:
+            # Differences of large values carry their rounding errors.
+            rounding = 1e-15 * (abs(rows["value"][i]) + abs(value[i]))
+            if abs(first - moved[i]) > self._TOLERANCE * max(abs(first), abs(moved[i])) + rounding:
                 self._leave(address[i : i + 1, 0], "one noise value was used for two releases")
         exact = fresh & (rows["scale"] == 0) & (np.abs(moved) > 0)
         self._leave(run[exact], "an exact value was released that differs between the inputs")
         noisy = fresh & (rows["scale"] > 0)
         scale, output = rows["scale"][noisy], rows["output"][noisy]
-        loss = (np.abs(output - value[noisy]) - np.abs(output - rows["value"][noisy])) / scale
+        # |o - q'| - |o - q|, without subtracting outputs that dwarf the change.
+        middle = 2 * output - value[noisy] - rows["value"][noisy]
+        span = np.abs(moved[noisy])
+        loss = np.sign(moved[noisy]) * np.clip(middle, -span, span) / scale
         # Of a sum of reports the one that differs decides; its noise may lie beyond the change.
         loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)
         np.add.at(self.loss, run[noisy], loss)

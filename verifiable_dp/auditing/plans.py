@@ -64,7 +64,7 @@ _SIZES = {
 }
 # Rows of vectorised targets, and draws of mechanisms, that cost about as much as one play.
 ROWS = {"play": 1, "release_one": 10, "play_many": 40, "release": 150}
-LEAST_RUNS = 40
+LEAST_RUNS = 200
 
 
 def sizes_of(budget: str | float, runs: int | None = None) -> Budget:
@@ -177,7 +177,7 @@ def first_plan(runs: int, needed: int | None) -> Plan:
     most = 20_000 if needed is None else min(max(100, needed), max(100, runs // 10))
     test = int(np.clip(0.03 * runs if needed is None else most, min(100, 0.15 * runs), most))
     select = min(test if runs >= 2500 else max(4, test // 3), 100 if needed else test)
-    return Plan(max(min(24, select), test // 16 if needed is None else 0), select, test)
+    return Plan(max(24 if runs >= 2500 else 8, test // 16 if needed is None else 0), select, test)
 
 
 def second_plan(runs: int, pairs: int, most: int) -> Plan:

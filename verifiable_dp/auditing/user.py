@@ -57,21 +57,20 @@ from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.neighbours import TablePair
 
 
-def _seconds(run: Callable[[int], Any], most: int = 64) -> float:
-    """Seconds that one run takes: of the first call alone where that is slow, else of the best of some.
+def _seconds(run: Callable[[int], Any], most: int) -> float:
+    """Seconds that one run takes, the best of some calls that make at most `most` runs together.
 
-    Slow code is called twice, so that what it loads or compiles at first is not counted.
+    Slow code is called once or twice: what it loads or compiles at first is not counted if that is quick.
     """
-    count, best, start = 1, math.inf, time.perf_counter()
+    count, made, best, start = 1, 0, math.inf, time.perf_counter()
     while True:
         begun = time.perf_counter()
         run(count)
-        now = time.perf_counter()
-        first = best == math.inf
-        best = min(best, (now - begun) / count)
-        if now - start > 0.3 and not (first and now - start < 2.0):
+        now, made = time.perf_counter(), made + count
+        best, first = min(best, (now - begun) / count), best == math.inf
+        if made + count > most or (now - start > 0.3 and not (first and now - start < 2.0)):
             return best
-        count = min(4 * count, most)
+        count = min(4 * count, most - made)
 
 
 class _Sizes:
@@ -106,7 +105,9 @@ def _allowance(
 
     def compute() -> int:
         nonlocal allowed
-        allowed = Allowance.of(size, kind, _seconds(run, 64 * ROWS[kind]), started)
+        allowed = Allowance.of(
+            size, kind, _seconds(run, max(2, min(64, size.runs // 20)) * ROWS[kind]), started
+        )
         about = _duration(allowed.each * allowed.runs)
         if allowed.each * allowed.runs > 5:
             progress(
@@ -209,8 +210,6 @@ def audit_play(
     tune_runs = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
     finder = Search(tune, n_arms, horizon, (low, high), tune_runs)
     candidates: list[Any] = list(pairs) if pairs is not None else list(finder.plain())
-    if allowed.runs < _FEW_RUNS:
-        candidates = candidates[:4]
     tracing = None
     if not many and group is None and not isinstance(function, ProcessTarget):
         progress("tracing")
@@ -233,7 +232,7 @@ def audit_play(
             # What cost most leads the black box, then where named lines may show.
             candidates[:0] = [tracing[1].pair, *tracing[1].suspects]
             finder.dear = tracing[1].dear(claim.epsilon)
-    candidates = _grouped(sampler, candidates, group)
+    candidates = _grouped(sampler, candidates[: 4 if allowed.runs < _FEW_RUNS else None], group)
     progress("first look: plain neighbours")
     needed = _hits_needed(claim.epsilon, alpha / levels.tests)
     plan = replace(

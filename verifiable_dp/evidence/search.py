@@ -206,11 +206,17 @@ class Search:
         for duel in duels:
             if self.played >= self.most:
                 break
-            # The path of runs that never find a difference between the arms.
-            even = self.table([(self.horizon, 0.0)], duel)
-            reference = self._modal(self._play(even, max(3, self.runs // 8)))
-            for share in _SHARES:
-                pairs.extend(self._decided(reference, duel, share))
+            # The path of runs that never find a difference between the arms. Where that is a coin toss it may
+            # be the favourite's already, and no run departs: then the path of runs that find the opposite.
+            for gap in (0.0, -1.0):
+                table = self.table([(self.horizon, gap)], duel)
+                reference = self._modal(self._play(table, max(3, self.runs // 8)))
+                self._first.clear()
+                self._responses.clear()
+                found = [pair for share in _SHARES for pair in self._decided(reference, duel, share)]
+                pairs.extend(found)
+                if found:
+                    break
         return pairs + [pair for table in self._tuned for pair in self._at_dear(table)]
 
     def _decided(self, reference: IntArray, duel: Duel, share: float) -> list[TablePair]:

@@ -79,7 +79,10 @@ class Law:
         """Bound on the loss of any release whose exact part moves by `shift`, (m,); inf if there is none."""
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = np.where(shift == 0, 0.0, np.abs(shift) / self.spread)
-        if self.kind in ("laplace", "logistic", "discrete_laplace"):
+            steps = np.where(shift == 0, 0.0, shift / self.factor)
+        if self.kind == "discrete_laplace":  # off the lattice of one input no output of the other lies
+            return np.asarray(np.where(np.abs(steps - np.round(steps)) < 1e-6, moved, np.inf))
+        if self.kind in ("laplace", "logistic"):
             return np.asarray(moved)
         return np.asarray(np.where(shift == 0, 0.0, np.inf))
 

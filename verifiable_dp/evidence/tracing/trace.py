@@ -260,7 +260,8 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
     terms = np.where(np.isnan(terms) | ((shift == 0) & (spread == b.law.spread)), 0.0, terms)
     terms = np.where(np.isinf(shift), np.inf, terms)
     scales = np.abs(spread - b.law.spread) > SAME * np.maximum(spread, b.law.spread)
-    bounds = np.where(scales, np.inf, a.law.most(shift))
+    # The loss of this release is exact: a bound below it would be none.
+    bounds = np.maximum(np.where(scales, np.inf, a.law.most(shift)), np.abs(terms))
     normal = a.law.kind == "normal"
     rhos = a.law.concentrated(shift) if normal else np.where(shift == 0, 0.0, np.inf)
     rhos = np.where(scales, np.inf, rhos)
