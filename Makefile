@@ -7,10 +7,15 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
-.PHONY: test report same mutants reproduce lint types layers bench docs picture clean venv links
+.PHONY: test test-versions report same mutants reproduce lint types layers bench docs picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The committed evidence with the lowest versions that pyproject.toml declares, and with the newest.
+test-versions: venv
+	$(BIN)/python tests/versions.py lowest
+	$(BIN)/python tests/versions.py newest
 
 report: venv
 	$(BIN)/verifiable-dp report --budget $(BUDGET) --out reports

@@ -27,12 +27,13 @@ from verifiable_dp.reporting.record import Report, make_folder, schema, write_te
 from verifiable_dp.reporting.verify import read, verify
 
 _STEPS = "audit.checkpoint"
-# How long audits take, roughly, where it is not the usual time: for their order, and for the time left.
+# How long audits take, roughly, where it is not `_USUAL`: for their order, and for the time left.
+_USUAL = 10
 _SHARES = {
-    **dict.fromkeys(("dp-se", "dp-nas", "dp-exponential-nas", "dp-robust-elimination", "dp-robust-ucb"), 5.0),
-    **dict.fromkeys(("dp-ucb", "dp-robust-elimination-printed", "adaptive-tree", "dp-linear"), 1.5),
-    **dict.fromkeys(("shuffled-linear", "linear-elimination", "adaptive-tree-printed"), 0.3),
-    **dict.fromkeys(("tree-sum", "shuffled-linear-printed"), 0.3),
+    **dict.fromkeys(("dp-se", "dp-nas", "dp-exponential-nas", "dp-robust-elimination", "dp-robust-ucb"), 50),
+    **dict.fromkeys(("dp-ucb", "dp-robust-elimination-printed", "adaptive-tree", "dp-linear"), 15),
+    **dict.fromkeys(("shuffled-linear", "linear-elimination", "adaptive-tree-printed"), 3),
+    **dict.fromkeys(("tree-sum", "shuffled-linear-printed"), 3),
 }
 
 
@@ -109,7 +110,7 @@ def run(
     if tasks:
         progress(f"auditing {len(tasks)} algorithms")
     # The errata and the index take about as long as one audit.
-    clock, spent = engine.Countdown(sum(map(_work, tasks)) + (not only)), 0.0
+    clock, spent = engine.Countdown(sum(map(_work, tasks)) + (0 if only else _USUAL)), 0
     for number, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
         report.save(place / folder)
@@ -127,13 +128,13 @@ def run(
 
 def _in_order(targets: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """The shortest, so that there is a result soon; then the longest first: the workers end together."""
-    order = sorted(targets, key=lambda target: -_SHARES.get(folder_of(*target), 1))
+    order = sorted(targets, key=lambda target: -_SHARES.get(folder_of(*target), _USUAL))
     return [order[-1], *order[:-1]]
 
 
-def _work(task: _Task) -> float:
+def _work(task: _Task) -> int:
     """How long an audit takes beside others."""
-    return _SHARES.get(folder_of(task.name, task.printed), 1)
+    return _SHARES.get(folder_of(task.name, task.printed), _USUAL)
 
 
 @dataclass(frozen=True)

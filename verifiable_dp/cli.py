@@ -811,7 +811,7 @@ def _verify_folder(folder: Path, *, alone: bool) -> None:
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
     if not holding and not found.broken:
         raise InputError(f"record: no record below {str(folder)!r}")
-    click.echo(f"{len(holding)} files hold, {len(found.broken)} do not")
+    click.echo(f"{len(holding)} of {len(holding) + len(found.broken)} files hold")
     sys.exit(2 if found.broken else 0)
 
 

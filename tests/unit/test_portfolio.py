@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from verifiable_dp import campaign
 from verifiable_dp._validate import InputError
 from verifiable_dp.campaign import write_index
 from verifiable_dp.cli import main
 from verifiable_dp.reporting import blocks, portfolio
 from verifiable_dp.reporting.page import render_index
-from verifiable_dp.reporting.record import digest, schema, text
+from verifiable_dp.reporting.record import Report, digest, schema, text
 
 REPORTS = Path(__file__).parents[2] / "reports"
 
@@ -109,6 +110,91 @@ def test_a_record_that_does_not_hold_is_named_and_not_counted(folder, damage):
     done = CliRunner().invoke(main, ["portfolio", str(folder)])
     assert done.exit_code == 2
     assert "does not hold" in done.output
+
+
+@pytest.fixture
+def stale(tmp_path):
+    """A folder with a study, errata, a kill table and a record of others that do not hold any more."""
+    place = tmp_path / "out"
+    for path in ("studies/S3/study.json", "errata.json", "mutants.json", "se/record.json"):
+        whole = json.loads((REPORTS / path).read_text("utf-8"))
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text({**whole, "seed": 12345}), "utf-8")
+    return place
+
+
+STALE = ("studies/S3/study.json", "errata.json", "mutants.json", "se/record.json")
+
+
+def reported(place, *options):
+    return CliRunner().invoke(main, ["report", "--workers", "1", "--out", str(place), *options])
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Audits that give the committed records."""
+    monkeypatch.setattr(
+        campaign.api,
+        "evidence",
+        lambda name, *, printed, **_: Report(record(campaign.folder_of(name, printed))),
+    )
+
+
+@pytest.mark.usefixtures("known")
+def test_a_report_does_not_end_on_files_of_others(stale):
+    """Its status is of what was made; before, it was 2 after all the work. Negative control: its own record."""
+    done = reported(stale, "--only", "tree-sum", "--only", "dp-linear")
+    assert done.exit_code == 0, done.output
+    page = html.unescape((stale / "index.html").read_text("utf-8"))
+    for path in STALE:
+        assert f"{stale / path}: " in done.stderr
+        assert f'<th scope="row">{path}</th><td>' in page
+    assert "edited or corrupted: its digest is" in page
+    assert len(Page(page).rows) == 3
+    broken = Report({**record("tree-sum"), "seed": 7})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(campaign.api, "evidence", lambda *_, **__: broken)
+        done = reported(stale, "--only", "tree-sum")
+    assert done.exit_code == 2
+    assert "tree-sum/record.json', which was just made, does not hold" in done.stderr
+    assert (stale / "index.html").is_file()
+
+
+@pytest.mark.usefixtures("known")
+def test_each_verdict_is_said_as_it_falls_with_the_time_left(tmp_path):
+    """Also within the first seconds, in which progress is not shown; the shortest audit is the first."""
+    names = ("dp-se", "tree-sum", "dp-linear")
+    done = reported(tmp_path, *(word for name in names for word in ("--only", name)))
+    lines = [line for line in done.stderr.splitlines() if " of 4" in line]
+    assert [line.split()[0] for line in lines] == ["tree-sum", "dp-se", "dp-linear", "dp-linear"]
+    for number, line in enumerate(lines, start=1):
+        last = number == len(lines)
+        assert re.search(
+            rf"not_refuted|refuted.*\({number} of 4{'' if last else ', about .* s left'}\)$", line
+        )
+        assert line.endswith(")" if last else "left)"), line
+    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["dp-se", "tree-sum", "dp-linear"]
+
+
+def test_a_folder_is_verified_whole(stale):
+    done = CliRunner().invoke(main, ["verify", str(stale)])
+    assert done.exit_code == 2
+    assert done.stdout == "0 files hold, 4 do not\n"
+    for path in STALE:
+        assert f"does not hold: {stale / path}: " in done.stderr
+    shutil.copy(REPORTS / "errata.json", stale / "errata.json")
+    assert CliRunner().invoke(main, ["verify", str(stale)]).stdout == "1 files hold, 3 do not\n"
+    done = CliRunner().invoke(main, ["verify", str(stale), "--rerun"])
+    assert done.exit_code == 2
+    assert "need a single file" in done.stderr
+
+
+def test_diff_names_the_record_that_does_not_hold(stale):
+    held, broken = REPORTS / "se" / "record.json", stale / "se" / "record.json"
+    for pair in ((held, broken), (broken, held)):
+        done = CliRunner().invoke(main, ["diff", *map(str, pair)])
+        assert done.exit_code == 2
+        assert f"{str(broken)!r} does not hold: record: edited" in done.stderr
 
 
 def test_the_command_writes_the_page_and_says_where(folder):

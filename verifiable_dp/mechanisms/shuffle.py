@@ -26,6 +26,7 @@ THRESHOLDS = tuple(sign * j / 8 for j in range(9) for sign in (1, -1)[: 1 + (j >
 _CUT = 1e-18  # probability of clone counts that are not looked at, either side
 _SLACK = 1e-6  # relative error that upper bounds are raised by; logarithms of factorials have about 1e-8
 _MOST = 10_000_000
+_EQUAL = 1e-12  # relative: symmetric thresholds differ by rounding only
 
 # A binary response: logarithms of the probabilities of 1 and of 0.
 Bit = tuple[float, float]
@@ -268,9 +269,10 @@ def laplace_delta(n: int, scale: float, epsilon: float, threshold: float = 0.0) 
 
 
 def worst_threshold(n: int, scale: float, epsilon: float) -> tuple[float, float]:
-    """The largest `laplace_delta` over `THRESHOLDS`, and its threshold."""
+    """The largest `laplace_delta` over `THRESHOLDS`, and its threshold: the first of those that are equal."""
     found = [(laplace_delta(n, scale, epsilon, threshold), threshold) for threshold in THRESHOLDS]
-    return max(found, key=lambda pair: pair[0])
+    largest = max(delta for delta, _ in found)
+    return next(pair for pair in found if pair[0] >= largest * (1 - _EQUAL))
 
 
 def _users(n: Any) -> int:

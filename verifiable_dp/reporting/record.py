@@ -29,7 +29,7 @@ from verifiable_dp.reporting.declarations import given
 
 SCHEMA_VERSION = "2.0.0"
 SCHEMA_VERSIONS = ("1.0.0", "2.0.0")  # that can be read
-_PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "statsmodels", "pandas", "joblib")
+_PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib")
 _STATEMENTS = {
     "refuted": "The claim is refuted: the counterexample below can be run again.",
     "not_refuted": "No violation of the claim was found. This is not a proof of privacy.",

@@ -1,0 +1,185 @@
+"""The rule by which derived numbers are compared, and zeros that are recorded as zeros."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from verifiable_dp.evidence import exact_shuffle, regret, rounding, tables
+from verifiable_dp.evidence import statistics as exact
+from verifiable_dp.evidence.check import judged, scales_of
+from verifiable_dp.mechanisms import shuffle
+from verifiable_dp.reporting.verify import first_difference
+
+EPS = 2.0**-52
+
+
+@pytest.mark.parametrize(
+    ("recorded", "again", "scale", "agree"),
+    [
+        (1.0, 1.0 + 0.9e-9, 0.0, True),
+        (1.0, 1.0 + 1.1e-9, 0.0, False),
+        (1e-300, 1.1e-300, 0.0, False),
+        (4.584497127881663e-15, 4.455540975341684e-15, 1.0, True),  # the error of a slope of 1
+        (4.584497127881663e-15, 4.455540975341684e-15, 0.0, False),
+        (0.0, 1e-12, 0.0, False),
+        (0.0, 0.9e-9, 1.0, True),
+        (0.0, 1.1e-9, 1.0, False),
+        (1e308, -1e308, 0.0, False),
+        (math.inf, math.inf, 0.0, True),
+        (math.inf, 1e308, math.inf, False),
+        (1.0, 2.0, math.inf, False),
+        (1.0, 2.0, math.nan, False),
+    ],
+)
+def test_the_rule(recorded, again, scale, agree):
+    for pair in ((recorded, again), (again, recorded)):
+        assert (rounding.difference(*pair, scale) <= rounding.TOLERANCE) == agree
+
+
+@given(st.floats(-100, 1e3), st.integers(2, 10_000))
+def test_a_tail_magnifies_no_more_than_its_scale_says(t, df):
+    """Negative control: without the factor 1 - 2 log p it does, by far."""
+    p, moved = (float(stats.t.sf(x, df)) for x in (t, t * (1 + 1e-6)))
+    assert abs(p - moved) <= 1.01e-6 * rounding.of_p_value(p) + 1e-300
+
+
+def test_a_plain_relative_change_is_not_enough_for_tails():
+    p, moved = (float(stats.norm.sf(x)) for x in (30.0, 30.0 * (1 + 1e-6)))
+    assert abs(p - moved) > 100 * 1e-6 * p
+
+
+# ---------------------------------------------------------------- zero by construction
+
+
+def points(values):
+    return [(float(x), y) for x, y in zip((1, 2, 4, 8, 16, 32), values, strict=True)]
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, -1.0, 0.0])
+def test_a_slope_of_exact_powers_has_no_error(power):
+    """Regret that is proportional to a power of x, as of an algorithm that is not random."""
+    check = regret.scaling(
+        "s", points([np.full(30, 3817965629.522919 * x**power) for x in (1, 2, 4, 8, 16, 32)]), log_power=0.0
+    )
+    assert check.result["standard_error"] == 0.0
+    assert check.result["slope"] == pytest.approx(power, abs=8 * EPS)
+    assert check.result["lower"] == check.result["slope"] == check.result["upper"]
+
+
+def test_a_line_through_equal_data_is_flat():
+    for make in (regret.scaling, regret.linear_in_log):
+        options = {"log_power": 0.0} if make is regret.scaling else {}
+        check = make("s", points([np.full(30, 0.1)] * 6), **options)
+        found = {key: check.result[key] for key in ("slope", "standard_error", "lower", "upper")}
+        assert found == dict.fromkeys(found, 0.0)
+
+
+def test_a_parabola_through_a_line_does_not_bend():
+    check = regret.linear_in_log(
+        "s", points([np.full(9, 7.3 + 0.1 * np.log(x)) for x in (1, 2, 4, 8, 16, 32)])
+    )
+    assert check.result["bend"] == 0.0
+    assert check.result["standard_error"] == 0.0
+
+
+@pytest.mark.parametrize("rounded", [0.0, 3e-16])
+def test_runs_that_agree_have_no_spread(rounded):
+    """The mean of 30 equal numbers is not always that number in floats."""
+    runs = np.full(30, 0.1) * (1 + rounded * (np.arange(30) % 2))
+    assert float(np.full(30, 0.1).std(ddof=1)) > 0 or rounded  # what was recorded before
+    n, mean, sd = regret._moments("runs", runs)
+    assert (n, sd) == (30, 0.0)
+    assert mean == pytest.approx(0.1)
+    assert tables.floor_row(runs, bound=1.0)["sd"] == 0.0
+
+
+def test_a_real_spread_stays():
+    """Negative control: a thousandth of a millionth of a millionth is no rounding."""
+    runs = 1e6 + 1e-6 * np.arange(30)
+    assert regret._moments("runs", runs)[2] == pytest.approx(runs.std(ddof=1), rel=1e-3)
+    check = regret.scaling(
+        "s", points([np.array([1, 1 + 1e-9]) * y for y in (1, 2.1, 4, 8.3, 15, 33)]), log_power=0.0
+    )
+    assert check.result["standard_error"] > 0
+
+
+def test_a_bound_that_is_the_largest_value_but_for_rounding_is_vacuous():
+    for bound in (2.5e6 * (1 - EPS), 2.5e6, 2.5e6 * (1 + EPS)):
+        assert regret.mean_bound("b", [1.0, 2.0], bound=bound, largest=2.5e6).verdict == "vacuous"
+        below = regret.mean_at_least("b", [2.6e6, 2.7e6], bound=bound, least=2.5e6)
+        assert below.verdict == "vacuous"
+    assert regret.mean_bound("b", [1.0, 1.0], bound=2.49e6, largest=2.5e6).verdict == "consistent"
+
+
+def test_a_threshold_is_not_chosen_by_rounding():
+    """At the claim nothing is to be seen: only noise of 1e-17 told thresholds apart there."""
+    numbers = {"batch": 1, "crowd": 26, "scale": 0.5, "range": 2.0, "epsilon": 4.0, "delta": 1e-6}
+    deltas = {t: shuffle.laplace_delta(26, 0.5, 4.0, t) for t in shuffle.THRESHOLDS}
+    assert max(deltas.values()) < exact_shuffle._NOTHING
+    found = judged("shuffle", numbers)
+    assert found["delta_lower"] == 0.0
+    at_claim = shuffle.largest_epsilon(
+        lambda level: shuffle.laplace_delta(26, 0.5, level, max(deltas, key=deltas.get)), 1e-6, 4.0
+    )
+    assert found["epsilon_lower"] > 2 * at_claim
+    for change in (1 - 4 * EPS, 1 + 4 * EPS):
+        assert judged("shuffle", {**numbers, "scale": 0.5 * change})["threshold"] == found["threshold"]
+
+
+# ---------------------------------------------------------------- judges without committed checks
+
+
+def curve(k1, k0):
+    shared = {"direction": "world 1 over world 0", "event": "e", "k1": k1, "k0": k0}
+    found = [{"epsilon": e, **shared} for e in (0.0, 1.0)] + [{"delta": d, **shared} for d in (0.1, 1e-3)]
+    levels = {"tests": 1, "alpha": 1e-6, "confidence": 0.95}
+    return {"runs": 10_000, "points": found, "epsilon": 1.0, "delta": 1e-5, **levels}
+
+
+def black_box(k1, k0, delta):
+    levels = {"tests": 2, "alpha": 1e-6, "confidence": 0.95}
+    return {"k1": k1, "n1": 10_000, "k0": k0, "n0": 10_000, "epsilon": 1.0, "delta": delta, **levels}
+
+
+@pytest.mark.parametrize(
+    ("kind", "statistics"),
+    [("curve", curve(k1, k0)) for k1, k0 in ((9, 0), (400, 30), (5000, 2000))]
+    + [("black_box", black_box(k1, k0, delta)) for k1, k0 in ((9, 0), (5000, 2000)) for delta in (0.0, 1e-4)],
+)
+def test_rounding_of_a_claim_stays_within_the_scales(kind, statistics):
+    """Claims and levels off by some units in the last place change no number beyond what is allowed."""
+    (check,) = [{"kind": kind, "statistics": statistics, "result": judged(kind, statistics)}]
+    for factor in (1 - 8 * EPS, 1 + 8 * EPS):
+        moved = {
+            **statistics,
+            **{key: statistics[key] * factor for key in ("epsilon", "delta", "confidence")},
+        }
+        again = {"kind": kind, "statistics": statistics, "result": judged(kind, moved)}
+        assert first_difference(check, again) == ""
+    # One more hit is seen.
+    more = curve(5001, 2000) if kind == "curve" else {**statistics, "k1": statistics["k1"] + 1}
+    other = {"kind": kind, "statistics": statistics, "result": judged(kind, more)}
+    assert first_difference(check, other) != ""
+    assert scales_of(check)["result"]
+
+
+def test_limits_found_by_searches_are_within_what_their_scale_allows():
+    """Another way to the same limit: from the p-value, by bisection."""
+    level = 0.01
+    found = exact.approximate_lower(5000, 10_000, 2000, 10_000, 1e-4, level)
+    low, high = found - 0.1, found + 0.1
+    for _ in range(40):
+        middle = (low + high) / 2
+        p_value = exact.approximate_p_value(5000, 10_000, 2000, 10_000, middle, 1e-4)
+        low, high = (middle, high) if p_value <= level else (low, middle)
+    error = exact.log_ratio_error(5000, 10_000, 2000, 10_000, 1e-4)
+    assert abs(found - low) <= exact.SEARCHED * error
+
+
+def test_unusable_numbers_have_no_scales():
+    assert scales_of({"kind": "scaling", "statistics": {"points": []}, "result": {}}) == {}
+    assert scales_of({"kind": "unknown", "statistics": {}, "result": {}}) == {}
