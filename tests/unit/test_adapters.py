@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.commands import refused
 from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import adapters
 from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
 from verifiable_dp.auditing.traced import trace
 from verifiable_dp.claims import PrivacyClaim
@@ -150,6 +153,120 @@ def test_unusable_makers_say_what_is_missing():
         BanditClass(Odd)(REWARDS, np.random.default_rng(0))
     with pytest.raises(InputError, match=f"{PROTOCOLS[0][0]}/{PROTOCOLS[0][1]}"):
         BanditClass(lambda n_arms: object())(REWARDS, np.random.default_rng(0))
+
+
+def class_with(chooses="", learns="arm, reward", choose="select", learn="update"):
+    """A class with these parameters, that keeps what its methods were given."""
+    values = {"__name__": "made"}
+    keep = "self.given.append(dict(sorted((k, v) for k, v in locals().items() if k != 'self')))"
+    exec(
+        "class Made:\n"
+        "    def __init__(self, n_arms):\n        self.given = []\n        KEPT.append(self.given)\n"
+        f"    def {choose}(self, {chooses}):\n        {keep}\n        return 1\n"
+        f"    def {learn}(self, {learns}):\n        {keep}\n",
+        values | {"KEPT": KEPT},
+        values,
+    )
+    return values["Made"]
+
+
+KEPT: list = []
+
+
+def given_to(*parameters):
+    """What each method was given in the second round."""
+    KEPT.clear()
+    rng = np.random.default_rng(0)
+    BanditClass(class_with(*parameters))(REWARDS, rng)
+    chosen, learnt = KEPT[0][2:4]
+    return chosen, learnt, rng
+
+
+@pytest.mark.parametrize("name", ["t", "round", "step", "time", "trial", "iteration"])
+def test_the_round_is_given_where_it_is_named(name):
+    assert given_to(name)[0] == {name: 1}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "arm, reward",
+        "reward, arm",
+        "reward, action",
+        "*, reward, arm",
+        "t, payoff, a",
+        "arm, x=None, reward=0",
+    ],
+)
+def test_update_is_filled_by_name(parameters):
+    # By place, as it was, the second has the arm as its reward, and the fifth the round.
+    given = given_to("", parameters)[1]
+    arm = next(given[name] for name in ("arm", "action", "a") if name in given)
+    paid = next(given[name] for name in ("reward", "payoff") if name in given)
+    assert (arm, paid) == (1, REWARDS[1, 1])
+    assert given.get("t", 1) == 1
+    assert given.get("x") is None
+
+
+def test_other_forms_of_parameters():
+    assert given_to("", "arm_id, *args, **more")[1]["args"] == (REWARDS[1, 1],)
+    assert given_to("", "reward")[1] == {"reward": REWARDS[1, 1]}
+    assert given_to("context=None, step=5")[0] == {"context": None, "step": 5}
+    chosen, learnt, rng = given_to("arms, t, rng=None", "reward, arm, rng=None")
+    assert chosen == {"arms": [0, 1], "t": 1, "rng": rng}
+    assert learnt["rng"] is rng
+
+
+@pytest.mark.parametrize(("choose", "learn"), PROTOCOLS)
+def test_a_context_is_refused(choose, learn):
+    lists = "decisions, rewards" if learn == "partial_fit" else "arm, reward"
+    odd = [("context", lists), ("t, context", lists), ("", f"{lists}, context"), ("*, context", lists)]
+    for parameters in odd:
+        maker = class_with(*parameters, choose=choose, learn=learn)
+        with pytest.raises(
+            InputError, match=r"Made\.\w+: parameter context is not recognised; recognised are"
+        ):
+            BanditClass(maker)(REWARDS, np.random.default_rng(0))
+
+
+CONTEXTUAL = """
+import numpy as np
+
+class Contextual:
+    \"\"\"Noise for contexts below 20 only: with the round as its context it passed for noisy.\"\"\"
+
+    def __init__(self, n_arms, rng):
+        self.sums, self.rng = np.zeros(n_arms), rng
+
+    def select(self, context):
+        return int(np.argmax(self.sums + (self.rng.laplace(0, 1, len(self.sums)) if context < 20 else 0)))
+
+    def update(self, arm, reward):
+        self.sums[arm] += reward
+"""
+
+
+def test_the_command_says_what_is_recognised(tmp_path):
+    (tmp_path / "contextual.py").write_text(CONTEXTUAL, "utf-8")
+    asked = ("--epsilon", 40, "--arms", 2, "--horizon", 10, "--budget", 0.1)
+    line = refused(tmp_path, "audit", "contextual.py:Contextual", *asked)
+    assert (
+        "Contextual.select: parameter context is not recognised; recognised are the round (t, round" in line
+    )
+
+
+def test_the_documentation_lists_what_is_recognised():
+    page = (Path(__file__).parents[2] / "docs/targets.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    for roles in (adapters._CHOOSES, adapters._LEARNS):
+        for names in roles.values():
+            assert any(", ".join(f"`{name}`" for name in names) in row for row in rows), names
+
+
+@pytest.mark.parametrize("parameters", ["arm", "arm, **more", "arm, loss", "arm, rewards"])
+def test_the_reward_must_be_recognised(parameters):
+    with pytest.raises(InputError, match=r"recognised are the arm \(arm, .*the reward \(reward, "):
+        given_to("", parameters)
 
 
 LIBRARY = '''

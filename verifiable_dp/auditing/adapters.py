@@ -3,7 +3,9 @@
 An object that chooses and learns in turn is recognised by its pair of methods: `select`/`update` and its
 variants, river's `pull`/`update`, SMPyBandits' `choice`/`getReward`, MABWiser's `predict`/`partial_fit`,
 `select_action`/`update_params`. A class, or a function that makes such an object, is called with what its
-parameters are named after: the number of arms, the horizon, a generator or a seed.
+parameters are named after: the number of arms, the horizon, a generator or a seed. So are its methods: with
+the round, the arms, a generator, the arm that was chosen and its reward. Any other parameter that must be
+given, such as a context, ends the audit: what to give is not known here.
 """
 
 from __future__ import annotations
@@ -34,6 +36,15 @@ _ARMS = ("n_arms", "arms", "k", "K", "nb_arms", "nbArms", "num_arms", "n_actions
 _HORIZON = ("horizon", "T", "n_rounds", "rounds", "n_steps")
 _GENERATOR = ("rng", "generator", "random_generator")
 _SEED = ("seed", "random_state", "random_seed")
+# What parameters of methods are named after; rounds count from 0.
+_ROUND = ("t", "round", "step", "time", "trial", "iteration", "timestep", "time_step", "round_number")
+_OFFERED = ("arm_ids", "arms", "actions")
+_ARM = ("arm", "arm_id", "action", "chosen_arm", "arm_index", "decision", "choice", "a")
+_REWARD = ("reward", "observed_reward", "payoff", "r")
+_CHOOSES = {"the round": _ROUND, "the list of arms": _OFFERED, "a generator": _GENERATOR}
+_LEARNS = {"the arm": _ARM, "the reward": _REWARD, "the round": _ROUND, "a generator": _GENERATOR}
+_FITS = {"the arm": ("decisions",), "the reward": ("rewards",)}  # lists of them
+_ALWAYS = ("the arm", "the reward", "a generator")  # they are given even where there is a default
 # What bandits compute with: tracing has its own view of it.
 _NUMERICAL = frozenset(
     ("numpy", "scipy", "pandas", "sklearn", "numba", "joblib", "matplotlib", "torch", "jax", "verifiable_dp")
@@ -97,18 +108,19 @@ class BanditClass:
         horizon, n_arms = rewards.shape
         bandit = self.made(n_arms, horizon, rng)
         choose, learn = self._methods(bandit)
+        lists = learn.__name__ == "partial_fit"
+        ask, tell = _filled(choose, _CHOOSES), _filled(learn, _FITS if lists else _LEARNS, _LEARNT)
         start = getattr(bandit, "startGame", None)
         if start is not None:
             start()
-        arms = [] if learn.__name__ != "partial_fit" else _fitted(bandit, rewards)
-        asked = _asking(choose, n_arms)
+        arms = _fitted(bandit, rewards) if lists else []
+        given = {"the list of arms": list(range(n_arms)), "a generator": rng}
         for t in range(len(arms), horizon):
-            arm = asked(t)
+            given["the round"] = t
+            arm = ask(given)
             paid = rewards[t, int(arm)]
-            if learn.__name__ == "partial_fit":
-                learn([arm], [paid])
-            else:
-                learn(arm, paid)
+            told = ([arm], [paid]) if lists else (arm, paid)
+            tell({**given, "the arm": told[0], "the reward": told[1]})
             arms.append(int(arm))
         return np.array(arms)
 
@@ -182,20 +194,64 @@ def _fitted(bandit: Any, rewards: Any) -> list[int]:
     if not callable(getattr(bandit, "fit", None)):
         return []
     arms = list(range(min(rewards.shape)))
-    bandit.fit(arms, [rewards[t, arm] for t, arm in enumerate(arms)])
+    fit = _filled(bandit.fit, _FITS, _LEARNT)
+    fit({"the arm": arms, "the reward": [rewards[t, arm] for t, arm in enumerate(arms)]})
     return arms
 
 
-def _asking(choose: Callable[..., Any], n_arms: int) -> Callable[[int], Any]:
-    """How the arm of a round is asked for: with no argument, with the round, or with the list of arms."""
-    needed = [
-        name
-        for name, parameter in parameters_of(choose).items()
-        if parameter.default is parameter.empty
-        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    if not needed:
-        return lambda t: choose()
-    if needed[0] in ("arm_ids", "arms", "actions"):
-        return lambda t: choose(list(range(n_arms)))
-    return lambda t: choose(t)
+_LEARNT = ("the arm", "the reward")
+_PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _filled(
+    method: Callable[..., Any], roles: Mapping[str, tuple[str, ...]], usual: tuple[str, ...] = ()
+) -> Callable[[Mapping[str, Any]], Any]:
+    """`method` as a function of values by their role, each given to the parameter that is named after it.
+
+    Parameters
+    ----------
+    method
+        Of a bandit.
+    roles
+        Names of parameters by what they stand for.
+    usual
+        Roles by place, for a method whose parameters cannot be told and for ``*args``.
+
+    Raises
+    ------
+    InputError
+        If a parameter that must be given is named after none of them, or there is none for the reward.
+    """
+    placed: list[str] = []
+    named: dict[str, str] = {}
+    gap = False  # a parameter was left out: those that follow are given by name
+    parameters = parameters_of(method)
+    for name, parameter in parameters.items():
+        role = next((role for role, names in roles.items() if name in names), "")
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            placed += [] if gap else [role for role in usual if role not in placed]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        elif parameter.default is not parameter.empty and role not in _ALWAYS:
+            gap = gap or parameter.kind in _PLACED
+        elif not role:
+            raise _unknown(method, f"parameter {name} is not recognised", roles)
+        elif parameter.kind in _PLACED and not gap:
+            placed.append(role)
+        else:
+            named[name] = role
+    if not parameters:
+        placed = list(usual)
+    if usual and "the reward" not in [*placed, *named.values()]:
+        raise _unknown(method, "no parameter is recognised as the reward", roles)
+    return lambda given: method(
+        *[given[role] for role in placed], **{name: given[role] for name, role in named.items()}
+    )
+
+
+def _unknown(method: Callable[..., Any], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
+    known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
+    return InputError(
+        f"target: {getattr(method, '__qualname__', method)}: {what}; recognised are {known}; rename it, give "
+        "it a default, or write play(rewards, rng) around the class"
+    )

@@ -455,7 +455,7 @@ def _called(
         with guarded(), limited(timeout * runs):
             result = function(*arguments)
             return np.asarray(result) if what == "release" else result
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, InputError):
         raise
     except OverdueError:
         each = "" if runs == 1 else f" for {runs} runs"
