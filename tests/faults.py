@@ -229,7 +229,7 @@ FAULTS = (
         "np.arange(i, min(i + size, count), dtype=np.int64)",
         "np.arange(0, min(size, count - i), dtype=np.int64)",
         "shards repeat one another's runs: counts are those of fewer runs",
-        ("tests/unit/test_engine.py",),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "tested on the runs that chose",
@@ -237,7 +237,7 @@ FAULTS = (
         "    stage: int = TEST,\n",
         "    stage: int = SELECT,\n",
         "the event is tested on the runs that it was chosen on",
-        ("tests/unit/test_engine.py",),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "both worlds draw alike",
@@ -245,7 +245,7 @@ FAULTS = (
         "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[world], (stage, number), runs)",
         "a user's bandit has the same generators on both inputs",
-        ("tests/unit/test_targets.py",),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "a bandit's inputs do not differ",
@@ -253,7 +253,7 @@ FAULTS = (
         "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[0], (stage, number, world), runs)",
         "a user's bandit is played on one input only",
-        ("tests/unit/test_targets.py",),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "every run has the first generator",
@@ -261,7 +261,7 @@ FAULTS = (
         "rng = generator(key, run, self.factor)",
         "rng = generator(key, 0, self.factor)",
         "all runs of a user's bandit are the same one",
-        ("tests/unit/test_targets.py",),
+        ("tests/unit/test_black_box.py",),
     ),
     # mechanisms
     Fault(
@@ -286,11 +286,7 @@ FAULTS = (
         "return np.asarray(2 * self.limit(number) * self.divisor / self.epsilon)",
         "return np.asarray(self.limit(number) * self.divisor / self.epsilon)",
         "noise for [0, B] where an item lies in [-B, B]",
-        (
-            "tests/unit/test_mechanisms.py",
-            "tests/unit/test_robust_ucb.py",
-            "tests/unit/test_dp_robust_ucb.py",
-        ),
+        ("tests/unit/test_schedules.py",),
     ),
     Fault(
         "cost of AboveThreshold",
@@ -339,7 +335,7 @@ FAULTS = (
         "slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)",
         "slot = 0 * state.epoch[:, None] + np.arange(self.n_arms)",
         "an arm has the same noise in every epoch",
-        ("tests/contract/test_algorithms.py",),
+        ("tests/unit/test_schedules.py",),
     ),
     Fault(
         "first epoch after a restart",
@@ -363,7 +359,7 @@ FAULTS = (
         'share = self.epsilon / self.n_arms if self.budget == "split" else self.epsilon',
         "share = self.epsilon",
         "the budget is not split though the listing splits it",
-        ("tests/unit/test_schedules.py", "tests/unit/test_dp_ucb_kernel.py"),
+        ("tests/unit/test_schedules.py",),
     ),
     Fault(
         "sensitivity of rewards in [-1, 1]",
@@ -371,7 +367,7 @@ FAULTS = (
         'return Laplace(2.0 if self.variant == "corrected" else 1.0, self.epsilon)',
         "return Laplace(1.0, self.epsilon)",
         "the corrected listing has the noise of the printed one",
-        ("tests/unit/test_linear.py",),
+        ("tests/unit/test_schedules.py",),
     ),
     Fault(
         "noise of truncated rewards",
@@ -379,7 +375,7 @@ FAULTS = (
         "(2 * self.limit(state) / self.epsilon)",
         "(self.limit(state) / self.epsilon)",
         "noise for [0, B] where a reward lies in [-B, B]",
-        ("tests/unit/test_robust.py",),
+        ("tests/unit/test_schedules.py",),
     ),
     Fault(
         "noise of local reports",
@@ -387,7 +383,7 @@ FAULTS = (
         "(2 * self.limit(state) / self.epsilon)",
         "(self.limit(state) / self.epsilon)",
         "Lap(B/epsilon), as the proof of Theorem 6 prints: 2 epsilon-LDP",
-        ("tests/unit/test_robust.py",),
+        ("tests/unit/test_schedules.py",),
     ),
     # sequential tests
     Fault(
@@ -485,7 +481,7 @@ FAULTS = (
         "p_value = min(1.0, p_value * tests)",
         "p_value = min(1.0, p_value)",
         "each of several tests spends the whole alpha",
-        ("tests/unit/test_statistics.py", "tests/unit/test_events.py"),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "level of several bounds",
@@ -493,7 +489,7 @@ FAULTS = (
         'level = (1 - float(statistics["confidence"])) / tests',
         'level = 1 - float(statistics["confidence"])',
         "each of several tests spends the whole error of the lower bound",
-        ("tests/unit/test_statistics.py", "tests/unit/test_events.py"),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "pairs do not share the level",
@@ -501,7 +497,7 @@ FAULTS = (
         '"tests": len(chosen) * tests,',
         '"tests": tests,',
         "pairs that are tested together do not share alpha",
-        ("tests/unit/test_events.py",),
+        ("tests/unit/test_black_box.py",),
     ),
     Fault(
         "one test for two games",
