@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,9 @@ LEAST = 0.9  # share of the faults that the fast suite has to catch
 _COPIED = ("algorithms", "auditors", "ci", "docs", "reports", "tests", "verifiable_dp", "pyproject.toml")
 _HUNG = 1800.0  # seconds after which a fault counts as one that makes its tests hang
 _FAILED, _AT_COLLECTION = 1, 2  # exit statuses of pytest
+_FIRST = re.compile(
+    r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - |$)", re.MULTILINE
+)  # its parameters have spaces
 
 
 @dataclass(frozen=True)
@@ -1085,10 +1089,10 @@ def _caught_by(status: int, printed: str, fault: Fault) -> str:
     """
     if status == 0:
         return ""
-    lines = [line for line in printed.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    if status not in (_FAILED, _AT_COLLECTION) or not lines:
+    found = _FIRST.search(printed)
+    if status not in (_FAILED, _AT_COLLECTION) or not found:
         raise RuntimeError(f"fault {fault.name}: the tests do not run:\n{printed[-2000:]}")
-    return lines[0].split(" ", 1)[1].split(" - ")[0]
+    return found[1]
 
 
 def _tried(fault: Fault, tree: Path, cache: Path) -> Outcome:
