@@ -1,16 +1,25 @@
 # Needs Python >= 3.11 (with venv) and make, nothing else. PYTHON=/path/to/python picks the interpreter.
 BUDGET ?= quick
 PICTURED ?= reports/dp-linear-printed/record.html
-PYTEST_ARGS ?= -n auto --maxprocesses 2
+PYTEST_ARGS ?= -n auto --maxprocesses 2 --dist worksteal
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
-.PHONY: test test-versions report same mutants reproduce lint types layers bench docs picture clean venv links
+.PHONY: test test-all test-versions faults report same mutants reproduce lint types layers bench docs picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# What a night has time for: the slow tests too, and the faults that the fast ones have to notice.
+test-all: lint types layers
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "slow or not slow"
+	$(MAKE) faults test-versions
+
+# Each seeded fault in a copy of the source; writes tests/faults.md.
+faults: venv
+	$(BIN)/python -m tests.faults
 
 # The committed evidence with the lowest versions that pyproject.toml declares, and with the newest.
 test-versions: venv

@@ -6,6 +6,8 @@ from click.testing import CliRunner
 
 from verifiable_dp.cli import main
 
+PATIENCE = 1800.0  # seconds after which a program that a test started counts as hung, whatever else runs
+
 
 def run(folder, *arguments):
     """The result of a command that is given in a folder; it raises nothing but its exit."""

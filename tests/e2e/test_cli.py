@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import formats
+from tests.commands import PATIENCE
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -47,7 +48,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder, *arguments, timeout=300):
+def run(folder, *arguments, timeout=PATIENCE):
     return subprocess.run(
         [SCRIPT, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=timeout
     )
@@ -246,7 +247,7 @@ def test_an_interrupt_leaves_nothing_behind(folder):
         # Progress begins after two seconds: by then it is at work.
         assert "…" in process.stderr.readline()
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert out == ""
     assert err.strip().splitlines()[-1] == "verifiable-dp: interrupted; nothing was written"
@@ -349,7 +350,9 @@ def test_a_reader_that_goes_is_no_verdict(folder):
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run([SCRIPT, "list"], stdout=write, stderr=subprocess.PIPE, text=True, timeout=300)
+        done = subprocess.run(
+            [SCRIPT, "list"], stdout=write, stderr=subprocess.PIPE, text=True, timeout=PATIENCE
+        )
     finally:
         os.close(write)
     assert done.returncode == 141, done.stderr
@@ -361,7 +364,7 @@ def test_closed_output_leaves_the_exit_status(folder):
     (folder / "empty.json").write_text("")
     for arguments, status in (("list", 0), ("verify empty.json", 2)):
         command = ["sh", "-c", f'exec "$0" {arguments} >&-', SCRIPT]
-        done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=300)
+        done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         assert done.returncode == status, done.stderr
         assert "Traceback" not in done.stderr
 
@@ -414,7 +417,7 @@ def test_it_runs_as_a_module(folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("verifiable-dp: ")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import PATIENCE
 from verifiable_dp import api, campaign_file, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.reporting import verify
@@ -68,8 +69,8 @@ def cluster(scheduler):
     one = ("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
     while len(workers) < 3:
         workers.append(start(*one, "--local-directory", "/tmp", MARKS=str(marks)))
-    with distributed.Client(address, timeout=60, set_as_default=False) as client:
-        client.wait_for_workers(3, timeout=120)
+    with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
+        client.wait_for_workers(3, timeout=PATIENCE)
     return address, workers, marks
 
 
@@ -202,7 +203,7 @@ def test_regret_measured_on_a_cluster_is_that_of_one_process(cluster, own, tmp_p
             [SCRIPT, *command, *more, "--json", name],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
         )
         assert done.returncode in (0, 1, 3), done.stderr
         records.append(shared(verify.verify(tmp_path / name).record))

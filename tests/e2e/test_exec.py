@@ -12,6 +12,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests import formats
+from tests.commands import PATIENCE
 from verifiable_dp import api, cli
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -133,7 +134,7 @@ def test_the_installed_command(folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.startswith(f"{PYTHON} laplace.py 0.5")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import formats
+from tests.commands import PATIENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "check-regret.md"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -23,7 +24,7 @@ def folder(tmp_path):
 
 
 def run(folder, *arguments):
-    done = subprocess.run([SCRIPT, *arguments], cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([SCRIPT, *arguments], cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
     assert "Traceback" not in done.stderr
     return done
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import formats
-from tests.commands import refused, run
+from tests.commands import PATIENCE, refused, run
 
 REPORTS = Path(__file__).parents[2] / "reports"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
@@ -130,7 +130,10 @@ def test_other_data_files_are_signed_too(keys):
 @pytest.mark.slow
 def test_a_document_goes_through_a_pipe(folder):
     done = subprocess.run(
-        [SCRIPT, "render", "wrong.json", "--to", "markdown"], cwd=folder, capture_output=True, timeout=300
+        [SCRIPT, "render", "wrong.json", "--to", "markdown"],
+        cwd=folder,
+        capture_output=True,
+        timeout=PATIENCE,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().startswith("# dp-linear as printed: audit record\n")

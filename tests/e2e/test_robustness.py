@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import PATIENCE
 from verifiable_dp.reporting.record import digest
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 RECORD = Path(__file__).parents[1] / "data" / "record-2.json"
 
 
-def run(folder, *arguments, timeout=300):
+def run(folder, *arguments, timeout=PATIENCE):
     return subprocess.run(
         [SCRIPT, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=timeout
     )
@@ -106,7 +107,7 @@ def test_a_killed_campaign_loses_nothing(kills, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
@@ -208,7 +209,7 @@ def test_two_audits_in_one_folder_leave_one_whole_record_and_its_page(tmp_path):
         subprocess.Popen([sys.executable, "writer.py", RECORD, name, "6"], cwd=tmp_path)
         for name in ("first", "second")
     ]
-    assert [process.wait(timeout=120) for process in writers] == [0, 0]
+    assert [process.wait(timeout=PATIENCE) for process in writers] == [0, 0]
     assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == ["record.html", "record.json"]
     record = json.loads((tmp_path / "shared" / "record.json").read_text("utf-8"))
     assert record["digest"] == digest(record)

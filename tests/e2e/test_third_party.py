@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import PATIENCE
+
 GUIDE = Path(__file__).parents[2] / "docs" / "add-an-algorithm.md"
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -49,7 +51,12 @@ def followed(package, environment):
     said = {}
     for line in "".join(COMMANDS.findall(GUIDE.read_text("utf-8"))).splitlines():
         done = subprocess.run(
-            ["bash", "-c", line], cwd=package, env=environment, capture_output=True, text=True, timeout=300
+            ["bash", "-c", line],
+            cwd=package,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         said[line] = done.stdout
@@ -63,7 +70,7 @@ def run(environment, folder, *arguments):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
 
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from tests import formats
+from tests.commands import PATIENCE
 from tests.e2e.test_browser import measure, needs_browser
 from verifiable_dp.reporting.page import render
 from verifiable_dp.reporting.record import schema
@@ -42,7 +43,12 @@ class Committing:
 
 def run(folder, *arguments):
     return subprocess.run(
-        [SCRIPT, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [SCRIPT, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
 
 

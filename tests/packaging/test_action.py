@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests import formats
+from tests.commands import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -98,7 +99,12 @@ def run(step, folder, inputs, outputs=None):
     script.write_text(STEPS[step]["run"], "utf-8")
     command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script]
     done = subprocess.run(
-        command, cwd=folder, env=environment(folder, **given), capture_output=True, text=True, timeout=600
+        command,
+        cwd=folder,
+        env=environment(folder, **given),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     return done
 
@@ -172,7 +178,9 @@ def test_an_audit_that_made_no_record_fails_under_every_rule(job):
 def test_without_targets_no_folder_is_left_that_the_next_run_refuses(given, tmp_path):
     command = ["bash", ROOT / "ci" / "audit.sh", "--epsilon", "1"]
     variables = environment(tmp_path, REPORTS="kept", **given)
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 2
     assert "TARGETS or CAMPAIGN must name something" in done.stderr
     assert not (tmp_path / "kept").exists()
@@ -186,7 +194,9 @@ def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     command = ["bash", ROOT / "ci" / "audit.sh", "--epsilon", "1", "--budget", "0.1"]
     asked = {"TARGETS": "none.py:x\nmechanisms.py:wrong\nmechanisms.py:`wrng`", "CAMPAIGN": "c.toml"}
     variables = environment(tmp_path, REPORTS="kept", **asked)
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 2
     assert "did you mean 'wrong'?" in done.stderr
     head, _, rest = (

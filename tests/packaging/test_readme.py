@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 _NAMES = (
@@ -81,7 +83,9 @@ def folder(tmp_path):
 
 def run(command, folder):
     nothing = subprocess.DEVNULL
-    return subprocess.run(command, cwd=folder, stdin=nothing, capture_output=True, text=True, timeout=600)
+    return subprocess.run(
+        command, cwd=folder, stdin=nothing, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 def test_readme_shows_commands_and_programs():

@@ -127,6 +127,16 @@ def test_what_is_not_followed_is_stated():
     assert exact.law(algorithm, pairs[0], cut=1e-60).leaves >= whole.leaves
 
 
+def test_what_was_not_followed_is_added_to_the_upper_bound_on_delta():
+    """Two paths of known law, and a prefix that is alike on both inputs but may hide anything."""
+    p, q = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.5, 0.2])
+    known = exact.Law(((1,), (2,), (3,)), np.log(p), np.log(q), np.array([False, False, True]), 2)
+    assert known.remainder == pytest.approx((0.1, 0.2))
+    # At epsilon 0: .3 of the first path one way, .2 and .1 of the others the other way.
+    assert known.delta(0.0) == pytest.approx((0.3, 0.3 + 0.2))
+    assert known.delta(math.log(2.0)) == pytest.approx((0.0, 0.2), abs=1e-12)
+
+
 def test_actions_of_which_one_input_has_none_make_epsilon_infinite(two_arms):
     algorithm, pairs = two_arms
     table = Table(pairs[0].left)

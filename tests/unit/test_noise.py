@@ -83,6 +83,12 @@ def test_a_bad_seed_is_refused(seed):
         Seeded(seed)
 
 
+def test_altered_slots_share_their_draws():
+    shared = draw(Altered(Seeded(1), reslot=lambda slot: slot // 2))
+    assert np.array_equal(shared, draw(Seeded(1), slot=SLOTS // 2))
+    assert len(np.unique(shared)) < len(np.unique(draw(Altered(Seeded(1)))))
+
+
 def test_altered_noise_is_scaled():
     source = Altered(Seeded(3), factor=0.5)
     assert np.allclose(draw(source, value=1.0) - 1.0, 0.5 * (draw(Seeded(3), value=1.0) - 1.0))

@@ -39,7 +39,7 @@ class Replaced:
         """Replace `module.name`; what it was called with is in `calls` under the name."""
 
         def call(*given, **named):
-            self.calls[name] = (given, {k: v for k, v in named.items() if k != "progress"})
+            self.calls[name] = (given, {k: v for k, v in named.items() if not callable(v)})
             return result
 
         self._monkeypatch.setattr(module, name, call)
@@ -95,6 +95,8 @@ AUDIT = {
     "--bounds": ("-2 3", {"bounds": (-2.0, 3.0)}),
     "--observe": ("reports", {"observe": "reports"}),
     "--budget": ("0.75", {"budget": "0.75"}),
+    "--runs": ("77", {"runs": 77}),
+    "--timeout": ("2.5", {"timeout": 2.5}),
     "--sequential": (None, {"sequential": True}),
     "--group": ("3", {"group": 3}),
     "--rho": ("0.125", {"rho": 0.125}),
@@ -115,6 +117,8 @@ UNSET = {
     "bounds": None,
     "observe": None,
     "budget": "quick",
+    "runs": None,
+    "timeout": None,
     "sequential": False,
     "group": None,
     "rho": None,

@@ -92,6 +92,8 @@ def scales(name, table_value=0.0, **parameters):
     table = np.full((algorithm.horizon, algorithm.n_arms), table_value)
     play(algorithm, Table(table), recorder, np.zeros(1, np.int64))
     tape = recorder.tape()
+    # A draw that is visited again is used twice.
+    assert not tape.releases.address[:, 2].any()
     used = [entries.columns["scale"] for entries in (tape.releases, tape.hidden) if len(entries.address)]
     return sorted({round(float(scale), 9) for scale in np.concatenate(used)})
 
@@ -100,7 +102,7 @@ def scales(name, table_value=0.0, **parameters):
     ("name", "parameters", "found"),
     [
         # one reward moves a sum by 1
-        ("dp-se", {"n_arms": 2, "epsilon": 0.5, "horizon": 2000, "beta": 0.9}, [2.0]),
+        ("dp-se", {"n_arms": 2, "epsilon": 0.5, "horizon": 8000, "beta": 0.9}, [2.0]),  # two epochs
         ("dp-se-doubling", {"n_arms": 2, "epsilon": 0.5, "horizon": 4000, "first_guess": 8192}, [2.0]),
         # levels/epsilon, of 4 levels; times K where the budget is split
         ("tree-sum", {"epsilon": 0.5, "horizon": 8}, [8.0]),

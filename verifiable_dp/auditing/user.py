@@ -241,7 +241,7 @@ def audit_play(
     look = functools.partial(_look, claim=claim, levels=levels, seed=seed, workers=workers)
     result = look(sampler, candidates, plan, number=0)
     allowed.spend(cost_of(plan, len(candidates)))
-    checks, power, least = list(result.checks), None, 0.02 * allowed.runs
+    checks, power, least = list(result.checks), None, max(200, 0.02 * allowed.runs)
     if not result.refuted:
         search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= _FEW_RUNS else 0)
         if pairs is None and search:
