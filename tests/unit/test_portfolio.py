@@ -142,7 +142,7 @@ def known(monkeypatch):
 
 @pytest.mark.usefixtures("known")
 def test_a_report_does_not_end_on_files_of_others(stale):
-    """Its status is of what was made; before, it was 2 after all the work. Negative control: its own record."""
+    """Its status is of what was made; it was 2 after all the work. Negative control: its own record."""
     done = reported(stale, "--only", "tree-sum", "--only", "dp-linear")
     assert done.exit_code == 0, done.output
     page = html.unescape((stale / "index.html").read_text("utf-8"))

@@ -64,7 +64,7 @@ _SIZES = {
 }
 # Rows of vectorised targets, and draws of mechanisms, that cost about as much as one play.
 ROWS = {"play": 1, "release_one": 10, "play_many": 40, "release": 150}
-LEAST_RUNS = 200
+LEAST_RUNS = 400
 
 
 def sizes_of(budget: str | float, runs: int | None = None) -> Budget:

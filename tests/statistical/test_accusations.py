@@ -1,0 +1,163 @@
+"""Nothing right is accused: each way in which it once was, beside the leak that the same audit must refute.
+
+Sizes are counts of runs and seeds are fixed, but for noise of the operating system, where the level of 1e-6
+for each audit is the rate of false alarms. Controls are named in each test.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import verifiable_dp as vdp
+from tests.user_code import accusations as code
+from verifiable_dp.auditing import independence, user
+from verifiable_dp.auditing.targets import PlaySampler, ReleaseSampler
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.reporting import conclude
+
+
+def audit(function, epsilon=1.0, runs=2500, **options):
+    shape = {} if "data" in function.__code__.co_varnames else {"n_arms": 2, "horizon": code.HORIZON}
+    return vdp.audit(function, epsilon=epsilon, runs=runs, **shape, **options)
+
+
+# ---------------------------------------------------------------- noise that tracing does not see
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("function", "epsilon"), [(code.response_3, 3.0), (code.response_5, 5.0)])
+def test_noise_that_is_not_seen_and_seldom_shows_is_not_refuted(function, epsilon, seed):
+    assert audit(function, epsilon, seed=seed).verdict != "refuted"
+
+
+def test_what_has_no_noise_is_refuted_also_at_large_epsilon():
+    """The control of the test above, and how many runs it takes."""
+    assert audit(code.greedy).verdict == "refuted"
+    report = audit(code.response_of_none, 3.0, runs=12_000)
+    assert report.verdict == "refuted"
+    assert report.record["counterexamples"][0]["check"].startswith("black box")
+    assert audit(code.greedy, 5.0, runs=30_000).verdict == "refuted"
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 5.0, 10.0])
+def test_as_many_runs_as_the_level_takes(epsilon):
+    """An epsilon-DP program can give n runs that all differ with probability (e^eps / (1 + e^eps))^n."""
+    level = 1e-6
+    needed = user._hits_needed(epsilon, level)
+    statistics = {"epsilon": epsilon, "delta": 0.0, "tests": 1, "alpha": level, "confidence": 0.95}
+    hits = math.ceil(math.log(1 / level) / math.log1p(math.exp(-epsilon)))
+    assert needed > hits
+    for count, verdict in ((hits + 1, "refuted"), (hits - 1, "not_refuted")):
+        found = judged("black_box", {**statistics, "k1": count, "n1": needed, "k0": 0, "n0": needed})
+        assert found["verdict"] == verdict
+
+
+# ---------------------------------------------------------------- runs that share a call
+
+
+def play_many(function):
+    return PlaySampler(function, True, 2, code.HORIZON, 3, shard=64)
+
+
+TABLES = [np.tile([1.0, 0.0], (code.HORIZON, 1)), np.full((code.HORIZON, 2), 0.5)]
+
+
+def test_runs_of_one_call_that_share_a_draw_are_told_from_those_that_do_not():
+    assert independence.dependent(play_many(code.one_order), TABLES)
+    assert not independence.dependent(play_many(code.own_order), TABLES)
+    assert independence.dependent(ReleaseSampler(code.shared_release, 3), [0.0, 1.0])
+    assert not independence.dependent(ReleaseSampler(code.gaussian, 3), [0.0, 1.0])
+
+
+def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
+    """Control: with a third of the noise the same code is refuted, also one run a call."""
+    right = audit(code.one_order, runs=1600)
+    assert right.verdict != "refuted"
+    assert user.ROWS_DEPEND in right.record["target"]["note"]
+    assert audit(code.one_order_half_noise, runs=6000).verdict == "refuted"
+
+
+def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
+    """Should the runs' dependence go unnoticed. Control: the leak is refuted by both."""
+    monkeypatch.setattr(independence, "dependent", lambda *given: False)
+    right = audit(code.one_order, runs=400)
+    assert right.verdict != "refuted"
+    assert user.UNCONFIRMED in right.record["target"]["note"]
+    leak = audit(code.third_of_the_noise, runs=400)
+    assert leak.verdict == "refuted"
+    assert any("one run a call" in found["check"] for found in leak.record["counterexamples"])
+
+
+# ---------------------------------------------------------------- runs in other processes
+
+
+def test_code_with_a_generator_of_its_own_is_run_in_one_process():
+    """Each worker would seed it alike. Control: what the given generator decides may be shared out."""
+    words = "draws from a generator of its own: all runs are made in one process"
+    assert words in audit(code.seeded_by_the_module, runs=400, workers=2).record["target"]["note"]
+    assert "one process" not in audit(code.given, runs=400, workers=2).record["target"]["note"]
+
+
+def test_runs_that_come_out_differently_in_another_process_are_noticed():
+    chosen = user._look(
+        PlaySampler(code.given, False, 2, code.HORIZON, 1),
+        [vdp.neighbours.TablePair(TABLES[1], 0, 0, 1.0, (0.0, 1.0))],
+        user.Plan(8, 200, 200),
+        claim=vdp.claims.PrivacyClaim(1.0),
+        levels=user._Levels(1e-6, 0.95, 1),
+        seed=1,
+        workers=1,
+        number=0,
+    ).chosen
+    for function, same in ((code.given, True), (code.seeded_by_the_module, False)):
+        sampler = PlaySampler(function, False, 2, code.HORIZON, 1)
+        assert user._same_here(sampler, chosen) == same
+
+
+# ---------------------------------------------------------------- what is not said of code out of reach
+
+
+def test_power_is_not_taken_from_a_variant_that_equals_the_target():
+    """Its noise cannot be scaled: a third look is taken instead, and no power is stated."""
+    report = audit(code.out_of_reach, 1.2, runs=3000)
+    assert report.verdict != "not_refuted"
+    assert report.record["power"] is None
+    names = [check["name"] for check in report.record["checks"]]
+    assert "black box, look 3" in names or report.verdict == "refuted"
+    assert audit(code.out_of_reach, 1.0, runs=80_000).verdict == "refuted"
+
+
+def check(kind, lower=0.0, **statistics):
+    result = {"verdict": "not_refuted", "epsilon_lower": lower}
+    return {"name": kind, "kind": kind, "statistics": {"epsilon": 1.0, **statistics}, "result": result}
+
+
+def test_a_lead_is_never_not_refuted():
+    """Control: without it, and where every loss was computed, the same checks are."""
+    power = {"smallest_epsilon": 2.0}
+    for checks, verdict in (
+        ([check("black_box", 0.99)], "not_refuted"),
+        ([check("black_box", 1.01)], "inconclusive"),
+        ([check("sequential", 1.01)], "inconclusive"),
+        ([check("black_box", 1.01), check("alignment", 1.0, visible=True)], "not_refuted"),
+        ([check("black_box", 1.01), check("alignment", 0.0, visible=False)], "inconclusive"),
+        ([check("tracing", max_cost=1.0), check("black_box", 0.9)], "not_refuted"),
+        ([check("tracing", max_cost=1.1), check("black_box", 0.9)], "inconclusive"),
+        ([check("tracing", max_cost="inf"), check("black_box", 0.9)], "inconclusive"),
+        ([check("tracing", max_cost=1.1), check("black_box", 0.9, delta=0.1)], "not_refuted"),
+    ):
+        assert conclude.privacy(checks, power) == verdict, checks
+
+
+def test_power_with_delta_is_that_of_the_event_and_not_the_factor_of_the_noise():
+    """A Gaussian with a sixth of the noise has epsilon 9.3 at this delta, not 6: the factor says nothing."""
+    report = vdp.audit(code.gaussian, epsilon=1.0, delta=1e-3, budget="smoke")
+    power = report.record["power"]
+    assert report.verdict == "not_refuted"
+    assert {row[1] for row in power["black_box"]["tried"]} == {"nan"}
+    factor = power["black_box"]["noise_divided_by"]
+    assert power["smallest_epsilon"] != factor
+    assert "at the event tested" in power["statement"]
+    nominal = vdp.audit(code.gaussian, epsilon=1.0, delta=0.0, budget="smoke").record["power"]
+    assert nominal is None or nominal["smallest_epsilon"] == nominal["black_box"]["noise_divided_by"]
