@@ -38,13 +38,35 @@ _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
 _EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
 
 
-class ScaledGenerator(np.random.Generator):
+class GivenGenerator(np.random.Generator):
+    """The generator of a run: its key is given, so that NumPy's own cannot spawn others of it."""
+
+    _spawned = 0
+
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
+        """As numpy's: generators with streams of their own, which follow from the key."""
+        state: Any = self.bit_generator.state["state"]
+        words = [*state["key"].tolist(), *state["counter"].tolist()[1:], 0x5BA3]
+        first, self._spawned = self._spawned, self._spawned + n_children
+        numbers = range(first, self._spawned)
+        return [self._child(np.random.SeedSequence(words, spawn_key=(number,))) for number in numbers]
+
+    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
+        return type(self)(np.random.Philox(seed))
+
+
+class ScaledGenerator(GivenGenerator):
     """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
 
     Uniforms, integers and choices pass through.
     """
 
     factor = 1.0
+
+    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
+        child = ScaledGenerator(np.random.Philox(seed))
+        child.factor = self.factor
+        return child
 
     def _scale(self, scale: Any) -> Any:
         return np.multiply(scale, self.factor)
@@ -86,7 +108,7 @@ def generator(key: Any, number: int, factor: float = 1.0) -> np.random.Generator
     """The generator of run or shard `number` under `key`; its noise is scaled unless `factor` is 1."""
     bits = np.random.Philox(counter=[0, 0, number, 0], key=key)
     if factor == 1.0:
-        return np.random.Generator(bits)
+        return GivenGenerator(bits)
     scaled = ScaledGenerator(bits)
     scaled.factor = factor
     return scaled
