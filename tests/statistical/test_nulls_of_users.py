@@ -35,10 +35,15 @@ def reads_nothing(program):
     return inspect.getdoc(program.load()).startswith("Epsilon 0")
 
 
+# A user may split `rng`, but the generator of an audit cannot be split.
+UNSPLIT = pytest.mark.xfail(raises=InputError, reason="rng.spawn raises within an audit")
+NAMES = [pytest.param(name, marks=[UNSPLIT] if name == "spawned" else []) for name in PROGRAMS]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_right_programs_are_never_refuted(name, seed, workers):
     found = verdict(PROGRAMS[name], seed=seed, workers=workers)
     assert found in {"not_refuted", "inconclusive"} or (found == "unusable" and reads_nothing(PROGRAMS[name]))
@@ -72,12 +77,25 @@ def peeking(program):
     return peeks
 
 
-TWINS = [
-    (louder, name) for name in ("laplace", "two_coins", "echo_many", "many_at_once", "responses", "duchi")
+# At epsilon 5 even a bit without noise needs more runs than the smallest budget has: claims here are smaller.
+LOUDER = [
+    "laplace",
+    "two_coins",
+    "echo_many",
+    "many_at_once",
+    "responses",
+    "duchi",
+    "geometric_count",
+    "hashed_release",
 ]
-TWINS += [(louder, name) for name in ("geometric_count", "row_by_row", "one_order_a_call")]
-TWINS += [(peeking, name) for name in ("echo", "os_urandom", "hashed_counter", "numpy_global_response")]
-TWINS += [(peeking, name) for name in ("permute_and_flip", "repeats_its_first_answer", "once_a_process")]
+PEEKING = ["os_urandom", "hashed_counter", "permute_and_flip", "integers_only", "echo_with_flips_first"]
+PEEKING += ["module_generator"]
+SLOWER = {"many_at_once", "echo_many", "hashed_release", "permute_and_flip", "echo_with_flips_first"}
+TWINS = [
+    pytest.param(broken, name, marks=[pytest.mark.slow] if name in SLOWER else [])
+    for broken, names in ((louder, LOUDER), (peeking, PEEKING))
+    for name in names
+]
 
 
 @pytest.mark.parametrize(("broken", "name"), TWINS)
