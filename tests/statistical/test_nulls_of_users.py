@@ -35,15 +35,10 @@ def reads_nothing(program):
     return inspect.getdoc(program.load()).startswith("Epsilon 0")
 
 
-# A user may split `rng`, but the generator of an audit cannot be split.
-UNSPLIT = pytest.mark.xfail(raises=InputError, reason="rng.spawn raises within an audit")
-NAMES = [pytest.param(name, marks=[UNSPLIT] if name == "spawned" else []) for name in PROGRAMS]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_right_programs_are_never_refuted(name, seed, workers):
     found = verdict(PROGRAMS[name], seed=seed, workers=workers)
     assert found in {"not_refuted", "inconclusive"} or (found == "unusable" and reads_nothing(PROGRAMS[name]))

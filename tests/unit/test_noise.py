@@ -169,3 +169,32 @@ def test_secure_noise_has_its_scale():
     low, high = stats.gamma(n, scale=3.0 / n).ppf([5e-10, 1 - 5e-10])
     assert low < np.abs(x).mean() < high
     assert not low < 2 * np.abs(x).mean() < high
+
+
+# ---------------------------------------------------------------- rounding
+
+
+@pytest.mark.parametrize("far", [1.0, 1e3, 1e8, 1e12])
+def test_outputs_that_dwarf_a_change_do_not_blur_what_it_costs(far):
+    """Control: |o - q'| - |o - q|, subtracted as it stands, exceeds the cost at tiny claims."""
+    scale, where = np.full((1, 3), 1e7), np.ones((1, 3), bool)
+    value, other, outputs = np.zeros((1, 3)), np.ones((1, 3)), np.array([[far * 1e7, -far * 1e7, 0.25]])
+    run, slot = np.zeros(1, np.int64), np.arange(3)[None]
+    recorder = Recorder(Fixed(outputs))
+    recorder.laplace(value, scale, run, slot, where)
+    replayer = Replayer(recorder.tape(), 1)
+    replayer.laplace(other, scale, run, slot, where)
+    # Beyond the change on either side its whole is paid, with opposite signs; between, |.75| - |.25|.
+    assert replayer.loss[0] == pytest.approx(0.5e-7, rel=1e-12)
+    assert replayer.cost[0] == pytest.approx(3e-7, rel=1e-12)
+
+
+class Fixed(Seeded):
+    """Outputs that are given."""
+
+    def __init__(self, outputs):
+        super().__init__(0)
+        object.__setattr__(self, "outputs", outputs)
+
+    def laplace(self, value, scale, run, slot, where):
+        return self.outputs.copy()

@@ -127,9 +127,9 @@ def _allowance(
 
 
 def _duration(seconds: float) -> str:
-    """In words, to two digits."""
-    for unit, scale in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
+    """In words."""
+    for unit, scale, least in (("h", 3600, 6000), ("min", 60, 100), ("s", 1, 0.1), ("ms", 1e-3, 1e-3)):
+        if seconds >= least:
             return f"{seconds / scale:.2g} {unit}"
     return f"{seconds * 1e6:.2g} µs"
 

@@ -96,7 +96,7 @@ def sources(call: Callable[[np.random.Generator], Any], bits: Any) -> tuple[str,
         try:
             call(rng)
         finally:
-            sys.setprofile(outer)
+            sys.setprofile(outer if callable(outer) else None)  # a C profiler cannot be put back
         if global_states() != states:
             used.append("a process-wide generator")
     if repr(bits.state) != mine:
