@@ -300,7 +300,7 @@ def put(value, path, item):
 
 def at(value, path):
     for key in path:
-        value = verification._below(value, key)
+        value = verification.below(value, key)
     return value
 
 
