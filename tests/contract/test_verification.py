@@ -29,7 +29,7 @@ FILES = [path for path in sorted(REPORTS.rglob("*.json")) if path.parent.name !=
 
 # Kernels of OpenBLAS by what they need of the processor; one that it cannot run would be another, silently.
 CORES = {
-    "x86_64": {"Prescott": "pni", "Nehalem": "sse4_2", "Sandybridge": "avx", "Haswell": "avx2", "Zen": "avx2"}
+    "x86_64": {"Prescott": "pni", "Nehalem": "sse4_2", "Sandybridge": "avx", "Haswell": "avx2"}
     | {"SkylakeX": "avx512f"},
     "aarch64": dict.fromkeys(("ARMV8", "CORTEXA57", "NEOVERSEN1", "THUNDERX2T99"), "asimd"),
 }
