@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -103,7 +104,16 @@ def plan(actions: Actions, remaining: bytes, core: bool, size: float) -> Plan:
     chosen = np.flatnonzero(counts)
     vectors = np.array(actions)[chosen]
     matrix = vectors.T @ (counts[chosen, None] * vectors)
-    return Plan(counts, chosen, vectors @ np.linalg.pinv(matrix, hermitian=True))
+    return Plan(counts, chosen, _rounded(vectors @ np.linalg.pinv(matrix, hermitian=True)))
+
+
+def _rounded(solver: FloatArray) -> FloatArray:
+    """To twelve digits of the largest entry: beyond, libraries differ, and would break ties of estimates."""
+    largest = float(np.abs(solver).max(initial=0.0))
+    if not largest:
+        return solver
+    unit = 2.0 ** math.ceil(math.log2(largest))
+    return np.asarray(np.round(solver / unit, 12) * unit)
 
 
 class PhasedElimination(Algorithm):

@@ -29,7 +29,7 @@ FILES = [path for path in sorted(REPORTS.rglob("*.json")) if path.parent.name !=
 
 # Kernels of OpenBLAS by what they need of the processor; one that it cannot run would be another, silently.
 CORES = {
-    "x86_64": {"Prescott": "pni", "Nehalem": "sse4_2", "Sandybridge": "avx", "Haswell": "avx2", "Zen": "avx2"}
+    "x86_64": {"Prescott": "pni", "Nehalem": "sse4_2", "Sandybridge": "avx", "Haswell": "avx2"}
     | {"SkylakeX": "avx512f"},
     "aarch64": dict.fromkeys(("ARMV8", "CORTEXA57", "NEOVERSEN1", "THUNDERX2T99"), "asimd"),
 }
@@ -300,7 +300,7 @@ def put(value, path, item):
 
 def at(value, path):
     for key in path:
-        value = verification._below(value, key)
+        value = verification.below(value, key)
     return value
 
 
@@ -331,13 +331,43 @@ def test_every_edit_of_a_result_is_found(place, check):
 
 
 def test_scales_are_not_widened_by_the_edit_itself():
-    """A forged standard error may not widen what is allowed of a limit that is so many of them away."""
-    check = next(
-        c for _, c in every_check() if c["kind"] == "scaling" and 0 < c["result"]["standard_error"] < 1e-6
+    """A forged limit may not widen what is allowed of it: scales follow from what is judged again.
+
+    Here the standard error is so small that limits may be very many of them away.
+    """
+    small = (
+        c for _, c in every_check() if c["kind"] == "scaling" and 0 < c["result"]["standard_error"] < 5e-10
     )
-    forged = {**check["result"], "standard_error": 1e-12, "upper": 2.0, "upper_limit": 3.0}
+    check = next(small)
     (again,) = judged_again([check])
+    error = rounding.TOLERANCE / 1e3
+    forged = {**check["result"], "standard_error": error, "upper": 2.0, "upper_limit": 3.0}
+    widened = judging.scales_of({**check, "result": forged})["result"]["upper"]
+    assert widened * rounding.TOLERANCE > 2.0
     assert first_difference({**check, "result": forged}, again)
+
+
+def test_no_scale_is_so_wide_that_it_hides_a_change():
+    """Where numbers are off by 1e-5, each derived number is seen to be off in some check of its kind."""
+    seen, moving = set(), set()
+    rng = np.random.default_rng(1)
+    for _, check in every_check():
+        moved = changed(check["statistics"], lambda value: value * (1 + rng.choice([-1, 1]) * 1e-5))
+        again = {**check, "result": others(check["kind"], moved)}
+        scales, new = judging.scales_of(again).get("result"), dict(leaves(again["result"]))
+        for path, value in leaves(check["result"]):
+            if isinstance(value, float) and isinstance(new.get(path), float):
+                what = (check["kind"], *(part for part in path if isinstance(part, str)))
+                if rounding.difference(value, new[path]) > 1e-6:
+                    moving.add(what)
+                    if (
+                        rounding.difference(value, new[path], float(at(scales, path) or 0))
+                        > rounding.TOLERANCE
+                    ):
+                        seen.add(what)
+    assert len(moving) > 40
+    # Probabilities, which are far below the rounding of 1 in all that is committed.
+    assert moving - seen <= {("exact", "remainder"), ("exact", "delta_upper")}
 
 
 # What a judge does not read describes the check; digests cover it.

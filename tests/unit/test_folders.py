@@ -11,7 +11,7 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import blocks, conclude, folders, mutation
 from verifiable_dp.reporting.page import render, render_errata, render_study
-from verifiable_dp.reporting.record import digest, plain, text
+from verifiable_dp.reporting.record import digest, finish, plain, text
 from verifiable_dp.reporting.verify import verify
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -339,12 +339,40 @@ def test_the_form_of_a_data_file_counts(tree):
     assert file.note == "other spaces, line breaks or order of keys"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "note"),
+    [
+        ("0.1", "0.10000000000000002", "last digits"),
+        ("0.1", "0.1001", ""),
+        ("1000000000000001", "1000000000000002", ""),  # a seed
+        ("a", "b", ""),
+    ],
+)
+def test_decimal_strings_are_compared_as_the_numbers_they_are(old, new, note):
+    (change,) = folders._fields(old, new)
+    assert change.note == note
+
+
+@pytest.mark.parametrize(("factor", "status"), [(1 + 1e-12, "run"), (1 + 1e-6, "differs")])
+def test_last_digits_of_another_machine_are_no_difference(tree, factor, status):
+    """By the rule of `evidence.rounding`; the page of such a record may show them."""
+    path = tree / "new" / "tree-sum" / "record.json"
+    record = json.loads(path.read_text("utf-8"))
+    record["power"]["smallest_epsilon"] *= factor
+    path.write_text(text(finish(record, started=0.0, cpu_seconds=0.0).record), "utf-8")
+    path.with_suffix(".html").write_text(render(json.loads(path.read_text("utf-8"))), "utf-8")
+    found = {file.path: file for file in compared(tree).files}
+    assert found["tree-sum/record.json"].status == status
+    assert found["tree-sum/record.html"].status == "run"
+    assert ("last digits" in found["tree-sum/record.json"].note) == (status == "run")
+
+
 def test_numbers_that_are_equal_and_written_differently(tree):
     fields = list(folders._fields({"a": 1, "b": [0.5, 2.0]}, {"a": 1.0, "b": [0.5 + 1e-12, 2.0]}))
-    assert [(change.what, change.note) for change in fields] == [("a", ""), ("b.0", "less than a millionth")]
+    assert [(change.what, change.note) for change in fields] == [("a", ""), ("b.0", "last digits")]
     assert [change.line() for change in fields] == [
         "a: 1 -> 1.0",
-        "b.0: 0.5 -> 0.500000000001 (less than a millionth)",
+        "b.0: 0.5 -> 0.500000000001 (last digits)",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from verifiable_dp import simulate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import play
-from verifiable_dp.algorithms import dp_linear, ldp_linear, linear_elimination
+from verifiable_dp.algorithms import _linear, dp_linear, ldp_linear, linear_elimination
 from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
@@ -329,3 +329,28 @@ def test_the_core_set_pays():
         for core in (True, False)
     }
     assert regret[True] < 0.8 * regret[False]
+
+
+def test_estimates_do_not_depend_on_the_last_digits_of_libraries(monkeypatch):
+    """A pseudo-inverse of another machine: ties between estimates would be broken otherwise there.
+
+    Negative control: without rounding the rows of the solver differ.
+    """
+    actions = on_sphere(12, 4, 0)
+    asked = (actions, np.ones(12, bool).tobytes(), True, 50.0)
+    here = _linear.plan.__wrapped__(*asked)
+    rng, pinv = np.random.default_rng(0), np.linalg.pinv
+    noisy = []
+
+    def elsewhere(matrix, **options):
+        found = pinv(matrix, **options)
+        noisy.append(found * (1 + rng.integers(-4, 5, found.shape) * 2.0**-52))
+        return noisy[-1]
+
+    monkeypatch.setattr(np.linalg, "pinv", elsewhere)
+    there = _linear.plan.__wrapped__(*asked)
+    vectors = np.array(actions)[here.core]
+    assert (vectors @ noisy[0] != here.solver).any()
+    assert np.array_equal(here.solver, there.solver)
+    assert np.allclose(here.solver, vectors @ noisy[0], rtol=1e-9)
+    assert not _linear._rounded(np.zeros((1, 2))).any()

@@ -2,7 +2,8 @@
 
 A report made again differs in what names its run (`blocks.RUN`), and in the lines of its page that show it.
 A data file is the same but for the run if it is, byte for byte, the old one with the run of the new one put
-in. A page is, if it differs in those lines only in which the pages of these two data files differ, too.
+in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs in
+those lines only in which the pages of these two data files differ, too.
 Nothing is masked by its look, so that no other difference can hide.
 """
 
@@ -25,10 +26,11 @@ from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
 from verifiable_dp.reporting.mutation import MUTANTS_VERSION, verify_mutants
 from verifiable_dp.reporting.record import SCHEMA_VERSIONS, text
 from verifiable_dp.reporting.study import STUDY_VERSION, verify_study
-from verifiable_dp.reporting.verify import first_difference, read, verify
+from verifiable_dp.reporting.verify import below, first_difference, read, scales_in, verify
 
 STATUSES = ("same", "run", "differs", "old", "new")
 _LARGEST = 64 << 20
+_DIGITS = "last digits"  # what differs as numerics do: evidence.rounding
 _FIELDS = 20  # of a file that are shown on a terminal
 _LINES = 3  # of a text that are shown
 _BEFORE, _WIDE = 40, 160  # characters of a line that are shown: before the first that differs, and in all
@@ -45,11 +47,12 @@ class _Kind:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two data files of one kind that hold and are not the same."""
+    """Two data files of one kind that hold and are not the same; `close`: only last digits differ."""
 
     kind: _Kind
     old: Json
     new: Json
+    close: bool = False
 
 
 def _study_page(whole: Json) -> str:
@@ -240,21 +243,26 @@ def _data(path: str, kind: _Kind, old: Path, new: Path, held: dict[str, _Pair]) 
         except InputError as error:
             notes.append(f"{str(side)!r} does not hold: {error}")
     before, after = read(old), read(new)
-    changes = tuple(_fields(without_run(before), without_run(after)))
+    every = list(_fields(without_run(before), without_run(after)))
+    changes = tuple(change for change in every if change.note != _DIGITS)
     if not notes:
-        held[path] = _Pair(kind, before, after)
-        if not changes and text(without_run(before, after)).encode() != _content(new):
+        held[path] = _Pair(kind, before, after, close=bool(every) and not changes)
+        if not every and text(without_run(before, after)).encode() != _content(new):
             notes.append("other spaces, line breaks or order of keys")
-    return File(path, "differs" if changes or notes else "run", changes, "; ".join(notes))
+    status = "differs" if changes or notes else "run"
+    if len(every) > len(changes):
+        notes.append(f"{len(every) - len(changes)} numbers differ in their last digits")
+    return File(path, status, changes, "; ".join(notes))
 
 
-def _fields(old: Any, new: Any, place: str = "") -> Iterator[Change]:
-    """Every field that is not the same JSON."""
+def _fields(old: Any, new: Any, place: str = "", scale: Any = None) -> Iterator[Change]:
+    """Every field that is not the same JSON; scales as in `first_difference`."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
+        scale = scales_in(new, scale)
         for key in sorted({*old, *new}):
             here = f"{place}.{key}" if place else key
             if key in old and key in new:
-                yield from _fields(old[key], new[key], here)
+                yield from _fields(old[key], new[key], here, below(scale, key))
             elif key in old:
                 yield Change(here, old[key], None, note="only in the old one")
             else:
@@ -263,13 +271,23 @@ def _fields(old: Any, new: Any, place: str = "") -> Iterator[Change]:
         if len(old) != len(new):
             yield Change(place, f"{len(old)} entries", f"{len(new)} entries")
         for i, (left, right) in enumerate(zip(old, new, strict=False)):
-            yield from _fields(left, right, f"{place}.{i}")
+            yield from _fields(left, right, f"{place}.{i}", below(scale, i))
     elif isinstance(old, str) and isinstance(new, str):
         if old != new:
-            yield Change(place, *_where(old, new))
+            yield Change(place, *_where(old, new), note=_DIGITS if _close(old, new) else "")
     elif json.dumps(old) != json.dumps(new):  # 1 and 1.0 are not the same text
-        close = isinstance(old, float) and isinstance(new, float) and not first_difference(old, new)
-        yield Change(place, old, new, note="less than a millionth" if close else "")
+        close = (
+            isinstance(old, float) and isinstance(new, float) and not first_difference(old, new, place, scale)
+        )
+        yield Change(place, old, new, note=_DIGITS if close else "")
+
+
+def _close(old: str, new: str) -> bool:
+    """Whether two decimal strings, as blocks hold them, differ as floats do; whole numbers must be equal."""
+    try:
+        return not (old.isdigit() and new.isdigit()) and not first_difference(float(old), float(new))
+    except ValueError:
+        return False
 
 
 # ---------------------------------------------------------------- texts
@@ -282,9 +300,8 @@ def _shown(path: str, held: Mapping[str, _Pair]) -> Counter[tuple[str, str]]:
     for name in names if place.suffix == ".html" else []:
         if str(name) in held:
             pair = held[str(name)]
-            pages = [
-                pair.kind.page(shown).split("\n") for shown in (pair.old, without_run(pair.old, pair.new))
-            ]
+            other = pair.new if pair.close else without_run(pair.old, pair.new)
+            pages = [pair.kind.page(shown).split("\n") for shown in (pair.old, other)]
             if len(pages[0]) == len(pages[1]):
                 return Counter(lines for lines in zip(*pages, strict=True) if lines[0] != lines[1])
     return Counter()

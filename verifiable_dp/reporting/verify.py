@@ -357,19 +357,18 @@ def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = No
         Scales of the values if they are part of a check: a number, or nested as they are; None if unknown.
     """
     if isinstance(recorded, dict) and isinstance(again, dict):
-        if scale is None and again.keys() >= _CHECK:
-            scale = scales_of(again)  # not of what was recorded, where an edit could widen them
+        scale = scales_in(again, scale)  # not in what was recorded, where an edit could widen them
         for key in sorted({*recorded, *again}):
             here = f"{place}.{key}" if place else key
             if key not in recorded or key not in again:
                 return f"{here} is {'missing' if key not in recorded else 'unexpected'}"
-            found = first_difference(recorded[key], again[key], here, _below(scale, key))
+            found = first_difference(recorded[key], again[key], here, below(scale, key))
             if found:
                 return found
         return ""
     if isinstance(recorded, list) and isinstance(again, list) and len(recorded) == len(again):
         for i, (left, right) in enumerate(zip(recorded, again, strict=True)):
-            found = first_difference(left, right, f"{place}.{i}", _below(scale, i))
+            found = first_difference(left, right, f"{place}.{i}", below(scale, i))
             if found:
                 return found
         return ""
@@ -384,7 +383,12 @@ def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = No
     return words
 
 
-def _below(scale: Any, key: Any) -> Any:
+def scales_in(value: Mapping[str, Any], scale: Any) -> Any:
+    """Scales of an object: those given or, of a check, those that its judge states."""
+    return scales_of(value) if scale is None and value.keys() >= _CHECK else scale
+
+
+def below(scale: Any, key: Any) -> Any:
     """Scales of what is at `key` within values with these scales; one number holds for all below it."""
     if isinstance(scale, Mapping):
         return scale.get(key)
