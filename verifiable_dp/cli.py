@@ -6,6 +6,7 @@ Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive, 70 an e
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -40,6 +41,7 @@ class _Group(click.Group):
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(2)
+        ctx.obj = shlex.join(["verifiable-dp", *args])
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -404,7 +406,7 @@ def audit(
             progress=progress,
         )
     _write(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path))
+    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
     _forget(checkpoint)
     sys.exit(EXIT[report.verdict])
 
@@ -520,7 +522,7 @@ def regret(
             target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
         )
     _write(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path))
+    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 
