@@ -22,6 +22,8 @@ class InputError(ValueError):
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 500  # characters of an error's message
 _MOST_WORKERS = 1024
+_LARGEST = 2**63 - 1
+_LARGEST_EXPONENT = 150
 
 
 def printable(text: str) -> str:
@@ -55,6 +57,16 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def exponent(epsilon: float) -> float:
+    """Return `epsilon` if e^epsilon and its square can be computed, at a few times this value, too."""
+    if epsilon > _LARGEST_EXPONENT:
+        raise InputError(
+            f"epsilon must be at most {_LARGEST_EXPONENT} with sequential, curve or rho, whose tests compute "
+            f"e^epsilon, got {epsilon:g}"
+        )
+    return epsilon
+
+
 def probability(name: str, value: Any) -> float:
     """Return `value` as a float in the open interval (0, 1)."""
     number = _number(name, value, "in (0, 1)")
@@ -72,7 +84,9 @@ def delta(value: Any) -> float:
 
 
 def integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
-    """Return `value` as an int with `least <= value <= most`."""
+    """Return `value` as an int with `least <= value <= most`; sizes, unlike seeds, have 64 bits."""
+    if most is None and name != "seed" and isinstance(value, int | float) and value > _LARGEST:
+        most = _LARGEST
     accepted = f"an integer of at least {least}" if most is None else f"an integer in [{least}, {most}]"
     whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:

@@ -6,7 +6,6 @@ import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from verifiable_dp import _statefile, _validate, engine
@@ -17,6 +16,7 @@ from verifiable_dp.auditing import identity, registry, targets
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.audit import audit_algorithm
 from verifiable_dp.auditing.groups import asked_again
+from verifiable_dp.auditing.guard import check_outside
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.players import Player
 from verifiable_dp.auditing.process import TIMEOUT, Exec
@@ -41,6 +41,7 @@ def resolve(target: Target) -> tuple[Any, str]:
     InputError
         If the name is unknown or what it names cannot be audited.
     """
+    check_outside()
     if isinstance(target, str):
         if ":" in target:
             return targets.load(target), target
@@ -183,6 +184,7 @@ def audit(
     """
     seed = _validate.integer("seed", seed, least=0)
     workers, alpha = _validate.workers(workers), _check_level("alpha", alpha)
+    targets.check_imported(target, workers)
     confidence = _check_level("confidence", confidence)
     if epsilon is not None:
         epsilon = _validate.positive("epsilon", epsilon)
@@ -387,6 +389,7 @@ def check_regret(
     """
     _validate.choice("budget", budget, BUDGETS)
     seed, workers = _validate.integer("seed", seed, least=0), _validate.workers(workers)
+    targets.check_imported(target, workers)
     started, cpu = time.time(), time.process_time()
     extra: dict[str, Any] = {
         "environments": environments,
@@ -659,6 +662,25 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
     return dict(finish(draft, started=started, cpu_seconds=0.0).record)
 
 
+def can_rerun(record: Mapping[str, Any], target: Target) -> bool:
+    """Whether `rerun` finds what the record of an audit of `target` was made of, in another process.
+
+    It finds names of modules, not closures, instances and other values that were made at run time.
+    """
+    plan, thing = record["plan"], type(target) if isinstance(target, Algorithm) else target
+    if plan.get("given_pairs") or not plan.get("regret", {"instances": True})["instances"]:
+        return False
+    sources = _sources(plan)
+    if record["target"]["kind"] != "algorithm" and not isinstance(target, str | Exec):
+        sources.append(record["target"]["source"])
+        if not targets.names(thing):
+            return False
+    try:
+        return all(targets.Source(**source).reference for source in sources)
+    except InputError:
+        return False
+
+
 def will_run(record: Mapping[str, Any]) -> list[str]:
     """What `rerun` imports or starts, a line each; nothing is run to tell it."""
     target, lines = record["target"], []
@@ -687,18 +709,8 @@ def _again(parameters: dict[str, Any], target: Mapping[str, Any], progress: Prog
     """The code or the command of a record; what makes up the command is taken out of its parameters."""
     command, timeout = parameters.pop("exec", None), parameters.pop("exec_timeout", None)
     if command is None:
-        targets.check_unchanged(targets.Source(**target["source"]))
-        return targets.load(_reference(target))
+        source = targets.Source(**{**target["source"], "name": target["name"]})
+        targets.check_unchanged(source)
+        return targets.load(source.reference)
     progress(f"runs the command of the record: {command}")
     return Exec(command) if timeout is None else Exec(command, timeout)
-
-
-def _reference(target: Mapping[str, Any]) -> str:
-    """The target as `targets.load` takes it; an object given in Python is looked up in its file."""
-    name, path = str(target["name"]), str(target["source"]["path"])
-    if ":" in name:
-        return name
-    if not path:
-        raise InputError(f"record: the source of {name} is not known; it cannot be re-run")
-    module = Path(path)
-    return f"{path if module.is_absolute() else '.'.join(module.with_suffix('').parts)}:{name}"

@@ -192,6 +192,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     high = rho + 2 * math.sqrt(rho * math.log(1 / delta))
     if zcdp_delta(rho, 1e-12) <= delta:
         return 1e-12
+    if (
+        zcdp_delta(rho, high) > delta
+    ):  # by rounding, where rho is so large that epsilon hardly differs from it
+        return high
     found = optimize.brentq(
         lambda x: math.log(zcdp_delta(rho, x)) - math.log(delta), 1e-12, high, xtol=1e-13, rtol=1e-12
     )

@@ -6,10 +6,12 @@ Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive, 70 an e
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -40,6 +42,7 @@ class _Group(click.Group):
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(2)
+        ctx.obj = shlex.join(["verifiable-dp", *args])
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -58,6 +61,9 @@ class _Group(click.Group):
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         try:
             sys.exit(super().main(*args, **kwargs))
+        except SystemExit as error:
+            _check_own(error)
+            raise
         except click.ClickException as error:
             _fail(error.format_message(), 2)
         except InputError as error:
@@ -69,6 +75,13 @@ class _Group(click.Group):
             sys.exit(141)  # as shells say of a program that SIGPIPE ended
         except Exception as error:  # Python's own status would be 1, refuted
             crashed(error)
+
+
+def _check_own(error: SystemExit) -> None:
+    """Refuse an exit that code of the target asked for: its status is no verdict."""
+    frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if frames[-1] != __file__:
+        _fail(f"target: code of it ended the program in {frames[-1]} (SystemExit: {error.code})", 2)
 
 
 def _safe(text: str) -> str:
@@ -404,7 +417,7 @@ def audit(
             progress=progress,
         )
     _write(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path))
+    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
     _forget(checkpoint)
     sys.exit(EXIT[report.verdict])
 
@@ -520,7 +533,7 @@ def regret(
             target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
         )
     _write(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path))
+    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 
@@ -825,7 +838,7 @@ def _verify_signature(record: Path, key: Path | None, signature: Path | None) ->
     from verifiable_dp.reporting import signing
     from verifiable_dp.reporting.verify import read
 
-    found = signing.check(read(record), key, signature or record.with_name(f"{record.name}.sig"))
+    found = signing.check(read(record), key, signature or Path(f"{record}.sig"))
     click.echo(f"signature holds: Ed25519 key {found}")
 
 
@@ -838,7 +851,7 @@ def sign(record: Path, key: Path, out: Path | None) -> None:
     from verifiable_dp.reporting import signing
     from verifiable_dp.reporting.record import write_text
 
-    path = out or record.with_name(f"{record.name}.sig")
+    path = out or Path(f"{record}.sig")
     _check_writable(path)
     write_text(path, signing.sign(_verified(record), key))
     click.echo(f"written: {path}")

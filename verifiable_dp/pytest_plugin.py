@@ -6,6 +6,7 @@ It is loaded in every run of pytest, so that it imports nothing heavy before a f
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -117,7 +118,33 @@ def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = N
     saved = len(request.node.stash.setdefault(_COUNT, []))
     request.node.stash[_COUNT].append(stem)
     json_path, _ = report.save(place, stem if saved == 0 else f"{stem}-{saved + 1}")
-    return str(json_path)
+    try:  # as it is named from where pytest was started, and in another checkout
+        return str(json_path.relative_to(request.config.invocation_params.dir))
+    except ValueError:
+        return str(json_path)
+
+
+def _kept(request: pytest.FixtureRequest, report: Report) -> str:
+    """As `_save`, among the test's temporary files: for failures, so that no other test gets a folder."""
+    return _save(request, report, str(request.getfixturevalue("tmp_path")))
+
+
+def _again(request: pytest.FixtureRequest, report: Report, target: Any, path: str) -> str:
+    """The command that runs it again: the test itself where a record cannot say what was audited."""
+    from verifiable_dp.api import can_rerun
+
+    if can_rerun(report.record, target):
+        return f"verifiable-dp verify {shlex.quote(path)} --rerun"
+    return _test(request)
+
+
+def _test(request: pytest.FixtureRequest) -> str:
+    """The command that runs the test again, from where pytest was started and with its options."""
+    started = request.config.invocation_params.dir
+    own = request.node.nodeid.partition("::")[2]
+    given = {name: request.config.getoption(f"--dp-{name}") for name in ("budget", "seed", "alpha")}
+    options = [f"--dp-{name}={value}" for name, value in given.items() if value is not None]
+    return shlex.join(["pytest", f"{os.path.relpath(request.node.path, started)}::{own}", *options])
 
 
 _COUNT = pytest.StashKey[list[str]]()
@@ -183,13 +210,9 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         path = _save(request, report)
         if expect is None or report.verdict == expect:
             return report
-        again = (
-            f"verifiable-dp verify {shlex.quote(path)} --rerun"
-            if path
-            else "pytest --dp-report DIR keeps a record to re-run"
-        )
-        lines = [f"expected {expect}, the audit says {report.verdict}", report.summary(path or None)]
-        lines += [] if again in lines[-1] else [again]
+        again = _again(request, report, target, path or _kept(request, report))
+        lines = [f"expected {expect}, the audit says {report.verdict}", report.summary(again=again)]
+        lines += [] if again in lines[-1] else [f"  again: {again}"]
         pytest.fail("\n".join(lines), pytrace=False)
 
     return check
@@ -216,14 +239,15 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
         path = _save(request, report)
         if report.regret_verdict == expect or (expect is None and report.regret_verdict != "contradicted"):
             return report
-        # Only a failure needs them, so that no folder is made for tests that pass.
-        path = path or _save(request, report, str(request.getfixturevalue("tmp_path")))
-        pytest.fail(_regret_failure(report, expect, path, request.node.nodeid), pytrace=False)
+        path = path or _kept(request, report)
+        again = dict.fromkeys([_again(request, report, target, path), _test(request)])
+        place = Path(request.config.invocation_params.dir, path)
+        pytest.fail(_regret_failure(report, expect, path, place, list(again)), pytrace=False)
 
     return check
 
 
-def _regret_failure(report: Report, expect: str | None, path: str, node: str) -> str:
+def _regret_failure(report: Report, expect: str | None, path: str, place: Path, again: list[str]) -> str:
     """What failed, measured against claimed; then figure, record and the commands that run it again."""
     from verifiable_dp.reporting import plots, regrets
     from verifiable_dp.reporting.record import write_text
@@ -236,11 +260,10 @@ def _regret_failure(report: Report, expect: str | None, path: str, node: str) ->
     lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
     drawn = regrets.svg(report.record)
     if drawn:
-        figure = Path(path).with_suffix(".svg")
-        write_text(figure, plots.alone(drawn, white=True))
-        lines.append(f"figure: {figure}")
-    lines += [f"record: {path}", f"again:  verifiable-dp verify {shlex.quote(path)} --rerun"]
-    return "\n".join([*lines, f"   or:  pytest {shlex.quote(node)}"])
+        write_text(place.with_suffix(".svg"), plots.alone(drawn, white=True))
+        lines.append(f"figure: {Path(path).with_suffix('.svg')}")
+    signs = ("again:  ", "   or:  ")
+    return "\n".join([*lines, f"record: {path}", *map("".join, zip(signs, again, strict=False))])
 
 
 _SHOWN = 6  # checks in a failure text

@@ -122,6 +122,55 @@ def test_a_parameter_may_have_any_name(argument, tmp_path):
     assert done.exit_code in ((2,) if argument == "name=x" else (0, 1, 3)), done.stderr
 
 
+ODD = """
+import sys
+
+def release(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def unpaired(data, size, rng):
+    return release(data, size, rng)
+
+def none(data, size, rng):
+    return release(data, size, rng)
+
+unpaired.neighbours, none.neighbours = [1, 2], []
+
+def bound(gaps, horizon):
+    sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("audit odd.py:unpaired --epsilon 1", "neighbours must be a list of pairs"),
+        ("audit odd.py:none --epsilon 1", "neighbours must be a list of pairs"),
+        # Its status would have been that of a contradiction.
+        ("regret ucb1 --bound odd.py:bound --horizon 1024 --runs 2", "ended the program in"),
+        ("simulate dp-se --horizon 1000000000000000000000", "horizon must be an integer in"),
+        ("sign . --key odd.py", "'.'"),
+        ("audit odd.py:release --rho 1e300 --delta 2", "delta must lie in"),
+    ],
+)
+def test_odd_input_is_unusable(arguments, said, tmp_path):
+    (tmp_path / "odd.py").write_text(ODD, "utf-8")
+    done = run(tmp_path, *arguments.split())
+    (line,) = done.stderr.splitlines()
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    "option", ["--rho 1e300", "--rho 300", "--epsilon 800 --curve", "--epsilon 800 --sequential"]
+)
+def test_a_promise_whose_exponential_overflows_is_unusable(option, tmp_path):
+    (tmp_path / "odd.py").write_text(ODD, "utf-8")
+    done = run(tmp_path, "audit", "odd.py:release", *option.split(), "--budget", "smoke")
+    assert done.exit_code == 2
+    assert "epsilon must be at most 150 with sequential, curve or rho" in done.stderr
+
+
 def test_no_command_is_unusable(tmp_path):
     done = run(tmp_path)
     assert (done.exit_code, done.stdout) == (2, "")

@@ -162,6 +162,35 @@ def _overdue(number: int, frame: Any) -> None:
     raise OverdueError
 
 
+_IMPORTED: list[str] = []  # targets whose import is under way, the outermost first
+
+
+@contextlib.contextmanager
+def importing(place: str) -> Iterator[None]:
+    """While a target is imported: as `watched` and `guarded`, and `check_outside` refuses audits."""
+    _IMPORTED.append(place)
+    try:
+        with watched(), guarded():
+            yield
+    finally:
+        _IMPORTED.pop()
+
+
+def check_outside() -> None:
+    """Refuse an audit that a target starts while it is imported: each of its processes would start another.
+
+    Raises
+    ------
+    InputError
+        If there is such an import.
+    """
+    if _IMPORTED:
+        raise InputError(
+            f"target: an audit must not start while {_IMPORTED[-1]!r} is imported as a target; put it under "
+            '`if __name__ == "__main__":`'
+        )
+
+
 def _no_exit(leave: Callable[[int], Any], process: int, status: int) -> None:
     """An end without clean-up would look like the end of the audit; children that were forked may have it."""
     if os.getpid() != process:

@@ -27,7 +27,7 @@ import numpy as np
 
 from verifiable_dp import _philox, engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray, one_line
-from verifiable_dp.auditing.guard import OverdueError, guarded, limited, watched
+from verifiable_dp.auditing.guard import OverdueError, guarded, importing, limited
 from verifiable_dp.auditing.process import Exec, ProcessTarget
 from verifiable_dp.evidence.blackbox import TUNE
 from verifiable_dp.evidence.events import Observation, action_columns, action_summaries
@@ -170,7 +170,7 @@ class Source:
         As given, or the qualified name of an object.
     path
         File, or empty if there is none: as the target names it, relative to the package's root for a
-        module of a package, else absolute.
+        module of a package, relative to the current folder for what is below it, else absolute.
     line
         First line of the definition, or 0.
     sha256
@@ -195,8 +195,11 @@ class Source:
             return self.name
         if not self.path or "<" in self.name:
             raise InputError(f"record: the source of {self.name} is not known; it cannot be re-run")
-        module = Path(self.path)
-        return f"{self.path if module.is_absolute() else '.'.join(module.with_suffix('').parts)}:{self.name}"
+        file = Path(self.path)
+        packaged = (file.parent / "__init__.py").is_file() or not file.is_file()
+        if file.is_absolute() or len(file.parts) == 1 or not packaged:
+            return f"{self.path}:{self.name}"
+        return f"{'.'.join(file.with_suffix('').parts)}:{self.name}"
 
     @classmethod
     def of(cls, thing: Any, name: str) -> Source:
@@ -237,7 +240,36 @@ def _portable(path: str, module: str, name: str) -> str:
     inside = Path(*module.split(".")).with_suffix(".py").as_posix()
     if "." in module and Path(path).as_posix().endswith(inside):
         return inside
-    return path
+    try:
+        below = Path(path).relative_to(Path.cwd())
+    except (ValueError, OSError):  # elsewhere, or the current folder is gone
+        return path
+    return path if "site-packages" in below.parts else below.as_posix()
+
+
+def names(thing: Any) -> bool:
+    """Whether `thing` is what its module has under its name, so that a re-run in another process finds it."""
+    found: Any = sys.modules.get(str(getattr(thing, "__module__", "")))
+    for part in str(getattr(thing, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    return found is not None and found is thing
+
+
+def check_imported(thing: Any, workers: int) -> None:
+    """Refuse several processes for code whose module is being imported: each would audit it again.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
+    module = str(getattr(_code(thing), "__module__", ""))
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    if workers > 1 and getattr(spec, "_initializing", False):
+        raise InputError(
+            f"workers must be 1 for an audit that starts while {module!r}, the module of its target, is "
+            'imported; put the audit under `if __name__ == "__main__":`'
+        )
 
 
 def load(reference: str) -> Any:
@@ -317,7 +349,7 @@ def _load_file(path: Path) -> Any:
     shadowed = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # worker processes and pickling look it up by name
     try:
-        with watched(), guarded():
+        with importing(str(path)):
             spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
@@ -336,7 +368,7 @@ def _load_module(name: str) -> Any:
         sys.path.insert(0, folder)
     engine.ship(Path.cwd())
     try:
-        with watched(), guarded():
+        with importing(name):
             return importlib.import_module(name)
     except KeyboardInterrupt:
         raise

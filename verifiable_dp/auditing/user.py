@@ -732,7 +732,13 @@ def data_pairs(
     """
     stated = given if given is not None else getattr(function, "neighbours", None)
     if stated is not None:
-        return [DataPair(left, right) for left, right in stated]
+        try:
+            found = [DataPair(left, right) for left, right in stated]
+        except (TypeError, ValueError):
+            found = []
+        if not found:
+            raise InputError(f"neighbours must be a list of pairs (left, right) of data, got {stated!r}")
+        return found
     low, high = bounds
     five = np.full(5, low)
     forms: list[tuple[Any, Any]] = [

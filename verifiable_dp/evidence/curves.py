@@ -17,7 +17,7 @@ import numpy as np
 from joblib import delayed
 from scipy import special
 
-from verifiable_dp import checkpoint, engine
+from verifiable_dp import _validate, checkpoint, engine
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
@@ -205,6 +205,7 @@ def check(
     tests
         Tests of the audit that share `alpha` and the error of the bounds; this check is one of them.
     """
+    _validate.exponent(claim.epsilon)
     seen = gather(sampler, chosen.pair, SELECT, chosen.number, select, workers)
     found = points(*seen, Grid.of(claim), delta=claim.delta, test_runs=test)
     hits = count(sampler, chosen.pair, chosen.number, [point.event for point in found], test, workers)

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from verifiable_dp import _validate
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.alignment import plain
@@ -528,6 +529,7 @@ def conduct(
     `best` and `options` are those of `blackbox.put_to_test`.
     """
     if plan.sequential:
+        _validate.exponent(options["epsilon"])
         return run(sampler, select, plan, name=name.replace("black box", "sequential test"), **options)
     chosen, ranked = select(plan)
     checks = blackbox.put_to_test(sampler, chosen, plan, best=best, name=name, **options)

@@ -498,8 +498,16 @@ class Report:
             parts.append(f"regret {self.regret_verdict}")
         return printable("  ".join(parts))
 
-    def summary(self, saved: str | Path | None = None) -> str:
-        """Some lines for a terminal; `saved` is where the record is, for the command that runs it again."""
+    def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
+        """Some lines for a terminal.
+
+        Parameters
+        ----------
+        saved
+            Where the record is, for the command that runs a refutation again.
+        again
+            This command, if it is another one.
+        """
         record, lines = self.record, [self.line()]
         if record["checks"]:
             lines.append(_STATEMENTS[self.verdict])
@@ -528,7 +536,7 @@ class Report:
             lines.append(f"  {table['name']}: {tables.in_short(table)}")
         if record["counterexamples"]:
             where = "RECORD" if saved is None else shlex.quote(str(saved))
-            lines.append(f"  again: verifiable-dp verify {where} --rerun")
+            lines.append(f"  again: {again or f'verifiable-dp verify {where} --rerun'}")
         return printable("\n".join(lines))
 
 

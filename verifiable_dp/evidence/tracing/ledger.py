@@ -14,6 +14,7 @@ from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.evidence.tracing.laws import Law
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
+_START = (os.path.join(_OWN, "trace.py"), "run")  # it calls the traced code
 SAME = 1e-9  # relative difference of two numbers that count as one
 
 # What a lead says of its line.
@@ -51,6 +52,8 @@ def caller(files: frozenset[str]) -> Place:
             return Place(name, frame.f_lineno)
         if nearest is None and not name.startswith(_OWN):
             nearest = Place(name, frame.f_lineno)
+        if (name, frame.f_code.co_name) == _START:
+            files = frozenset()  # a test that audits a class of its own file is not part of the class
         frame = frame.f_back  # type: ignore[assignment]
     return nearest or Place("", 0)
 
