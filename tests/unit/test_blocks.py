@@ -41,12 +41,12 @@ def reports():
     return {
         "algorithm": vdp.audit("tree-sum", budget=0.3),
         "declared": vdp.audit("tree-sum", budget=0.3, mutants=False, declarations=DECLARED),
-        "refuted": vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=12, budget=0.3),
-        "mechanism": vdp.audit(bandits.laplace, epsilon=1.0, budget=0.3),
-        "zcdp": vdp.audit(bandits.laplace, rho=0.5, delta=1e-5, budget=0.3),
+        "refuted": vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=12, budget="smoke", runs=1200),
+        "mechanism": vdp.audit(bandits.laplace, epsilon=1.0, budget="smoke", runs=1200),
+        "zcdp": vdp.audit(bandits.laplace, rho=0.5, delta=1e-5, budget="smoke", runs=1200),
         "baseline": vdp.audit("ucb1", budget=0.1, mutants=False),
         "regret": vdp.check_regret("nas"),
-        "sequential": vdp.audit(bandits.laplace, epsilon=1.0, budget=0.3, sequential=True),
+        "sequential": vdp.audit(bandits.laplace, epsilon=1.0, budget="smoke", runs=1200, sequential=True),
     }
 
 
