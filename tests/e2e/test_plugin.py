@@ -17,10 +17,11 @@ def wrong(data, size, rng):
 """
 
 
-def run(pytester, test, *options):
+def run(pytester, test, *options, apart=False):
+    """A pytest in this process, or in one of its own, where what it loads for the first time stays loaded."""
     pytester.makepyfile(mechanisms=BANDIT, test_it="import mechanisms\n" + test)
-    # Not in this process: the plugin is loaded as it is installed.
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    start = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
+    return start("-p", "no:cacheprovider", *options)
 
 
 def test_a_kept_promise_passes(pytester):
@@ -29,6 +30,7 @@ def test_a_kept_promise_passes(pytester):
         "def test_right(privacy_audit):\n"
         "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget='smoke')\n"
         "    assert report.verdict == 'not_refuted'\n",
+        apart=True,
     )
     result.assert_outcomes(passed=1)
 
@@ -84,6 +86,7 @@ def test_regret_of_a_catalogue_algorithm(pytester):
         "--strict-markers",
         "-m",
         "regret",
+        apart=True,
     )
     result.assert_outcomes(passed=1)
 

@@ -23,7 +23,7 @@ HEAVY = ("numpy", "numba", "hypothesis", "pandas", "scipy", "matplotlib", "verif
 
 def run(pytester, test, *options):
     pytester.makepyfile(mechanisms=MECHANISMS, test_it="import mechanisms\n" + test)
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
 
 
 def records(folder):
