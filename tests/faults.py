@@ -165,8 +165,8 @@ FAULTS = (
     Fault(
         "one draw for two releases",
         "verifiable_dp/noise.py",
-        "if abs(first - moved[i]) > self._TOLERANCE:",
-        "if abs(first - moved[i]) > np.inf:",
+        "if abs(first - moved[i]) > ",
+        "if abs(first - moved[i]) > np.inf + ",
         "noise that is used for two releases goes unnoticed",
         ("tests/unit/test_alignment.py",),
     ),
@@ -784,9 +784,17 @@ FAULTS = (
     Fault(
         "normal noise has a bound",
         f"{EVIDENCE}/tracing/laws.py",
-        'if self.kind in ("laplace", "logistic", "discrete_laplace"):',
-        'if self.kind in ("laplace", "logistic", "discrete_laplace", "normal"):',
+        'if self.kind in ("laplace", "logistic"):',
+        'if self.kind in ("laplace", "logistic", "normal"):',
         "normal noise is said to bound the loss",
+        ("tests/unit/test_tracing.py",),
+    ),
+    Fault(
+        "off the lattice",
+        f"{EVIDENCE}/tracing/laws.py",
+        "np.abs(steps - np.round(steps)) < 1e-6, moved, np.inf",
+        "np.abs(steps - np.round(steps)) < 1, moved, np.inf",
+        "whole noise on values that are not whole is said to bound the loss",
         ("tests/unit/test_tracing.py",),
     ),
     Fault(
