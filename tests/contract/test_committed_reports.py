@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.committed import each
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing import study as studies
 from verifiable_dp.auditing.errata import registered
@@ -41,7 +42,7 @@ def test_there_is_one_for_every_algorithm():
         assert json.loads((REPORTS / "schema" / f"record-{major}.json").read_text("utf-8")) == schema(major)
 
 
-@pytest.mark.parametrize("name", [*NAMES, *PRINTED])
+@pytest.mark.parametrize("name", each([*NAMES, *PRINTED]))
 def test_it_holds_and_its_page_is_its_rendering(name):
     found = verify(REPORTS / name / "record.json")
     assert found.checks

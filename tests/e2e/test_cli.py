@@ -98,7 +98,7 @@ def test_right_code_is_never_refuted(name, folder):
     """With whatever power a budget of three seconds gives on this machine."""
     done = run(
         folder,
-        *("audit", f"bandits.py:{name}", "--epsilon", 1, "--arms", 2, "--horizon", 3000, "--budget", 3),
+        *("audit", f"bandits.py:{name}", "--epsilon", 1, "--arms", 2, "--horizon", 3000, "--runs", 12_000),
     )
     assert done.returncode in (0, 3), done.stdout + done.stderr
 
@@ -127,13 +127,13 @@ def test_an_audit_is_inconclusive_without_power(folder):
     (folder / "coin.py").write_text(
         "import numpy as np\ndef play(rewards, rng):\n    return rng.integers(0, 2, len(rewards))\n"
     )
-    done = run(folder, "audit", "coin.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 20, "--budget", 2)
+    done = run(folder, "audit", "coin.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 20, "--runs", 8000)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "power could not be stated" in done.stdout
 
 
 def test_a_re_run_of_changed_code_is_refused(folder):
-    run(folder, "audit", "bandits.py:laplace_half", "--epsilon", 1, "--budget", 0.2, "--json", "r.json")
+    run(folder, "audit", "bandits.py:laplace_half", "--epsilon", 1, "--runs", 800, "--json", "r.json")
     with (folder / "bandits.py").open("a") as file:
         file.write("\n# changed\n")
     done = run(folder, "verify", "r.json", "--rerun")
@@ -144,7 +144,7 @@ def test_a_re_run_of_changed_code_is_refused(folder):
 
 # ---------------------------------------------------------------- unusable input
 
-PLAY = ["--arms", "2", "--horizon", "50", "--epsilon", "1", "--budget", "1"]
+PLAY = ["--arms", "2", "--horizon", "50", "--epsilon", "1", "--budget", "smoke"]
 BAD = [
     (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "0"], "epsilon"),
     (["audit", "bandits.py:dp_se", *PLAY, "--epsilon", "-1"], "epsilon"),
@@ -224,7 +224,7 @@ def test_unusable_input_gets_one_line_and_writes_nothing(arguments, names, folde
 
 
 def test_an_edited_record_is_refused(folder):
-    run(folder, "audit", "bandits.py:laplace", "--epsilon", 1, "--budget", 0.2, "--json", "r.json")
+    run(folder, "audit", "bandits.py:laplace", "--epsilon", 1, "--runs", 800, "--json", "r.json")
     text = (folder / "r.json").read_text("utf-8")
     (folder / "r.json").write_text(text.replace('"not_refuted"', '"refuted"', 1), "utf-8")
     done = run(folder, "verify", "r.json")

@@ -19,7 +19,7 @@ SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 TARGETS = Path(__file__).parents[1] / "user_code" / "exec_targets"
 PYTHON = shlex.quote(sys.executable)
 # Seconds of sampling decide only how sharp a verdict is: the leaks are large, the right programs right.
-QUICK = ("--epsilon", 1, "--budget", 1)
+QUICK = ("--epsilon", 1, "--budget", "smoke")
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_a_program_declares_its_neighbours_and_its_floats_are_audited(folder):
     )
     (folder / "laplace.py").write_text(body, "utf-8")
     target = vdp.Exec(f"{PYTHON} {folder / 'laplace.py'}")
-    report = vdp.audit(target, epsilon=0.5, budget=1, numerics=True)
+    report = vdp.audit(target, epsilon=0.5, budget="smoke", numerics=True)
     assert [pair["words"] for pair in report.record["pairs"]] == ["data 0. against 0.5"]
     assert [c["result"]["verdict"] for c in report.record["checks"]] == ["not_refuted", "refuted"]
     path, _ = report.save(folder / "out")

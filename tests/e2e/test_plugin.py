@@ -17,18 +17,20 @@ def wrong(data, size, rng):
 """
 
 
-def run(pytester, test, *options):
+def run(pytester, test, *options, apart=False):
+    """A pytest in this process, or in one of its own, where what it loads for the first time stays loaded."""
     pytester.makepyfile(mechanisms=BANDIT, test_it="import mechanisms\n" + test)
-    # Not in this process: the plugin is loaded as it is installed.
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    start = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
+    return start("-p", "no:cacheprovider", *options)
 
 
 def test_a_kept_promise_passes(pytester):
     result = run(
         pytester,
         "def test_right(privacy_audit):\n"
-        "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget=0.5)\n"
+        "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget='smoke')\n"
         "    assert report.verdict == 'not_refuted'\n",
+        apart=True,
     )
     result.assert_outcomes(passed=1)
 
@@ -36,7 +38,7 @@ def test_a_kept_promise_passes(pytester):
 def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester):
     result = run(
         pytester,
-        "def test_wrong(privacy_audit):\n    privacy_audit(mechanisms.wrong, epsilon=1.0, budget=0.5)\n",
+        "def test_wrong(privacy_audit):\n    privacy_audit(mechanisms.wrong, epsilon=1.0, budget='smoke')\n",
         *("--dp-report", "audits", "--junitxml", "junit.xml"),
     )
     result.assert_outcomes(failed=1)
@@ -55,9 +57,9 @@ def test_a_refutation_can_be_expected(pytester):
     result = run(
         pytester,
         "def test_wrong(privacy_audit):\n"
-        "    privacy_audit(mechanisms.wrong, epsilon=1.0, budget=0.5, expect='refuted')\n"
+        "    privacy_audit(mechanisms.wrong, epsilon=1.0, budget='smoke', expect='refuted')\n"
         "def test_right(privacy_audit):\n"
-        "    privacy_audit(mechanisms.right, epsilon=1.0, budget=0.5, expect='refuted')\n",
+        "    privacy_audit(mechanisms.right, epsilon=1.0, budget='smoke', expect='refuted')\n",
     )
     result.assert_outcomes(passed=1, failed=1)
 
@@ -66,7 +68,7 @@ def test_the_budget_option_overrides(pytester):
     result = run(
         pytester,
         "def test_budget(privacy_audit):\n"
-        "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget='thorough')\n"
+        "    report = privacy_audit(mechanisms.right, epsilon=1.0, budget='thorough', expect=None)\n"
         "    assert report.record['plan']['budget'] == '0.3'\n",
         "--dp-budget",
         "0.3",
@@ -84,6 +86,7 @@ def test_regret_of_a_catalogue_algorithm(pytester):
         "--strict-markers",
         "-m",
         "regret",
+        apart=True,
     )
     result.assert_outcomes(passed=1)
 
@@ -120,9 +123,10 @@ def test_an_undecided_audit_says_what_to_try(pytester):
         "def coin(data, size, rng):\n"
         "    return rng.integers(0, 2, size)\n"
         "def test_coin(privacy_audit):\n"
-        "    privacy_audit(coin, epsilon=1.0, budget=0.2)\n"
+        "    privacy_audit(coin, epsilon=1.0, budget='smoke')\n"
         "def test_taken(privacy_audit):\n"
-        "    assert privacy_audit(coin, epsilon=1.0, budget=0.2, expect=None).verdict == 'inconclusive'\n",
+        "    taken = privacy_audit(coin, epsilon=1.0, budget='smoke', expect=None)\n"
+        "    assert taken.verdict == 'inconclusive'\n",
     )
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(

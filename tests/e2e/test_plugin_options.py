@@ -23,7 +23,7 @@ HEAVY = ("numpy", "numba", "hypothesis", "pandas", "scipy", "matplotlib", "verif
 
 def run(pytester, test, *options):
     pytester.makepyfile(mechanisms=MECHANISMS, test_it="import mechanisms\n" + test)
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
 
 
 def records(folder):
@@ -41,12 +41,12 @@ def test_options_override_what_tests_give(pytester):
         "    report = privacy_audit(TARGET, epsilon=1.0, budget=9, seed=3, alpha=1e-300, expect='refuted')\n"
         "    assert report.record['seed'] == 11\n"
         "    assert report.record['plan']['alpha'] == 0.5\n"
-        "    assert report.record['plan']['budget'] == '0.3'\n"
-        "    plain = vdp.audit(TARGET, epsilon=1.0, budget=0.3, seed=11, alpha=1e-300)\n"
+        "    assert report.record['plan']['budget'] == 'smoke'\n"
+        "    plain = vdp.audit(TARGET, epsilon=1.0, budget='smoke', seed=11, alpha=1e-300)\n"
         "    assert plain.verdict != 'refuted'\n"
         "def test_seconds_leave_regret_checks_alone(regret_check):\n"
         "    assert regret_check('nas', seed=3).record['plan']['budget'] == 'quick'\n",
-        *("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "0.3", "--dp-report", "audits"),
+        *("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "smoke", "--dp-report", "audits"),
     )
     result.assert_outcomes(passed=2)
     assert [record["seed"] for record in records(pytester.path / "audits")] == [11, 11]
@@ -82,7 +82,7 @@ def test_workers_keep_every_record_once(pytester):
         "@pytest.mark.parametrize('seed', range(5), ids=NAMES)\n"
         "def test_right(privacy_audit, seed, tmp_path, monkeypatch):\n"
         "    monkeypatch.chdir(tmp_path)\n"
-        "    privacy_audit(mechanisms.right, epsilon=1.0, budget=0.1, expect=None, seed=seed)\n",
+        "    privacy_audit(mechanisms.right, epsilon=1.0, budget='smoke', expect=None, seed=seed)\n",
         *("--dp-report", "audits", "--strict-markers", "-n", "2"),
     )
     result.assert_outcomes(passed=5)

@@ -151,7 +151,7 @@ def test_a_killed_audit_goes_on_after_its_last_step(kills, tmp_path):
     (tmp_path / "mine.py").write_text(MECHANISM)
     rng, steps, ended = random.Random(5), tmp_path / "c", 0
     command = [
-        "audit", "mine.py:release", "--epsilon", 1, "--budget", 1, "--curve", "--seed", 3,
+        "audit", "mine.py:release", "--epsilon", 1, "--budget", "smoke", "--curve", "--seed", 3,
         "--json", "r.json", "--checkpoint", "c",
     ]  # fmt: skip
     for _ in range(kills):
@@ -238,7 +238,7 @@ def release(data, size, rng):
 @pytest.mark.slow
 def test_rude_output_spoils_neither_results_nor_the_terminal(tmp_path):
     (tmp_path / "rude.py").write_text(HOSTILE)
-    done = run(tmp_path, "audit", "rude.py:release", "--epsilon", 1, "--budget", 0.3, "--json", "r.json")
+    done = run(tmp_path, "audit", "rude.py:release", "--epsilon", 1, "--runs", 1200, "--json", "r.json")
     assert done.returncode in (0, 3), done.stderr
     assert done.stdout.startswith("rude.py:release")
     assert "straight" not in done.stdout
@@ -277,7 +277,7 @@ def test_only_a_rerun_runs_the_target_and_says_so_before(tmp_path):
         """)
     )
     mark = tmp_path / "mark"
-    audited = run(tmp_path, "audit", "mine.py:release", "--epsilon", 1, "--budget", 0.1, "--json", "r.json")
+    audited = run(tmp_path, "audit", "mine.py:release", "--epsilon", 1, "--runs", 400, "--json", "r.json")
     assert audited.returncode in (0, 3), audited.stderr
     mark.unlink()
     read = subprocess.run([sys.executable, "-c", READ], cwd=tmp_path, capture_output=True, text=True)

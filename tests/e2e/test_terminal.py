@@ -67,8 +67,8 @@ def in_terminal(folder, *arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("audit", "mine.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 8, "--budget", "smoke"),
-        ("audit", "mine.py:release", "--epsilon", 1, "--budget", "smoke"),
+        ("audit", "mine.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 8, "--runs", 800),
+        ("audit", "mine.py:release", "--epsilon", 1, "--runs", 800),
         ("selftest", "--only", "laplace", "--only", "noisy-max-laplace", "--budget", 0.2),
     ],
     ids=lambda arguments: " ".join(map(str, arguments[:2])),
@@ -82,7 +82,7 @@ def test_a_spinner_takes_no_lines(arguments, folder):
 
 def test_code_that_prints_much_leaves_the_spinner_alone(folder):
     written = in_terminal(
-        folder, *("audit", "mine.py:loud", "--epsilon", 1, "--arms", 2, "--horizon", 8, "--budget", "smoke")
+        folder, *("audit", "mine.py:loud", "--epsilon", 1, "--arms", 2, "--horizon", 8, "--runs", 800)
     )
     assert SPINNER in written
     # Its lines stand alone, above the spinner; without the limit of lines there were 9 000.

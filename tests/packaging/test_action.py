@@ -191,7 +191,7 @@ def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     (tmp_path / "c.toml").write_text(
         '[defaults]\nepsilon = 1\nbudget = 0.1\n[[targets]]\ntarget = "mechanisms.py:gone"\n', "utf-8"
     )
-    command = ["bash", ROOT / "ci" / "audit.sh", "--epsilon", "1", "--budget", "0.1"]
+    command = ["bash", ROOT / "ci" / "audit.sh", "--epsilon", "1", "--runs", "400"]
     asked = {"TARGETS": "none.py:x\nmechanisms.py:wrong\nmechanisms.py:`wrng`", "CAMPAIGN": "c.toml"}
     variables = environment(tmp_path, REPORTS="kept", **asked)
     done = subprocess.run(

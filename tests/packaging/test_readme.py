@@ -6,6 +6,9 @@ r"""The commands and programs that README.md and the `PAGES` of docs show are ru
 ```python   blocks run as they are. A comment `<!-- file: mine.py -->` right before a block also puts it
             under that name into the folder of every block.
 ```perl     and ```toml blocks with such a comment are files, too.
+
+The blocks of README.md run in the fast suite but for the self-test, those of the pages at night. By day the
+pages' commands are parsed: a name or an option that is gone, or a file that no block makes, is noticed.
 """
 
 import re
@@ -16,9 +19,11 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.commands import PATIENCE
+from verifiable_dp.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -66,11 +71,18 @@ def read(text):
     return consoles, programs, files
 
 
-CONSOLES, PROGRAMS, FILES = read(README.read_text(encoding="utf-8"))
-for page in PAGES:
+def quick(block, page):
+    """The block as a parameter, slow unless it is one of README.md."""
+    by_day = page == README and "selftest" not in str(block)
+    given = block if isinstance(block, tuple) else (block,)
+    return pytest.param(*given, marks=() if by_day else pytest.mark.slow)
+
+
+CONSOLES, PROGRAMS, FILES = [], [], {}
+for page in (README, *PAGES):
     consoles, programs, files = read(page.read_text(encoding="utf-8"))
-    CONSOLES += consoles
-    PROGRAMS += programs
+    CONSOLES += [quick(console, page) for console in consoles]
+    PROGRAMS += [quick(program, page) for program in programs]
     FILES |= files
 
 
@@ -89,8 +101,37 @@ def run(command, folder):
 
 
 def test_readme_shows_commands_and_programs():
-    assert CONSOLES, "README.md shows no `$ verifiable-dp` command in a ```console block"
-    assert PROGRAMS, "README.md shows no ```python block"
+    consoles, programs, _ = read(README.read_text(encoding="utf-8"))
+    assert consoles, "README.md shows no `$ verifiable-dp` command in a ```console block"
+    assert programs, "README.md shows no ```python block"
+    assert len(CONSOLES) >= 30
+    assert len(PROGRAMS) >= 15
+
+
+def parsed(command):
+    """What a command line means; click says what is wrong with it."""
+    name, *arguments = command[1:]
+    return main.commands[name].make_context(name, list(arguments)).params
+
+
+@pytest.mark.parametrize("commands", [console.values[0] for console in CONSOLES])
+def test_commands_are_understood(commands):
+    for command in commands:
+        if command[0] == "verifiable-dp":
+            target = str(parsed(command).get("target") or "")
+            file, _, name = target.partition(":")
+            assert not file.endswith(".py") or f" {name}" in FILES[file], command
+
+
+def test_commands_that_are_not_understood_are_named():
+    for command in (["audit", "x", "--no-such"], ["verify"], ["audit", "x", "--epsilon", "one"]):
+        with pytest.raises(click.UsageError):
+            parsed(["verifiable-dp", *command])
+
+
+@pytest.mark.parametrize("program", [program.values[0] for program in PROGRAMS])
+def test_programs_are_python(program):
+    compile(program, "page", "exec")
 
 
 @pytest.mark.parametrize(("commands", "status"), CONSOLES)

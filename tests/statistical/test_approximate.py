@@ -24,12 +24,12 @@ def kinds(report):
 
 @pytest.fixture(scope="module")
 def right():
-    return vdp.audit(f"{GAUSSIAN}:right", rho=0.5, budget=0.6, seed=1)
+    return vdp.audit(f"{GAUSSIAN}:right", rho=0.5, budget="smoke", runs=2400, seed=1)
 
 
 @pytest.fixture(scope="module")
 def too_little():
-    return vdp.audit(f"{GAUSSIAN}:too_little", rho=0.5, budget=0.6, seed=1)
+    return vdp.audit(f"{GAUSSIAN}:too_little", rho=0.5, budget="smoke", runs=2400, seed=1)
 
 
 def test_a_gaussian_with_its_rho_holds_and_with_less_noise_falls(right, too_little):
@@ -51,11 +51,11 @@ def test_their_records_are_judged_again_and_run_again(right, too_little, tmp_pat
 
 def test_a_mechanism_with_delta_has_power_and_is_not_inconclusive():
     """It was, as no power was stated for delta above 0; a promise too small by a factor of two falls."""
-    report = vdp.audit(f"{GAUSSIAN}:right", epsilon=3.0, delta=0.01, budget=0.6, seed=1)
+    report = vdp.audit(f"{GAUSSIAN}:right", epsilon=3.0, delta=0.01, budget="smoke", runs=2400, seed=1)
     assert report.verdict == "not_refuted"
     assert 3.0 < report.record["power"]["smallest_epsilon"] < 12.0
     assert 1.5 < report.epsilon_lower < 3.0
-    wrong = vdp.audit(f"{GAUSSIAN}:right", epsilon=1.2, delta=0.01, budget=0.6, seed=1)
+    wrong = vdp.audit(f"{GAUSSIAN}:right", epsilon=1.2, delta=0.01, budget="smoke", runs=2400, seed=1)
     assert wrong.verdict == "refuted"
 
 
@@ -105,7 +105,15 @@ PAIR = vdp.neighbours.TablePair(np.zeros((6, 2)), 0, 1, 1.0)
 @pytest.mark.slow
 def test_a_users_bandit_against_groups():
     """A reward is used in 5 draws, each of which it may tell by epsilon / 5; of two in 5 and in 4."""
-    options = {"epsilon": 1.0, "n_arms": 2, "horizon": 6, "budget": 0.3, "seed": 3, "pairs": [PAIR]}
+    options = {
+        "epsilon": 1.0,
+        "n_arms": 2,
+        "horizon": 6,
+        "budget": "smoke",
+        "runs": 1200,
+        "seed": 3,
+        "pairs": [PAIR],
+    }
     held = vdp.audit(votes(0.2), group=2, **options)
     assert kinds(held)["black_box"] == "not_refuted"
     assert held.record["claim"]["epsilon"] == 2.0
@@ -118,7 +126,15 @@ def test_a_users_bandit_against_groups():
 def test_user_level_pairs():
     owner = {t: t % 3 for t in range(6)}
     pair = UserPair.of(np.zeros((6, 2)), owner, 0, np.tile([0.0, 1.0], (2, 1)))
-    options = {"epsilon": 1.0, "n_arms": 2, "horizon": 6, "budget": 0.3, "seed": 3, "pairs": [pair]}
+    options = {
+        "epsilon": 1.0,
+        "n_arms": 2,
+        "horizon": 6,
+        "budget": "smoke",
+        "runs": 1200,
+        "seed": 3,
+        "pairs": [pair],
+    }
     held = vdp.audit(votes(0.2), group=2, **options)
     assert held.record["claim"]["unit"] == "user: all rewards of one user, at most 2"
     assert kinds(held)["black_box"] == "not_refuted"

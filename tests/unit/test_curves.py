@@ -303,8 +303,14 @@ def test_the_judge_needs_nothing_but_the_record():
     alone["points"] = [{**alone["points"][0], "epsilon": 1.0, "k1": 80_000, "k0": 0}]
     assert judged("curve", alone)["verdict"] == "refuted"
     calm = {**alone["points"][0], "k1": 0}
-    many = judged("curve", {**alone, "points": [*alone["points"], *[calm] * 9]})
-    assert many["p_value"] == pytest.approx(10 * judged("curve", alone)["p_value"])
+    above = math.ceil(200_000 * claims.zcdp_delta(0.5, 1.0)) + 500  # three standard errors above the claim
+    near = {**alone["points"][0], "k1": above}
+    one, many = (judged("curve", {**alone, "points": points}) for points in ([near], [near, *[calm] * 9]))
+    assert 1e-4 < one["p_value"] < 1e-2
+    assert many["p_value"] == pytest.approx(10 * one["p_value"], rel=1e-9)
+    twice = judged("curve", {**alone, "points": [near], "tests": 2})
+    assert twice["p_value"] == pytest.approx(2 * one["p_value"], rel=1e-9)
+    assert twice["points"][0]["delta_lower"] < one["points"][0]["delta_lower"]
     assert judged("curve", {**alone, "points": [calm] * 10})["verdict"] == "not_refuted"
 
 

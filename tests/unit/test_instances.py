@@ -183,6 +183,8 @@ def test_so_does_what_the_other_checks_find(monkeypatch, record):
     algorithm = registry.make(NAME, **AUDITOR.printed_instance)
     cut = vdp.audit(algorithm, budget=0.05, mutants=False).record
     box = named(cut, "black box")
+    horizon = algorithm.horizon
+    assert f"rounds after the first 500 of {horizon}" in cut["not_covered"]
     assert box["rounds"] == 500 == sum(repeats for repeats, _ in box["pair"]["rows"])
     assert box["instance"] == cut["target"]["parameters"]
     assert named(cut, "alignment")["instance"]["horizon"] == 400

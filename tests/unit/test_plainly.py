@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.committed import each
 from verifiable_dp.reporting import plainly
 from verifiable_dp.reporting.markdown import to_markdown
 from verifiable_dp.reporting.page import render
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(path.parent.name for path in (ROOT / "reports").glob("*/record.json"))
 WORDS = ("epsilon", "rung", "release", "transcript", "cost", "loss", "event", "power")
 
 
@@ -75,7 +75,7 @@ def test_other_counts_are_other_words():
     assert "more than e^800 times as likely" in plainly.summary(record)[0]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each())
 def test_nothing_is_called_private_or_compliant(name):
     record = load(name)
     for said in (
@@ -105,7 +105,7 @@ def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
 # ---------------------------------------------------------------- the terms
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each())
 def test_a_page_explains_the_words_that_it_uses_and_no_others(name):
     words, rest = section(render(load(name)))
     explained = re.findall(r"<dt>(.*?)</dt>", words)
@@ -162,7 +162,7 @@ def test_what_is_unknown_or_none_is_said():
     assert facts(packages={"numpy": ""})["packages"] == "numpy = not installed"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each())
 def test_neither_face_shows_words_of_python(name):
     record = copy.deepcopy(load(name))
     record["provenance"] |= {"ci": None, "dirty": False, "commit": ""}

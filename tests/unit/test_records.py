@@ -56,9 +56,9 @@ def make(kind):
     if kind == "baseline":
         return vdp.audit("nas", budget=0.5)
     if kind == "play":
-        return vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=30, budget=1.0)
+        return vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=30, budget="smoke")
     if kind == "release":
-        return vdp.audit(bandits.laplace, epsilon=1.0, budget=0.3)
+        return vdp.audit(bandits.laplace, epsilon=1.0, budget="smoke", runs=1200)
     if kind == "regret":
         return vdp.check_regret("nas")
     if kind == "table":

@@ -15,6 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests import formats
+from tests.committed import NAMES, REPORTS, each
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import tables
 from verifiable_dp.reporting import blocks, renderings
@@ -28,8 +29,6 @@ from verifiable_dp.reporting.record import digest, finish, text
 from verifiable_dp.reporting.sarif import to_sarif
 from verifiable_dp.reporting.verify import verify
 
-REPORTS = Path(__file__).parents[2] / "reports"
-NAMES = sorted(path.parent.name for path in REPORTS.glob("*/record.json"))
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://127.0.0.1:9/x>]]>\n\n# head\n\n| a | b |\n- x\n\r```\n"
     "**b** _i_ ~~s~~ `c` [l](https://evil.example) ![i](x) &lt; & \"q\" 'q' \\| $x$ --- "
@@ -41,7 +40,7 @@ def load(name):
     return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=each())
 def record(request):
     return load(request.param)
 

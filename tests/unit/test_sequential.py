@@ -427,7 +427,7 @@ def gauss(data, size, rng):
 def test_command_line(name, options, status, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MECHANISMS)
-    arguments = ["audit", f"mine.py:{name}", "--epsilon", "1", "--sequential", "--budget", "0.5", *options]
+    arguments = ["audit", f"mine.py:{name}", "--epsilon", "1", "--sequential", "--budget", "smoke", *options]
     paths = ["--json", "r.json", "--html", "r.html", "--sarif", "r.sarif"]
     done = CliRunner().invoke(cli.main, [*arguments, *paths])
     assert done.exit_code == status, done.output
@@ -453,7 +453,7 @@ def test_bandits_of_users(tmp_path):
         first = np.tile(np.arange(arms), (n_runs, 1))
         return np.hstack([first, np.repeat(noisy.argmax(axis=1)[:, None], horizon - arms, axis=1)])
 
-    report = vdp.audit(play_many, epsilon=1.0, n_arms=2, horizon=4, sequential=True, budget=1.0)
+    report = vdp.audit(play_many, epsilon=1.0, n_arms=2, horizon=4, sequential=True, budget="smoke")
     assert report.verdict == "refuted"
     assert report.record["checks"][0]["name"] == "sequential test, look 1"
     assert report.record["checks"][0]["statistics"]["runs"] < 20_000

@@ -1,0 +1,195 @@
+"""Verdicts follow from checks, and a record that says anything else does not hold, whatever its digest.
+
+Edits are tried on committed records; each edit has the record itself as its negative control.
+"""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+import verifiable_dp as vdp
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import audit, registry
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.reporting import conclude
+from verifiable_dp.reporting.record import digest
+from verifiable_dp.reporting.verify import examine
+
+REPORTS = Path(__file__).parents[2] / "reports"
+POWER = {"smallest_epsilon": 2.0}
+
+
+def checks(*verdicts, bounds=()):
+    found = [{"kind": "exact", "statistics": {}, "result": {"verdict": verdict}} for verdict in verdicts]
+    for check, bound in zip(found, bounds, strict=False):
+        check["result"]["epsilon_lower"] = bound
+    return found
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "power", "verdict"),
+    [
+        (("not_refuted", "not_refuted"), POWER, "not_refuted"),
+        (("not_refuted", "refuted"), POWER, "refuted"),
+        (("inconclusive", "refuted"), None, "refuted"),
+        (("not_refuted", "inconclusive"), POWER, "inconclusive"),
+        (("not_refuted",), None, "inconclusive"),
+        ((), POWER, "inconclusive"),
+    ],
+)
+def test_privacy(verdicts, power, verdict):
+    """One refutation decides; not refuted needs every check, and a power."""
+    assert conclude.privacy(checks(*verdicts), power) == verdict
+
+
+def seen(kind, epsilon=1.0, delta=0.0, lower=0.0, cost=0.0, visible=False):
+    numbers = {"epsilon": epsilon, "delta": delta, "max_cost": cost, "visible": visible}
+    result = {"verdict": "not_refuted", "epsilon_lower": lower}
+    return {"name": kind, "kind": kind, "statistics": numbers, "result": result}
+
+
+ALL_LOSSES = seen("alignment", visible=True)
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ([seen("black_box", lower=1.0)], ""),
+        ([seen("black_box", lower=1.01)], "the lower bound of black_box, 1.01, lies above the claim of 1"),
+        ([seen("sequential", lower=1.01)], "the lower bound of sequential, 1.01, lies above"),
+        ([seen("black_box", lower=1.01), ALL_LOSSES], ""),
+        ([seen("black_box", lower=1.01), seen("alignment")], "the lower bound of black_box"),
+        ([seen("tracing", cost=1.01)], "tracing saw a cost of 1.01 against 1"),
+        ([seen("tracing", cost=1.01), seen("black_box", delta=0.1)], ""),
+        ([seen("tracing", cost=1.0)], ""),
+    ],
+)
+def test_a_lead_leaves_the_claim_open(found, says):
+    """Not significant, but against the claim: an audit that says `not_refuted` beside it would mislead."""
+    assert conclude.lead(found).startswith(says)
+    assert bool(conclude.lead(found)) == bool(says)
+    assert conclude.privacy(found, POWER) == ("inconclusive" if says else "not_refuted")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "verdict"),
+    [
+        ((), None),
+        (("consistent", "consistent"), "consistent"),
+        (("consistent", "vacuous"), "consistent"),
+        (("vacuous", "vacuous"), "vacuous"),
+        (("consistent", "inconclusive"), "inconclusive"),
+        (("inconclusive", "vacuous"), "inconclusive"),
+        (("consistent", "inconclusive", "contradicted"), "contradicted"),
+    ],
+)
+def test_regret(verdicts, verdict):
+    """One contradiction decides; one check that is open leaves all open."""
+    assert conclude.regret(checks(*verdicts)) == verdict
+
+
+def test_the_largest_lower_bound_counts():
+    assert conclude.epsilon_lower(checks(*["refuted"] * 3, bounds=(0.5, 2.0, 1.0))) == 2.0
+    assert conclude.epsilon_lower(checks(*["refuted"] * 2, bounds=(0.5, "inf"))) == "inf"
+    assert conclude.epsilon_lower(checks("inconclusive")) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("breaks", "verdicts", "verdict"),
+    [
+        ("privacy", ("not_refuted", "refuted"), "refuted"),
+        ("privacy", ("not_refuted", "inconclusive"), "not_refuted"),
+        ("regret", ("consistent", "contradicted"), "contradicted"),
+        ("regret", ("vacuous", "inconclusive"), "not_contradicted"),
+    ],
+)
+def test_mutants(breaks, verdicts, verdict):
+    assert conclude.mutant({"breaks": breaks, "checks": checks(*verdicts)}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("observe", "delta", "visible"),
+    [
+        ("releases", 0.0, True),
+        ("reports", 0.0, True),
+        ("actions", 0.0, False),
+        ("releases", 1e-6, False),
+        ("reports", 0.1, False),
+    ],
+)
+def test_one_transcript_refutes_only_what_allows_for_no_exception(observe, delta, visible):
+    assert audit._visible(PrivacyClaim(1.0, delta, observe=observe)) == visible
+
+
+def test_all_mutants_are_run():
+    report = vdp.audit("tree-sum", budget=0.01)
+    expected = [mutant.name for mutant in registry.auditor("tree-sum").mutants if mutant.breaks == "privacy"]
+    assert [mutant["name"] for mutant in report.record["mutants"]] == expected
+
+
+# ---------------------------------------------------------------- edits
+
+
+def sealed(record):
+    """The record with the digest of what it now says."""
+    return {**record, "digest": digest(record)}
+
+
+def put(record, path, value):
+    """A copy with another value at a place."""
+    changed = copy.deepcopy(record)
+    *outer, last = path
+    at = changed
+    for key in outer:
+        at = at[key]
+    assert at[last] != value
+    at[last] = value
+    return changed
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return json.loads((REPORTS / "tree-sum" / "record.json").read_text("utf-8"))
+
+
+def first(record, kind, part="checks"):
+    """Place of the first check of a kind."""
+    rows = record[part] if part == "checks" else record["regret"]["checks"]
+    number = next(i for i, check in enumerate(rows) if check["kind"] == kind)
+    return (part, number) if part == "checks" else ("regret", "checks", number)
+
+
+EDITS = {
+    "the verdict": lambda record: put(record, ("verdict",), "inconclusive"),
+    "the lower bound": lambda record: put(record, ("epsilon_lower",), 0.5),
+    "the verdict on regret": lambda record: put(record, ("regret", "verdict"), "vacuous"),
+    "the verdict on a mutant": lambda record: put(record, ("mutants", 0, "verdict"), "not_refuted"),
+    "the result of a check": lambda record: put(
+        record, (*first(record, "alignment"), "result", "verdict"), "inconclusive"
+    ),
+    "the cost of a mutant": lambda record: put(
+        record, ("mutants", 0, "checks", 0, "statistics", "max_loss"), 0.5
+    ),
+    "failures of a regret check": lambda record: put(
+        record, (*first(record, "probability", "regret"), "statistics", "failures"), 7
+    ),
+    "a power that is gone": lambda record: put(record, ("power",), None),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_does_not_follow_does_not_hold(edit, committed):
+    with pytest.raises(InputError):
+        examine(sealed(EDITS[edit](committed)))
+
+
+def test_the_record_itself_holds(committed):
+    """Negative control of the edits; and the digest is over everything, the seed too."""
+    assert examine(committed) == examine(sealed(committed)) == 10
+    for path, value in ((("seed",), 1), (("plan", "alpha"), 1e-5), (("provenance", "version"), "9")):
+        changed = put(committed, path, value)
+        assert digest(changed) != committed["digest"]
+        with pytest.raises(InputError, match="edited or corrupted: its digest"):
+            examine(changed)
