@@ -70,7 +70,7 @@ def test_the_speed_of_the_machine_decides_nothing(clock):
 
 @pytest.mark.parametrize("seconds", [0.02, 0.1])
 def test_an_audit_takes_at_most_its_seconds_and_a_fifth(clock, seconds):
-    """Time passes only in plays, so that it is counted exactly. Control: the runs of the budget take longer."""
+    """Time passes only in plays, so that it is counted exactly. Control: the budget's runs take longer."""
     budget = 500 * seconds
     target = Counted(clock, seconds)
     report = audit(target, budget=budget)

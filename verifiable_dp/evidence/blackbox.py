@@ -288,6 +288,7 @@ def rank(
                     delta=delta,
                     test_runs=plan.test,
                     level=level,
+                    boosted=runs >= getattr(sampler, "boosted_from", 0),
                     caution=1.0,  # few runs: more of it would favour events that are merely frequent
                 ).promise
                 for i in ranked
@@ -313,7 +314,8 @@ def select(
 
     def event(i: int) -> Event:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
-        return choose(*seen, delta=delta, test_runs=plan.test, level=level)
+        boosted = plan.select >= getattr(sampler, "boosted_from", 0)
+        return choose(*seen, delta=delta, test_runs=plan.test, level=level, boosted=boosted)
 
     ranked = checkpoint.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]

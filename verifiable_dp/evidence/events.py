@@ -277,6 +277,7 @@ class _Setting:
     directions: tuple[bool, ...]
     caution: float
     level: float = LEVEL
+    boosted: bool = True
 
     def best(self, score: Score, left: Observation, right: Observation) -> Event:
         """The best event of one score."""
@@ -303,6 +304,7 @@ def choose(
     flipped: bool | None = None,
     caution: float = 2.5,
     level: float = LEVEL,
+    boosted: bool = True,
 ) -> Event:
     """The event that promises the largest lower bound on epsilon.
 
@@ -321,6 +323,8 @@ def choose(
         up to a half more for the best of many.
     level
         Of the bound on epsilon: a refutation at a small level needs an event that is more frequent.
+    boosted
+        Whether boosted trees are among the scores that are learnt.
 
     Returns
     -------
@@ -328,7 +332,8 @@ def choose(
         Its promise is -inf if nothing was seen that differs.
     """
     left, right = filled([left, right])
-    setting = _Setting(delta, test_runs, (False, True) if flipped is None else (flipped,), caution, level)
+    directions = (False, True) if flipped is None else (flipped,)
+    setting = _Setting(delta, test_runs, directions, caution, level, boosted)
     best = Event(Likelihood(), np.inf, setting.directions[0], -np.inf, (0.0, 0.0))
     if left.likelihood is not None and right.likelihood is not None:
         # By Neyman and Pearson nothing else does better.
@@ -341,7 +346,7 @@ def choose(
 def _learnt(left: Observation, right: Observation, setting: _Setting) -> Iterator[Event]:
     """Best events of learnt scores: learnt on one half of the runs, their thresholds chosen on the other."""
     (learn_l, held_l), (learn_r, held_r) = left.halves(), right.halves()
-    recipes = learning.recipes(learn_l, learn_r)
+    recipes = learning.recipes(learn_l, learn_r, setting.boosted)
 
     def events(some: Sequence[learning.Recipe], rows: int | None) -> list[tuple[Event, learning.Recipe]]:
         parts = [part.head(rows) for part in (learn_l, learn_r, held_l, held_r)]

@@ -51,8 +51,11 @@ _EM_STEPS = 30
 Recipe = Callable[[Observation, Observation], Score | None]
 
 
-def recipes(left: Observation, right: Observation) -> list[Recipe]:
-    """What can be learnt from such runs: each makes a score of runs of world 0 and of world 1, or None."""
+def recipes(left: Observation, right: Observation, boosted: bool = True) -> list[Recipe]:
+    """What can be learnt from such runs: each makes a score of runs of world 0 and of world 1, or None.
+
+    Without `boosted` there are no boosted trees, which take longer than all others together.
+    """
     names = discrete_columns(left, right)
     found: list[Recipe] = [partial(learn_codes, name) for name in names]
     if sum(is_prefix(name) for name in left.discrete) >= 2:
@@ -70,7 +73,7 @@ def recipes(left: Observation, right: Observation) -> list[Recipe]:
     # A single number with few values is counted: no model of it can tell more.
     counted = len(own) == 1 and (group is None or VALUE + own[0].names[0] in names)
     if len(own) <= _MOST_JOINT and not counted:
-        found.append(partial(learn_boosted, columns=own, group=group))
+        found += [partial(learn_boosted, columns=own, group=group)] if boosted else []
         found.append(partial(learn_logistic, columns=own))
     return found
 
