@@ -120,11 +120,11 @@ class Greedy:
         self.t += 1
 
 
-def test_a_class_that_leaks_is_named_and_refuted():
+def test_a_class_that_leaks_is_named():
     found = examine(subject(Greedy), EPSILON, [PAIR], seed=0, examples=5)
     line = Greedy.select.__code__.co_firstlineno + 1
     done = check(found, EPSILON)
-    assert done.verdict == "refuted"
+    assert not done.result["holds"]
     assert line in [lead["line"] for lead in done.statistics["leads"]]
 
 
@@ -338,7 +338,7 @@ def test_libraries_are_followed_and_their_lines_named(installed):
         seed=0,
         examples=5,
     )
-    assert made.verdict == "refuted"
+    assert not made.result["holds"]
     lead = next(lead for lead in made.statistics["leads"] if lead["what"] == "argmax")
     assert (lead["file"], lead["source"]) == ("lotteries/follower.py", "return int(np.argmax(sums))")
     assert found.examined
