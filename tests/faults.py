@@ -714,7 +714,7 @@ FAULTS = (
         "return size * epsilon, delta",
         "return epsilon, delta",
         "a group of k rewards has the epsilon of one",
-        ("tests/unit/test_claims_and_neighbours.py",),
+        ("tests/unit/test_curves.py::test_group_privacy",),
     ),
     Fault(
         "zCDP of groups",
@@ -739,7 +739,7 @@ FAULTS = (
         "leads = {**there.ledger.leads, **here.ledger.leads}",
         "leads = {**here.ledger.leads}",
         "a lead that shows on the neighbour only is dropped",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/test_tracing.py::test_a_line_that_only_the_neighbour_reaches_is_named_too",),
     ),
     Fault(
         "an index decides nothing",

@@ -320,8 +320,8 @@ def test_no_adversary_makes_a_right_algorithm_cost_more_than_it_promises(name):
 def test_an_adversary_shows_that_a_baseline_keeps_no_secret(name):
     """Without noise the actions follow the challenge: some game leaves the recorded path."""
     algorithm = small(name)
-    found = [examine(algorithm, game, seed=0, runs=1).cost for game in adversary.pairs(algorithm, 3)]
-    assert max(found) == np.inf
+    games = adversary.pairs(algorithm, 3)
+    assert any(examine(algorithm, game, seed=0, runs=1).cost == np.inf for game in games)
 
 
 @pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "dp-robust-se", "ldp-robust-se"])

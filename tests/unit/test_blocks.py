@@ -304,14 +304,16 @@ def test_random_edits_are_all_refused(number, reports, tmp_path):
         assert refuses(verify, path), what
 
 
-def test_every_edit_of_a_block_is_refused_with_a_new_digest(record, tmp_path):
-    """Negative control: the untouched record passes the same way."""
+@pytest.mark.parametrize("most", [30, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_every_edit_of_a_block_is_refused_with_a_new_digest(record, most, tmp_path):
+    """A sample of the edits by day. Negative control: the untouched record passes the same way."""
     verify(saved(record, tmp_path, seal=True))
     places = [(path, key) for path, key in containers(record) if ((*path, key))[0] in blocks.BLOCKS]
     assert len(places) > 150
     rng = random.Random(3)
     if (record["claim"] or {}).get("rho"):  # its group table takes a search
-        places = rng.sample(places, 60)
+        most = min(most, 60)
+    places = rng.sample(places, min(most, len(places)))
     for number, (path, key) in enumerate(places):
         changed = copy.deepcopy(record)
         place, value = at(changed, path), at(record, (*path, key))

@@ -413,7 +413,7 @@ def broken_off(monkeypatch, path, audit, after):
     [
         ("tree-sum", {}),
         ("dp-se", {"curve": True, "mutants": False}),
-        ("dp-se", {"group": 2, "mutants": False, "sequential": True}),
+        pytest.param("dp-se", {"group": 2, "mutants": False, "sequential": True}, marks=pytest.mark.slow),
     ],
 )
 def test_an_algorithm_broken_off_anywhere_gives_the_same_record(tmp_path, monkeypatch, name, options):

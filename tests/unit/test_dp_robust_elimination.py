@@ -203,8 +203,8 @@ def test_privacy_mutants_are_caught_for_either_kind_of_moments(moments, contamin
     for mutant in auditor.mutants:
         if mutant.breaks == "privacy":
             broken = mutant.make(algorithm)
-            cost = max(alignment.examine(broken, pair, seed=1).cost for pair in pairs(algorithm)[:4])
-            assert cost > 1.05, mutant.name
+            costs = (alignment.examine(broken, pair, seed=1).cost for pair in pairs(algorithm)[:4])
+            assert any(cost > 1.05 for cost in costs), mutant.name
 
 
 def test_a_run_without_removals_has_these_blocks():

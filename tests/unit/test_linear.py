@@ -244,7 +244,7 @@ def test_a_bad_parameter_is_refused_in_one_line(field, value):
 
 
 @pytest.mark.parametrize(("variant", "factor"), [("corrected", 1), ("printed", 2)])
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("epsilon", [0.3, *(pytest.param(e, marks=pytest.mark.slow) for e in (1.0, 4.0))])
 @pytest.mark.parametrize("core", [True, False])
 @pytest.mark.parametrize("kind", [DPLinear, LDPLinear])
 def test_the_cost_is_epsilon_and_twice_that_as_printed(kind, variant, factor, epsilon, core):

@@ -52,9 +52,9 @@ def with_table(report):
 
 def make(kind):
     if kind == "algorithm":
-        return vdp.audit("tree-sum", budget=0.5)
+        return vdp.audit("tree-sum", budget=0.05)
     if kind == "baseline":
-        return vdp.audit("nas", budget=0.5)
+        return vdp.audit("nas", budget=0.05)
     if kind == "play":
         return vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=30, budget="smoke")
     if kind == "release":
@@ -63,7 +63,7 @@ def make(kind):
         return vdp.check_regret("nas")
     if kind == "table":
         return with_table(vdp.check_regret("nas"))
-    return vdp.audit(vdp.make("tree-sum", epsilon=1.0, horizon=64, budget="log"), budget=0.5, mutants=False)
+    return vdp.audit(vdp.make("tree-sum", epsilon=1.0, horizon=64, budget="log"), budget=0.05, mutants=False)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
 """Judges of regret: every verdict from numbers made by hand, and what they refuse."""
 
 import json
+import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from verifiable_dp import _validate
 from verifiable_dp.evidence import regret
@@ -97,6 +99,17 @@ def test_scaling_of_log_squared_shows_as_065():
     assert check.verdict != "consistent"
 
 
+def test_points_on_a_line_are_no_surer_than_their_means():
+    """x^.5 exactly, with a relative error of .1/5 at each x: the error of the slope is that of the means."""
+    spread = np.tile([-0.1, 0.1], 13)[:25]
+    spread *= 0.1 / spread.std(ddof=1)
+    found = [(x, math.sqrt(x) * (1 + spread - spread.mean())) for x in np.geomspace(10, 1e5, 9)]
+    result = regret.scaling("s", found, exponent=0.5, log_power=0.0).result
+    logs = np.log(np.geomspace(10, 1e5, 9))
+    assert result["slope"] == pytest.approx(0.5)
+    assert result["standard_error"] == pytest.approx(0.02 / math.sqrt(((logs - logs.mean()) ** 2).sum()))
+
+
 def test_scaling_with_noisy_points_is_inconclusive():
     noisy = points(np.log, noise=3.0, seed=1)
     assert regret.scaling("s", [(x, abs(v) + 1) for x, v in noisy], margin=0.01).verdict == "inconclusive"
@@ -111,6 +124,18 @@ def test_comparison_of_means_1_and_10(factor, verdict):
     check = regret.comparison("c", 1 + spread, 10 + spread, factor=factor)
     assert check.verdict == verdict
     assert check.result["lower"] < 10 < check.result["upper"]
+
+
+@pytest.mark.parametrize("side", ["better", "worse"])
+def test_a_comparison_scales_the_spread_of_the_better_one_by_the_factor(side):
+    """Welch with one sample without spread: t = distance over factor times sd/5 (or sd/5), 24 degrees."""
+    spread = np.tile([-0.1, 0.1], 13)[:25]
+    spread = (spread - spread.mean()) * 0.1 / spread.std(ddof=1)
+    none = np.zeros(25)
+    better, worse = (1 + spread, 9.9 + none) if side == "better" else (1 + none, 9.9 + spread)
+    check = regret.comparison("c", better, worse, factor=10.0)
+    error = {"better": 10 * 0.1 / 5, "worse": 0.1 / 5}[side]
+    assert check.result["p_value"] == pytest.approx(stats.t.sf(0.1 / error, 24), rel=1e-9)
 
 
 def test_comparison_of_single_runs_is_inconclusive():

@@ -509,6 +509,22 @@ def test_kinds_of_leads_and_their_line(decide, kind):
     assert place == Place(__file__, line)
 
 
+def test_a_line_that_only_the_neighbour_reaches_is_named_too():
+    """Recorded at 0 the second question is not asked; at 1 it is, and raw rewards decide it."""
+
+    def play(rewards, rng):
+        asked = 0
+        if rewards[0, 0] > 0.5:
+            asked = int(np.argmax(rewards.sum(axis=0)))
+        return [asked] * len(rewards)
+
+    first = play.__code__.co_firstlineno
+    named = {(lead.what, lead.place.line - first) for lead in traced(play).leads}
+    assert named >= {("branch", 2), ("argmax", 3)}
+    # Negative control: the recorded run alone does not name it.
+    assert all(lead.what != "argmax" for lead in traced(play).here.ledger.leads.values())
+
+
 @pytest.mark.parametrize(
     "harmless",
     [
