@@ -313,6 +313,7 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(report, tmp_path, mon
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_campaign_on_a_full_disk_can_be_resumed(tmp_path, monkeypatch):
     path, out = write(tmp_path, SMALL), tmp_path / "out"
     real, saved = Report.save, []

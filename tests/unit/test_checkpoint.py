@@ -447,8 +447,8 @@ def test_an_algorithm_broken_off_anywhere_gives_the_same_record(tmp_path, monkey
     ("name", "options"),
     [
         ("release", {}),
-        ("release", {"numerics": True}),
-        ("release", {"rho": 0.5, "epsilon": None}),
+        pytest.param("release", {"numerics": True}, marks=pytest.mark.slow),
+        pytest.param("release", {"rho": 0.5, "epsilon": None}, marks=pytest.mark.slow),
         pytest.param("play_many", {"n_arms": 2, "horizon": 12}, marks=pytest.mark.slow),
         pytest.param("play_many", {"n_arms": 2, "horizon": 12, "sequential": True}, marks=pytest.mark.slow),
         pytest.param("play", {"n_arms": 2, "horizon": 12}, marks=pytest.mark.slow),

@@ -342,6 +342,7 @@ def outcomes():
     return selftest(budget=0.1, seed=3, only=SOME)
 
 
+@pytest.mark.slow
 def test_a_selftest_can_be_repeated(outcomes):
     def counts(found):
         return [{k: v for k, v in o.as_dict().items() if k != "cpu_seconds"} for o in found]

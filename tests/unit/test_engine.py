@@ -65,7 +65,7 @@ def test_workers_that_keep_dying_end_in_one_clear_line():
         list(engine.run(always_dies, range(4), workers=2))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_task_that_kills_its_workers_is_lost_and_no_other(workers):
     found = dict(engine.run(dies_if_odd, range(4), workers=workers, apart=True, lost=lambda task: -task))
     assert [found[1], found[3]] == [-1, -3]

@@ -247,6 +247,7 @@ def test_so_is_its_row_on_the_page_over_many(record):
     assert '<a href="right.html">dp-linear</a>' in page
 
 
+@pytest.mark.slow
 def test_that_of_an_erratum_runs_again_from_its_row():
     row = json.loads(json.dumps(examine(chosen(["tree-budget"])[0])))
     found = row["counterexample"]

@@ -70,6 +70,7 @@ def test_the_kernel_plays_the_definition(seed):
     assert at.sum(axis=2).tolist() == [[1, 57, 400]] * 6
 
 
+@pytest.mark.slow
 def test_the_regret_grows_as_a_root_at_most():
     """Twelve actions on the circle: a hundred times the rounds cost less than ten times the regret."""
     actions = on_sphere(12, 2, 3)

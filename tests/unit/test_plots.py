@@ -212,7 +212,9 @@ def test_the_drawn_line_is_the_judged_one(log_power):
 # ---------------------------------------------------------------- pages
 
 
-@pytest.mark.parametrize("name", ["dp-se", "adaptive-tree-printed", "ucb1"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("dp-se", marks=pytest.mark.slow), "adaptive-tree-printed", "ucb1"]
+)
 def test_a_page_is_the_same_bytes_twice_and_small(name):
     record = recorded(name)
     page = render(record)
@@ -220,7 +222,7 @@ def test_a_page_is_the_same_bytes_twice_and_small(name):
     assert len(page.encode()) < 350_000
 
 
-@pytest.mark.parametrize("name", ["dp-se", "shuffled-linear-printed"])
+@pytest.mark.parametrize("name", [pytest.param("dp-se", marks=pytest.mark.slow), "shuffled-linear-printed"])
 def test_every_picture_finds_its_glyphs_and_no_id_stands_twice(name):
     page = render(recorded(name))
     ids = re.findall(r'\bid="([^"]+)"', page)
@@ -233,7 +235,7 @@ def test_every_picture_finds_its_glyphs_and_no_id_stands_twice(name):
 
 def test_a_plot_that_stands_apart_holds_all_its_glyphs():
     """Programs that draw each picture by itself, such as WeasyPrint, find no glyph in another one."""
-    whole, shared = (render(recorded("dp-se"), apart=apart) for apart in (True, False))
+    whole, shared = (render(recorded("dp-nas"), apart=apart) for apart in (True, False))
     for page, complete in ((whole, True), (shared, False)):
         pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
         assert complete == all(
@@ -249,7 +251,7 @@ def test_glyphs_keep_their_scale():
 
 
 def test_every_plot_has_words_for_those_who_do_not_see_it():
-    page = render(recorded("dp-se"))
+    page = render(recorded("ucb1"))
     for part in re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL):
         label = re.search(r'role="img" tabindex="0" aria-label="([^"]+)"', part)
         assert label

@@ -270,6 +270,7 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
     assert "5 records (1 is a copy of another), of which 1 of listings as printed." in page
 
 
+@pytest.mark.slow
 def test_the_index_of_the_committed_records_is_a_portfolio():
     found = portfolio.find(REPORTS)
     rows = Page(portfolio.page(found, REPORTS / "index.html")).rows

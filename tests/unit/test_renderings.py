@@ -627,6 +627,7 @@ def test_sarif_keeps_the_file_of_another_target():
 # ---------------------------------------------------------------- PDF
 
 
+@pytest.mark.slow
 def test_pdf_is_the_same_each_time_and_has_its_pages(tmp_path):
     pytest.importorskip("weasyprint")
     path = tmp_path / "record.json"

@@ -422,7 +422,12 @@ def gauss(data, size, rng):
 
 @pytest.mark.parametrize(
     ("name", "options", "status"),
-    [("leaky", [], 1), ("right", [], 0), ("gauss", ["--delta", "0.01"], 1), ("gauss", ["--delta", "0.3"], 0)],
+    [
+        ("leaky", [], 1),
+        ("right", [], 0),
+        pytest.param("gauss", ["--delta", "0.01"], 1, marks=pytest.mark.slow),
+        pytest.param("gauss", ["--delta", "0.3"], 0, marks=pytest.mark.slow),
+    ],
 )
 def test_command_line(name, options, status, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -346,7 +346,7 @@ def test_smaller_batches_are_looked_at_too():
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0, 8.0])
-@pytest.mark.parametrize("delta", [1e-8, 1e-6, 1e-3])
+@pytest.mark.parametrize("delta", [1e-6, *(pytest.param(d, marks=pytest.mark.slow) for d in (1e-8, 1e-3))])
 def test_the_corrected_noise_keeps_its_promise_and_half_of_it_does_not(epsilon, delta):
     algorithm = ShuffledLinear(AXES, epsilon, 1_000_000, delta=delta)
     claim = algorithm.claim
@@ -380,6 +380,7 @@ def audited(**changes):
     return vdp.audit(algorithm, mutants=False, **options)
 
 
+@pytest.mark.slow
 def test_the_claims_own_delta_is_audited():
     report = audited()
     assert report.record["claim"]["delta"] == DELTA
@@ -409,6 +410,7 @@ def test_the_printed_listing_is_refuted_with_a_counterexample():
     assert "Rung 2" in report.to_html()
 
 
+@pytest.mark.slow
 def test_a_record_verifies_and_comes_out_again(tmp_path):
     for variant in ("corrected", "printed"):
         path = audited(variant=variant).save(tmp_path, stem=variant)[0]

@@ -80,6 +80,9 @@ DESIGNS = [
     (15, 15, 0.5, 1e-5),
     (12, 12, 1.5, 0.3),
 ]
+BY_DAY = [
+    pytest.param(d, marks=pytest.mark.slow) if d[1] > 20 else d for d in DESIGNS
+]  # more outcomes take long
 
 
 @functools.cache
@@ -106,7 +109,7 @@ def boundary(epsilon, delta):
     return [(min(1.0, math.exp(epsilon) * x + delta), x) for x in np.unique(q[q <= most]).tolist()]
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", BY_DAY)
 def test_the_approximate_test_has_its_level_at_every_point_of_the_claim(design):
     _, _, epsilon, delta = design
     p_values = all_p_values(*design)

@@ -205,6 +205,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_killed_at_random_times_nothing_is_lost(tmp_path):
     """SIGKILL between the first and the last cell; what is there is whole, and the end is the same."""
     whole = reproduction.simulate(plan(), 0)

@@ -509,6 +509,25 @@ def test_kinds_of_leads_and_their_line(decide, kind):
     assert place == Place(__file__, line)
 
 
+def test_numbers_that_are_released_together_are_paid_for_each():
+    """The first reward moves three sums by 1, 2 and 0, with noise of scale 4, 4 and 4."""
+
+    def play(rewards, rng):
+        first = rewards[0, 0]
+        noisy = np.array([first, 2 * first, 0 * first]) + rng.laplace(0, 4, 3)
+        return [int(noisy[0] > noisy[1])] * len(rewards)
+
+    def stacked(rewards, rng):
+        noisy = np.stack([rewards[0] * 1, rewards[0] * 2, rewards[1]])[:, 0] + rng.laplace(0, 4, 3)
+        return [int(noisy.sum() > 0)] * len(rewards)
+
+    assert traced(stacked).loss.bound == pytest.approx(0.75)
+    assert traced(play).loss.bound in (
+        pytest.approx(0.75),
+        math.inf,
+    )  # a list of raw numbers may end tracking
+
+
 def test_a_line_that_only_the_neighbour_reaches_is_named_too():
     """Recorded at 0 the second question is not asked; at 1 it is, and raw rewards decide it."""
 
@@ -870,6 +889,7 @@ def test_where_lines_are_named_pairs_are_suspected():
     assert examine(subject(all_with, n_arms=3), 1.0, pairs, seed=0, examples=5).suspects == ()
 
 
+@pytest.mark.slow
 def test_a_value_between_the_bounds_is_suspected():
     """A half stands for no answer: whether all answered decides, which no change between the bounds shows."""
 
