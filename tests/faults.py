@@ -803,7 +803,7 @@ FAULTS = (
         "float(bounds[fresh].sum())",
         "float(bounds[fresh].max(initial=0.0))",
         "of several numbers that are released together one is paid for",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/test_tracing.py::test_numbers_that_are_released_together_are_paid_for_each",),
     ),
     # neighbours
     Fault(
