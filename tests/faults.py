@@ -832,14 +832,6 @@ FAULTS = (
         ("tests/contract/test_verification.py::test_every_edit_of_a_result_is_found",),
     ),
     Fault(
-        "an edit widens its own scale",
-        f"{REPORTING}/verify.py",
-        "scale = scales_of(again)",
-        "scale = scales_of(recorded)",
-        "an edit of the numbers that state a scale lets others pass",
-        ("tests/contract/test_verification.py::test_scales_are_not_widened_by_the_edit_itself",),
-    ),
-    Fault(
         "a crash is a refutation",
         "verifiable_dp/_crash.py",
         "STATUS = 70",
