@@ -84,7 +84,7 @@ def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, aud
 def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
     draft = audited(name)
     assert conclude.privacy(draft["checks"], draft["power"]) == "inconclusive"
-    assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * 3
+    assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * len(draft["checks"])
 
 
 @pytest.mark.parametrize("name", ["smpybandits_ucb", "smpybandits_epsilon_greedy"])

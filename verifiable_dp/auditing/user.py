@@ -80,6 +80,7 @@ class _Sizes:
         if pinned is not None and "sizes" not in pinned:
             raise InputError("record: an earlier version made it; re-run it with that version")
         self._pinned = None if pinned is None else pinned["sizes"]
+        self.capped = bool(pinned and pinned.get("capped"))
         self.found: dict[str, int] = {}
         self.prefix = ""
 
@@ -322,7 +323,8 @@ _CAPPED = (
 
 
 def _noted(sizes: _Sizes, allowed: Allowance, timeout: float) -> dict[str, Any]:
-    """What a re-run takes from the record."""
+    """What a re-run takes from the record; it has no cap, so that sizes which one has cut stay cut."""
+    allowed.capped = allowed.capped or sizes.capped
     return {
         "sizes": sizes.found,
         "timeout": timeout,
