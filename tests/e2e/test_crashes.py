@@ -91,7 +91,7 @@ def test_the_lowest_click_that_is_declared_will_do():
 
 def test_errors_of_a_users_code_stay_unusable_input(tmp_path):
     (tmp_path / "mine.py").write_text("def release(data, rng):\n    return data + missing\n", "utf-8")
-    done = run(tmp_path, "audit", "mine.py:release", "--epsilon", 1, "--runs", 200)
+    done = run(tmp_path, "audit", "mine.py:release", "--epsilon", 1, "--runs", 400)
     assert done.exit_code == 2
     (line,) = done.stderr.splitlines()
     assert "NameError: name 'missing' is not defined" in line

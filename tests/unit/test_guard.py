@@ -79,7 +79,7 @@ def file(tmp_path):
 def test_hostile_code_ends_in_one_clear_line(name, said, file):
     before = json.dumps
     with pytest.raises(InputError, match=re.escape(said)) as caught:
-        api.audit(f"{file}:{name}", epsilon=1, budget="smoke", runs=200)
+        api.audit(f"{file}:{name}", epsilon=1, budget="smoke", runs=400)
     assert len(str(caught.value)) < 1000
     assert str(caught.value).isprintable()
     assert json.dumps is before
@@ -87,7 +87,7 @@ def test_hostile_code_ends_in_one_clear_line(name, said, file):
 
 
 def test_right_code_in_the_same_file_is_audited(file):
-    assert api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=200).verdict != "refuted"
+    assert api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=400).verdict != "refuted"
 
 
 @pytest.mark.parametrize("line", ["json.loads = None", "json.JSONEncoder.encode = None", "del json.dump"])
@@ -95,7 +95,7 @@ def test_a_file_that_replaces_json_when_it_is_imported_is_refused(line, file):
     kept = (json.loads, json.JSONEncoder.encode, json.dump)
     file.write_text(f"{HOSTILE}\n{line}\n")
     with pytest.raises(InputError, match="on which the record depends"):
-        api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=200)
+        api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=400)
     assert (json.loads, json.JSONEncoder.encode, json.dump) == kept
 
 

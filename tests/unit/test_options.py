@@ -70,7 +70,7 @@ REPORT = SimpleNamespace(
     record={"declarations": {"unit": {}}},
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
-    summary=lambda path: f"summary {path}",
+    summary=lambda path, again="": f"summary {path}",
     line=lambda: "line",
 )
 

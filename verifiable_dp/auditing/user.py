@@ -171,6 +171,7 @@ def audit_play(
 ) -> dict[str, Any]:
     """Audit a user's bandit by its actions; return the draft of a record."""
     size = sizes_of(budget, runs)
+    sequential = bool(sequential or (pinned or {}).get("sequential"))
     n_arms, horizon = _validate.arms_and_horizon(n_arms, horizon)
     if n_arms * horizon > LARGEST:
         raise InputError(
@@ -236,9 +237,7 @@ def audit_play(
     candidates = _grouped(sampler, candidates[: 4 if allowed.runs < _FEW_RUNS else None], group)
     progress("first look: plain neighbours")
     needed = _hits_needed(claim.epsilon, alpha / levels.tests)
-    plan = replace(
-        first_plan(allowed.runs, needed if seen.deterministic else None), sequential=bool(sequential)
-    )
+    plan = replace(first_plan(allowed.runs, needed if seen.deterministic else None), sequential=sequential)
     look = functools.partial(_look, claim=claim, levels=levels, seed=seed, workers=workers)
     result = look(sampler, candidates, plan, number=0)
     allowed.spend(cost_of(plan, len(candidates)))
@@ -256,7 +255,7 @@ def audit_play(
             plan = second_plan(second, len(candidates), size.most)
             if not tune.varied and pairs is None:
                 plan = Plan(24, 100, min(max(200, needed), max(50, second // 4)))
-            plan = replace(plan, sequential=bool(sequential))
+            plan = replace(plan, sequential=sequential)
             progress(f"black box: {2 * plan.test} runs")
             result = look(sampler, candidates, plan, number=1)
             allowed.spend(cost_of(plan, len(candidates)))
@@ -275,7 +274,7 @@ def audit_play(
         reason = ground.no_power or _unreached(sampler, result.best[0])
         if reason and last > least:
             # Nothing can be reduced: what power would have taken goes into a test of other pairs and events.
-            plan = replace(second_plan(last, len(result.best[:6]), size.most), sequential=bool(sequential))
+            plan = replace(second_plan(last, len(result.best[:6]), size.most), sequential=sequential)
             progress(f"third look: {2 * plan.test} runs")
             result = look(sampler, result.best[:6], plan, number=2)
             checks += result.checks
@@ -790,6 +789,7 @@ def audit_release(
     not refute is inconclusive.
     """
     size = sizes_of(budget, runs)
+    sequential = bool(sequential or (pinned or {}).get("sequential"))
     limits = _validate.bounds("bounds", bounds)
     claim = _promise(epsilon, delta, rho)
     curve = curve or rho is not None
@@ -823,7 +823,7 @@ def audit_release(
         if seen.deterministic:
             needed = _hits_needed(claim.epsilon, alpha / 2)
             plan = Plan(24, 100, int(np.clip(needed, 200, plan.test)))
-        plan = replace(plan, sequential=bool(sequential))
+        plan = replace(plan, sequential=sequential)
     progress(f"black box: {2 * plan.test} draws")
     levels = _Levels(alpha, confidence, tests=1 + curve, trusted=trusted)
     look = _look(sampler, candidates, plan, claim=claim, levels=levels, seed=seed, workers=workers, number=0)
