@@ -1,11 +1,16 @@
 """The command line in this process, for most of the time of a command is the start of Python."""
 
 import contextlib
+import subprocess
+import sysconfig
+from pathlib import Path
+from types import SimpleNamespace
 
 from click.testing import CliRunner
 
 from verifiable_dp.cli import main
 
+SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 PATIENCE = 1800.0  # seconds after which a program that a test started counts as hung, whatever else runs
 
 
@@ -15,6 +20,15 @@ def run(folder, *arguments):
         done = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
+
+
+def finished(folder, *arguments, apart=False):
+    """Exit status and output of a command, as `subprocess.run` has them; `apart` in a process of its own."""
+    if apart:
+        command = [SCRIPT, *map(str, arguments)]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    done = run(folder, *arguments)
+    return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)
 
 
 def refused(folder, *arguments):

@@ -314,7 +314,7 @@ FAULTS = (
         "return math.log(n / (16 * math.log(2 / delta)))",
         "return math.log(n / (8 * math.log(2 / delta)))",
         "amplification by shuffling is claimed beyond its domain",
-        ("tests/unit/test_shuffle.py",),
+        ("tests/unit/test_shuffle.py::test_outside_the_domain_it_is_refused_in_one_line",),
     ),
     Fault(
         "half the clones",
@@ -322,7 +322,7 @@ FAULTS = (
         "inside = 2 * lean * sides * _excess(c + 1, tau)",
         "inside = lean * sides * _excess(c + 1, tau)",
         "the upper bound on delta of shuffled reports is half of it",
-        ("tests/unit/test_shuffle.py",),
+        ("tests/unit/test_shuffle.py::test_clones_bound_from_above_by_a_millionth",),
     ),
     # algorithms
     Fault(
@@ -396,7 +396,7 @@ FAULTS = (
         "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
         "return Bet(coin, stake, epsilon, delta)",
         "a bet may stake more than it has: payoffs that are not finite",
-        ("tests/unit/test_sequential.py",),
+        ("tests/unit/test_sequential.py::test_no_claim_that_holds_can_lose_by_any_bet",),
     ),
     Fault(
         "level of the limits",
@@ -404,7 +404,7 @@ FAULTS = (
         '(1 - float(statistics["confidence"])) / tests)',
         '(1 - float(statistics["confidence"])))',
         "each of several sequential tests spends the whole error of the lower bound",
-        ("tests/unit/test_sequential.py",),
+        ("tests/unit/test_sequential.py::test_the_judge_needs_the_counts_only",),
     ),
     Fault(
         "level of the e-value",
@@ -412,7 +412,7 @@ FAULTS = (
         "log_p = min(0.0, math.log(tests) - highest)",
         "log_p = min(0.0, -highest)",
         "each of several sequential tests spends the whole alpha",
-        ("tests/unit/test_sequential.py",),
+        ("tests/unit/test_sequential.py::test_the_judge_needs_the_counts_only",),
     ),
     Fault(
         "runs are used twice",
@@ -420,7 +420,7 @@ FAULTS = (
         "starts = self.used.get(item.number, (0, 0))",
         "starts = (0, 0)",
         "every look counts the first runs again",
-        ("tests/unit/test_sequential.py",),
+        ("tests/unit/test_sequential.py::test_a_run_stops_when_it_may_and_never_reuses_a_sample",),
     ),
     Fault(
         "limits above what is refuted",
@@ -428,7 +428,7 @@ FAULTS = (
         "if not known[chunk][look, place] >= -math.log(level):",
         "if not known[chunk][look, place] >= 0:",
         "a lower limit climbs while the e-value merely exceeds 1",
-        ("tests/unit/test_sequential.py",),
+        ("tests/unit/test_sequential.py::test_limits_climb_the_ladder_one_claim_at_a_time",),
     ),
     Fault(
         "roots of rounded negatives",
@@ -436,7 +436,7 @@ FAULTS = (
         "np.maximum(middle**2 - 8 * growth * (p + q), 0.0)",
         "middle**2 - 8 * growth * (p + q)",
         "stakes that are not a number",
-        ("tests/unit/test_sequential.py",),
+        ("tests/unit/test_sequential.py::test_payoffs_are_finite_at_any_probabilities",),
     ),
     # exact tests of counts
     Fault(
@@ -445,7 +445,7 @@ FAULTS = (
         "stats.binom.sf(k1 - 1, k1 + k0",
         "stats.binom.sf(k1, k1 + k0",
         "the p-value leaves out the outcome itself",
-        ("tests/unit/test_statistics.py",),
+        ("tests/unit/test_statistics.py::test_the_ratio_test_has_its_level_at_the_boundary",),
     ),
     Fault(
         "wrong side of a limit",
@@ -453,7 +453,7 @@ FAULTS = (
         "stats.beta.isf(level, hits + 1, runs - hits)",
         "stats.beta.isf(level, hits, runs - hits + 1)",
         "an upper limit of a share that lies too low",
-        ("tests/unit/test_statistics.py",),
+        ("tests/unit/test_statistics.py::test_clopper_pearson_covers",),
     ),
     Fault(
         "lower limit at twice the level",
@@ -461,7 +461,7 @@ FAULTS = (
         "stats.beta.ppf(level, hits, runs - hits + 1)",
         "stats.beta.ppf(2 * level, hits, runs - hits + 1)",
         "a lower limit that fails twice as often as it says",
-        ("tests/unit/test_statistics.py",),
+        ("tests/unit/test_statistics.py::test_the_ratio_limit_inverts_the_test",),
     ),
     Fault(
         "power of a test",
@@ -469,7 +469,7 @@ FAULTS = (
         "return float(stats.binom.sf(need - 1, hits, p / (p + q)))",
         "return float(stats.binom.sf(need // 2, hits, p / (p + q)))",
         "the stated power is that of half the hits needed",
-        ("tests/unit/test_statistics.py",),
+        ("tests/unit/test_statistics.py::test_the_stated_power_is_the_binomial_one",),
     ),
     Fault(
         "nuisance at its estimate",
@@ -477,7 +477,9 @@ FAULTS = (
         "low, high = self.interval(k0, _NUISANCE * level)",
         "low, high = self.interval(k0, 0.9)",
         "the p-value is not the worst over the nuisance",
-        ("tests/unit/test_statistics.py",),
+        (
+            "tests/unit/test_statistics.py::test_the_approximate_test_has_its_level_at_every_point_of_the_claim",
+        ),
     ),
     Fault(
         "p-value of one of several",
@@ -525,7 +527,7 @@ FAULTS = (
         'r["epsilon"] >= row["epsilon"]',
         'r["epsilon"] <= row["epsilon"]',
         "a bound at a small epsilon is taken for one at a larger epsilon",
-        ("tests/unit/test_curves.py",),
+        ("tests/unit/test_curves.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",),
     ),
     # exact laws
     Fault(
@@ -534,7 +536,7 @@ FAULTS = (
         "_TAIL = 60.0",
         "_TAIL = 6.0",
         "a four-hundredth of each integral is cut off",
-        ("tests/unit/test_race.py",),
+        ("tests/unit/test_race.py::test_two_arms_with_equal_noise_follow_the_closed_form",),
     ),
     Fault(
         "rest of the law",
@@ -542,7 +544,7 @@ FAULTS = (
         "max(d + r for d, r in zip(least, self.remainder, strict=True))",
         "max(d for d, r in zip(least, self.remainder, strict=True))",
         "paths that were not followed are left out of the upper bound on delta",
-        ("tests/unit/test_exact.py",),
+        ("tests/unit/test_exact.py::test_what_was_not_followed_is_added_to_the_upper_bound_on_delta",),
     ),
     Fault(
         "draws in two comparisons",
@@ -550,7 +552,7 @@ FAULTS = (
         "if now & before:",
         "if now & before & frozenset():",
         "comparisons that share a draw count as independent",
-        ("tests/unit/test_exact.py",),
+        ("tests/unit/test_exact.py::test_a_draw_that_comes_again_is_refused",),
     ),
     # power
     Fault(
@@ -632,7 +634,7 @@ FAULTS = (
         "elif subject.algorithm is not algorithm:",
         "elif False:",
         "the record does not say that only the first rounds were played",
-        ("tests/unit/test_instances.py",),
+        ("tests/unit/test_instances.py::test_so_does_what_the_other_checks_find",),
     ),
     # regret
     Fault(
@@ -722,7 +724,7 @@ FAULTS = (
         "rho = claim.rho * size**2\n        return",
         "rho = claim.rho * size\n        return",
         "a group of k has k rho, not k^2 rho",
-        ("tests/unit/test_claims_and_neighbours.py", "tests/unit/test_curves.py"),
+        ("tests/unit/test_curves.py::test_group_privacy",),
     ),
     Fault(
         "delta below epsilon",
@@ -730,7 +732,7 @@ FAULTS = (
         "slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))",
         "slack = -math.expm1(epsilon - self.epsilon) / (2 + math.exp(-self.epsilon))",
         "the promise is said to imply a smaller delta than it does",
-        ("tests/unit/test_curves.py", "tests/unit/test_claims_and_neighbours.py"),
+        ("tests/unit/test_curves.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
     ),
     # tracing
     Fault(
@@ -747,7 +749,7 @@ FAULTS = (
         'DECISIVE = ("branch", "index", ',
         'DECISIVE = ("branch", ',
         "raw rewards that are used as an index rank as plain numbers",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/test_tracing.py::test_kinds_of_leads_and_their_line",),
     ),
     Fault(
         "scales of traced noise",
@@ -763,7 +765,7 @@ FAULTS = (
         "if abs(moves[i] - before) > size:",
         "if abs(moves[i] - before) > math.inf:",
         "one draw that is added to two sums goes unnoticed",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/test_tracing.py::test_a_draw_that_meets_data_twice_is_one",),
     ),
     Fault(
         "other coins",
@@ -771,7 +773,7 @@ FAULTS = (
         "if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):",
         "if False:",
         "coins that are tossed on one input only go unnoticed",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/test_tracing.py::test_a_seed_that_is_raw_is_a_divergence",),
     ),
     Fault(
         "cost of randomised response",
@@ -779,7 +781,7 @@ FAULTS = (
         "abs(math.log(chance) - math.log1p(-chance))",
         "abs(math.log(chance) - math.log1p(-chance)) / 2",
         "a coin that is turned costs half of its log odds",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/test_tracing.py::test_randomised_response_is_aligned_by_its_coin",),
     ),
     Fault(
         "normal noise has a bound",
@@ -837,7 +839,7 @@ FAULTS = (
         "STATUS = 70",
         "STATUS = 1",
         "an error of this program exits as a refutation does",
-        ("tests/e2e/test_crashes.py",),
+        ("tests/e2e/test_crashes.py::test_a_crash_is_told_in_one_line",),
     ),
     Fault(
         "digest is not checked",
@@ -909,7 +911,7 @@ FAULTS = (
         'before, after, "worse", "a weaker promise")',
         'before, after, "neutral", "a weaker promise")',
         "diff passes over a claim that was weakened",
-        ("tests/unit/test_diff.py",),
+        ("tests/unit/test_diff.py::test_a_weaker_promise_is_worse",),
     ),
     Fault(
         "errata that half fail",
@@ -917,7 +919,7 @@ FAULTS = (
         "if failed and held and all(failed) and all(held)",
         "if failed and held and any(failed) and any(held)",
         "an erratum is confirmed by one of its checks",
-        ("tests/contract/test_errata.py",),
+        ("tests/contract/test_errata.py::test_the_outcome_follows_from_the_checks",),
     ),
     # checkpoints
     Fault(
@@ -926,7 +928,7 @@ FAULTS = (
         "if known is None or known[0] != asked:",
         "if known is None:",
         "a step that was asked for with other settings is used again",
-        ("tests/unit/test_checkpoint.py",),
+        ("tests/unit/test_checkpoint.py::test_a_step_that_was_asked_for_something_else_is_made_again",),
     ),
     Fault(
         "checkpoint of another audit",
@@ -934,7 +936,7 @@ FAULTS = (
         'if head["of"] != of:',
         'if head["of"] is None:',
         "the steps of another audit are used",
-        ("tests/unit/test_checkpoint.py",),
+        ("tests/unit/test_checkpoint.py::test_another_audit_is_refused_and_a_run_of_many_begins_anew",),
     ),
     Fault(
         "damaged checkpoints",
@@ -942,7 +944,7 @@ FAULTS = (
         'row.pop("sum", None) == _sum(_text(row)):',
         'row.pop("sum", None):',
         "a damaged line of a checkpoint is used",
-        ("tests/unit/test_checkpoint.py",),
+        ("tests/unit/test_checkpoint.py::test_a_changed_line_and_all_after_it_are_dropped",),
     ),
     # faces
     Fault(
@@ -991,7 +993,7 @@ FAULTS = (
         '"worse": 1,',
         '"worse": 0,',
         "CI passes where a record is worse than the last",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/test_options.py::test_diff",),
     ),
     Fault(
         "unusable input is a refutation",
@@ -1007,7 +1009,7 @@ FAULTS = (
         "if expect is None or report.verdict == expect:",
         'if expect is None or report.verdict in (expect, "inconclusive"):',
         "a test passes where nothing was decided",
-        ("tests/e2e/test_plugin.py",),
+        ("tests/e2e/test_plugin.py::test_an_undecided_audit_says_what_to_try",),
     ),
     Fault(
         "--dp-alpha is ignored",
@@ -1015,7 +1017,7 @@ FAULTS = (
         '_overridden(request, "seed", "alpha")',
         '_overridden(request, "seed")',
         "the level of pytest's command line does nothing",
-        ("tests/e2e/test_plugin_options.py",),
+        ("tests/e2e/test_plugin_options.py::test_options_arrive_where_audits_are_made",),
     ),
     # guards
     Fault(
@@ -1024,7 +1026,10 @@ FAULTS = (
         "if now.get(name, _Allowance) is not value]",
         "if now.get(name, _Allowance) is _Allowance]",
         "a target that replaces what records are made with goes unnoticed",
-        ("tests/unit/test_guard.py",),
+        (
+            "tests/unit/test_guard.py::test_a_file_that_replaces_json_when_it_is_imported_is_refused",
+            "tests/unit/test_guard.py::test_hostile_code_ends_in_one_clear_line",
+        ),
     ),
     Fault(
         "a deterministic mechanism",
@@ -1032,7 +1037,10 @@ FAULTS = (
         'raise InputError(f"release: {DETERMINISTIC}',
         'str(f"release: {DETERMINISTIC}',
         "code without any randomness is audited as if it had some",
-        ("tests/unit/test_targets.py", "tests/unit/test_guard.py"),
+        (
+            "tests/statistical/test_user_code.py::test_without_power_the_note_says_why_and_what_to_try",
+            "tests/e2e/test_cli.py::test_unusable_input_gets_one_line_and_writes_nothing",
+        ),
     ),
     # controls
     Fault(

@@ -44,7 +44,7 @@ def test_from_init_to_a_verified_record(run, tmp_path):
     assert again.returncode == 2
     assert again.stderr.strip().endswith("exists already; it is not overwritten")
 
-    audit = ("audit", "tree-sum", "--budget", "0.3", "--declarations", "declarations.toml")
+    audit = ("audit", "tree-sum", "--budget", "0.02", "--declarations", "declarations.toml")
     assert run(*audit, "--json", "bare.json").returncode == 0
     assert "declared" not in statuses(tmp_path / "bare.json").values()
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_wrong_is_named_before_any_work(run, tmp_path):
 def audited(tmp_path_factory):
     """A small record without declarations."""
     folder = tmp_path_factory.mktemp("audited")
-    words = ("audit", "tree-sum", "--budget", "0.3", "--json", "record.json")
+    words = ("audit", "tree-sum", "--budget", "0.02", "--json", "record.json")
     subprocess.run([SCRIPT, *words], cwd=folder, check=True, capture_output=True)
     return (folder / "record.json").read_bytes()
 

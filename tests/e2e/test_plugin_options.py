@@ -4,6 +4,7 @@ import inspect
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +29,30 @@ def run(pytester, test, *options):
 
 def records(folder):
     return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+
+
+def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
+    """Every option of the command line takes the place of what the test gives."""
+    asked = []
+
+    def audit(target, **options):
+        asked.append(options)
+        return SimpleNamespace(verdict="not_refuted")
+
+    monkeypatch.setattr(vdp, "audit", audit, raising=False)
+    test = (
+        "def test_it(privacy_audit, monkeypatch):\n"
+        "    import verifiable_dp.pytest_plugin as plugin\n"
+        "    monkeypatch.setattr(plugin, '_check_known', lambda *_: None)\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0, seed=3, alpha=0.25, budget='thorough')\n"
+    )
+    run(pytester, test).assert_outcomes(passed=1)
+    options = ("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "smoke")
+    run(pytester, test, *options).assert_outcomes(passed=1)
+    assert asked == [
+        {"epsilon": 1.0, "seed": 3, "alpha": 0.25, "budget": "thorough"},
+        {"epsilon": 1.0, "seed": 11, "alpha": 0.5, "budget": "smoke"},
+    ]
 
 
 @pytest.mark.slow

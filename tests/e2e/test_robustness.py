@@ -98,7 +98,8 @@ print(json.dumps({"killed": killed, "finished": finished, "partial": partial}))
 """
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [6, 100])
 def test_a_killed_campaign_loses_nothing(kills, tmp_path):
     (tmp_path / "c.toml").write_text(CAMPAIGN)
     (tmp_path / "kills.py").write_text(KILLS)
@@ -168,6 +169,7 @@ def test_a_killed_audit_goes_on_after_its_last_step(kills, tmp_path):
         assert ended >= 1  # attempts add up, although each was killed before its end
 
 
+@pytest.mark.slow
 def test_an_interrupted_report_goes_on_within_an_audit(tmp_path):
     folder = tmp_path / "out" / "tree-sum"
     command = ["report", "--only", "tree-sum", "--out", "out", "--workers", 1]

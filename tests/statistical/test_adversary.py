@@ -85,6 +85,7 @@ def test_tables_do_not_find_the_leak_behind_a_public_condition():
     assert check.verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_the_interactive_game_finds_it(leaky):
     align, box = leaky.checks
     assert align.verdict == "inconclusive"  # actions alone are seen, so that a cost settles nothing
@@ -97,6 +98,7 @@ def test_the_interactive_game_finds_it(leaky):
     assert found["check"] == "interactive black box"
 
 
+@pytest.mark.slow
 def test_its_counterexample_runs_again(leaky):
     """Adversary and instance from the record's JSON: fresh runs refute; those of the honest bandit do not."""
     (found,) = json.loads(json.dumps(leaky.counterexamples))

@@ -31,7 +31,7 @@ DECISIONS = {
     "smpybandits_softmax": ("SMPyBandits/Policies/Softmax.py", "np.isfinite(trusts)"),
 }
 IGNORING = ("river_random", "mabwiser_random", "smpybandits_uniform")
-FAST = ("river_ucb", "mabwiser_epsilon_greedy", "smpybandits_ucb", "smpybandits_uniform")
+FAST = ("river_ucb", "smpybandits_uniform")
 
 
 @pytest.fixture

@@ -20,13 +20,13 @@ from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
 
-AUDITS = 300
+BY_DAY, AT_NIGHT = 50, pytest.param(300, marks=pytest.mark.slow)  # audits
 SMALL = Plan(100, 1500, 3000)
 
 
-def verdicts(function, epsilon, alpha):
+def verdicts(function, epsilon, alpha, audits):
     found = []
-    for seed in range(AUDITS):
+    for seed in range(audits):
         draft = audit_release(
             function,
             name="it",
@@ -41,29 +41,30 @@ def verdicts(function, epsilon, alpha):
     return found
 
 
-@pytest.fixture(scope="module")
-def null():
-    return verdicts(bandits.laplace, 1.0, 0.05)
+@pytest.fixture(scope="module", params=[BY_DAY, AT_NIGHT])
+def null(request):
+    return verdicts(bandits.laplace, 1.0, 0.05, request.param)
 
 
 def test_false_alarms_keep_to_their_level(null):
     """Audits of Laplace noise whose epsilon is exactly the claimed one, at a level of 5 %."""
     alarms = sum(verdict == "refuted" for verdict, _ in null)
-    assert alarms <= stats.binom.isf(1e-7, AUDITS, 0.05)
+    assert alarms <= stats.binom.isf(1e-7, len(null), 0.05)
 
 
 def test_the_bound_covers_as_stated(null):
     """epsilon_lower exceeds the true epsilon of 1 in at most 5 % of the audits, and is not idle."""
     bounds = np.array([bound for _, bound in null])
-    assert np.sum(bounds > 1.0) <= stats.binom.isf(1e-7, AUDITS, 0.05)
+    assert np.sum(bounds > 1.0) <= stats.binom.isf(1e-7, len(null), 0.05)
     assert np.median(bounds) > 0.8
     # Negative control: held against a smaller truth, coverage fails.
-    assert np.sum(bounds > 0.8) > stats.binom.isf(1e-7, AUDITS, 0.05)
+    assert np.sum(bounds > 0.8) > stats.binom.isf(1e-7, len(null), 0.05)
 
 
-def test_a_claim_that_is_too_small_is_refuted_more_often_than_the_level():
-    alarms = sum(verdict == "refuted" for verdict, _ in verdicts(bandits.laplace, 0.8, 0.05))
-    assert alarms > stats.binom.isf(1e-7, AUDITS, 0.05)
+@pytest.mark.parametrize("audits", [30, AT_NIGHT])
+def test_a_claim_that_is_too_small_is_refuted_more_often_than_the_level(audits):
+    found = verdicts(bandits.laplace, 0.8, 0.05, audits)
+    assert sum(verdict == "refuted" for verdict, _ in found) > stats.binom.isf(1e-7, audits, 0.05)
 
 
 def test_the_level_is_shared_by_pairs_and_looks():
