@@ -74,6 +74,7 @@ def cluster(scheduler):
     return address, workers, marks
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(cluster, tmp_path):
     address, processes, _ = cluster
     folder = tmp_path / "tasks"

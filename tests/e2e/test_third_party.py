@@ -74,6 +74,7 @@ def run(environment, folder, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_it_is_listed_audited_and_its_mutant_refuted(followed, package):
     assert "explore-then-commit" in followed["verifiable-dp list"]
     record = json.loads((package / "record.json").read_text("utf-8"))

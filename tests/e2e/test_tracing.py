@@ -4,7 +4,6 @@ import copy
 import json
 import re
 import shutil
-import subprocess
 import sysconfig
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import jsonschema
 import pytest
 
 from tests import formats
-from tests.commands import PATIENCE
+from tests.commands import finished as run
 from tests.e2e.test_browser import measure, needs_browser
 from verifiable_dp.reporting.page import render
 from verifiable_dp.reporting.record import schema
@@ -41,17 +40,6 @@ class Committing:
 '''
 
 
-def run(folder, *arguments):
-    return subprocess.run(
-        [SCRIPT, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
 @pytest.fixture
 def folder(tmp_path):
     shutil.copy(CODE / "styles.py", tmp_path)
@@ -70,8 +58,8 @@ def leaking(tmp_path_factory):
     return json.loads((place / "r.json").read_text("utf-8")), (place / "r.html").read_text("utf-8"), place
 
 
-def audit(folder, target, seconds=3):
-    common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--budget", seconds)
+def audit(folder, target, runs=12_000):
+    common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--runs", runs)
     return run(folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html")
 
 
@@ -84,7 +72,7 @@ def marked(name):
 
 @pytest.mark.parametrize("name", ["plain_ucb", "raw_tie_break", "peeks_at_the_first"])
 def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
-    done = audit(folder, f"styles.py:{name}", 20)  # ends at the refutation, also where others compute
+    done = audit(folder, f"styles.py:{name}")
     assert done.returncode == 1, done.stdout + done.stderr
     line = marked(name)
     assert re.search(rf"^styles\.py:{line}: \S", done.stdout, re.MULTILINE)  # where editors look for it

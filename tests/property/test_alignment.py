@@ -41,7 +41,9 @@ def test_the_tree_costs_what_its_closed_form_says(leaves, data):
     assert cost <= 1 + TOLERANCE
 
 
-@pytest.mark.parametrize("leaves", [2**10, 1000, 2**12])
+@pytest.mark.parametrize(
+    "leaves", [256, 1000, *(pytest.param(x, marks=pytest.mark.slow) for x in (2**10, 2**12))]
+)
 def test_the_tree_uses_its_whole_budget(leaves):
     pair = StreamPair(np.zeros(leaves), 0, 1.0)
     assert examine(make("tree-sum", epsilon=1.0, horizon=leaves), pair, seed=0).cost == pytest.approx(

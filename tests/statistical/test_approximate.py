@@ -42,6 +42,7 @@ def test_a_gaussian_with_its_rho_holds_and_with_less_noise_falls(right, too_litt
     assert "hockey-stick curve" in found
 
 
+@pytest.mark.slow
 def test_their_records_are_judged_again_and_run_again(right, too_little, tmp_path):
     for report in (right, too_little):
         path, page = report.save(tmp_path)
@@ -78,6 +79,7 @@ def test_epsilon_itself_does_not_hold_for_a_group_of_two():
     assert kinds(report)["alignment"] == "refuted"
 
 
+@pytest.mark.slow
 def test_the_record_of_a_group_runs_again(tmp_path):
     report = vdp.audit("tree-sum", group=3, curve=True, budget=0.2, seed=2, mutants=False)
     assert report.verdict == "not_refuted"

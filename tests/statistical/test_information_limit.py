@@ -24,7 +24,7 @@ def bound_on(algorithm, pair, plan, seed=0):
     return check.result["epsilon_lower"], exact.law(algorithm, pair).best_event(plan.test).bound
 
 
-@pytest.mark.parametrize("n_arms", [2, 3])
+@pytest.mark.parametrize("n_arms", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_bound_comes_within_three_percent_of_the_best_events(n_arms):
     """On every pair whose best event has thousands of hits: with few, the count itself scatters more."""
     algorithm, pairs = instance(n_arms)
@@ -39,6 +39,7 @@ def test_the_bound_comes_within_three_percent_of_the_best_events(n_arms):
     assert tried >= 6
 
 
+@pytest.mark.slow
 def test_an_event_chosen_on_too_few_runs_falls_behind():
     """Negative control: the margin of 3 % is not met by any choice."""
     algorithm, pairs = instance(3)

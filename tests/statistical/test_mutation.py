@@ -168,6 +168,7 @@ def chosen(*names):
     return [every[name] for name in names]
 
 
+@pytest.mark.slow
 def test_500_null_audits_keep_their_level():
     """At level 1e-3 more than 8 alarms in 500 audits have probability below 1e-7."""
     tallies = nulls.run(chosen(*FEW, RESPONSE), [80, 20, 150, 250])
@@ -178,6 +179,7 @@ def test_500_null_audits_keep_their_level():
     assert low <= share <= high
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_too_small_alarms_more_often():
     """The negative control: a tenth less than the true epsilon at this size, level .05; flake level 1e-7."""
     [target] = chosen(RESPONSE)
