@@ -11,7 +11,7 @@ import pytest
 
 from verifiable_dp import api, campaign, campaign_file
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.record import Report
+from verifiable_dp.reporting.record import Report, write_text
 from verifiable_dp.reporting.verify import verify
 
 OWN = """
@@ -311,6 +311,14 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(report, tmp_path, mon
     with pytest.raises(InputError, match=os.strerror(errno.ENOSPC)):
         report.save(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_pipe_is_not_replaced_by_a_file(report, tmp_path):
+    """As root, a device was: `--json /dev/full` left a file in its place."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a device or a pipe, not a file"):
+        write_text(tmp_path / "pipe", report.to_json())
+    assert (tmp_path / "pipe").is_fifo()
 
 
 @pytest.mark.slow

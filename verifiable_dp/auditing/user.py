@@ -70,7 +70,7 @@ def _seconds(run: Callable[[int], Any], most: int) -> float:
         best, first = min(best, (now - begun) / count), best == math.inf
         if made + count > most or (now - start > 0.3 and not (first and now - start < 2.0)):
             return best
-        count = min(4 * count, most - made)
+        count = min(4 * count if best < 0.02 else 1, most - made)
 
 
 class _Sizes:

@@ -300,11 +300,13 @@ def check_writable(path: Path) -> None:
     Raises
     ------
     InputError
-        If its folder does not exist or is read-only, or if it is a folder itself.
+        If its folder does not exist or is read-only, or if it is a folder itself, a device or a pipe.
     """
     folder = path.resolve().parent
     if path.is_dir():
         raise InputError(f"path: {str(path)!r} is a folder")
+    if path.exists() and not path.is_file():  # a file would take its place
+        raise InputError(f"path: {str(path)!r} is a device or a pipe, not a file")
     if not folder.is_dir():
         raise InputError(f"path: {str(path)!r} cannot be written: no folder {str(folder)!r}")
     try:
