@@ -648,7 +648,7 @@ FAULTS = (
     Fault(
         "vacuous bounds",
         f"{EVIDENCE}/regret.py",
-        'idle = float(statistics["bound"]) >= float(statistics["largest"])',
+        'idle = float(statistics["bound"]) >= largest - TOLERANCE * abs(largest)',
         "idle = False",
         "a bound that nothing could break counts as kept",
         ("tests/unit/test_regret_judges.py",),

@@ -172,7 +172,8 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
     that all agree (standard deviation 0) are taken at their word.
     """
-    idle = float(statistics["bound"]) >= float(statistics["largest"]) * (1 - TOLERANCE)
+    largest = float(statistics["largest"])
+    idle = float(statistics["bound"]) >= largest - TOLERANCE * abs(largest)
     return _against_bound(statistics, at_most=True, idle=idle)
 
 
@@ -260,7 +261,8 @@ def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
     They take the mean of n runs for normal. An outcome too rare to occur in n runs, which alone may carry
     an expectation over its bound, is not seen: builders of such checks allow for it.
     """
-    idle = float(statistics["bound"]) <= float(statistics["least"]) * (1 + TOLERANCE)
+    least = float(statistics["least"])
+    idle = float(statistics["bound"]) <= least + TOLERANCE * abs(least)
     return _against_bound(statistics, at_most=False, idle=idle)
 
 
