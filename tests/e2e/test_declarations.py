@@ -1,16 +1,15 @@
 """`init` and `--declarations` on the command line: from the commented file to the record and its page."""
 
+import functools
 import json
-import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 
+from tests.commands import finished
 from verifiable_dp.reporting import blocks
 from verifiable_dp.reporting.record import digest
 
-SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 MINE = """
 unprotected_outputs = ["server logs <with> raw rewards"]
 [[actors]]
@@ -26,12 +25,7 @@ authors = ["A. Author"]
 
 @pytest.fixture
 def run(tmp_path):
-    def run(*words):
-        return subprocess.run(
-            [SCRIPT, *words], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True
-        )
-
-    return run
+    return functools.partial(finished, tmp_path)
 
 
 def statuses(path):
@@ -80,7 +74,7 @@ def audited(tmp_path_factory):
     """A small record without declarations."""
     folder = tmp_path_factory.mktemp("audited")
     words = ("audit", "tree-sum", "--budget", "0.02", "--json", "record.json")
-    subprocess.run([SCRIPT, *words], cwd=folder, check=True, capture_output=True)
+    assert finished(folder, *words).returncode == 0
     return (folder / "record.json").read_bytes()
 
 

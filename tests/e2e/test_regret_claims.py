@@ -69,6 +69,7 @@ def test_marks_keep_tests_apart(pytester):
         assert f"{deselected} deselected" in result.stdout.str(), mark
 
 
+@pytest.mark.slow
 def test_vacuous_and_inconclusive_fail_unless_expected(pytester):
     pytester.makepyfile(
         test_it="from news import UCB\n"

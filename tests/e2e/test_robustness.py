@@ -147,6 +147,7 @@ def killed(folder, arguments, steps, rng):
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_killed_audit_goes_on_after_its_last_step(kills, tmp_path):
     """The same command, killed again and again: its record is that of one run of its sizes."""
     (tmp_path / "mine.py").write_text(MECHANISM)

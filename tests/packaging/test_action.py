@@ -186,6 +186,7 @@ def test_without_targets_no_folder_is_left_that_the_next_run_refuses(given, tmp_
     assert not (tmp_path / "kept").exists()
 
 
+@pytest.mark.slow
 def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")
     (tmp_path / "c.toml").write_text(

@@ -7,7 +7,7 @@ r"""The commands and programs that README.md and the `PAGES` of docs show are ru
             under that name into the folder of every block.
 ```perl     and ```toml blocks with such a comment are files, too.
 
-The blocks of README.md run in the fast suite but for the self-test, those of the pages at night. By day the
+The quick blocks of README.md run in the fast suite, all others at night. By day the
 pages' commands are parsed: a name or an option that is gone, or a file that no block makes, is noticed.
 """
 
@@ -73,7 +73,7 @@ def read(text):
 
 def quick(block, page):
     """The block as a parameter, slow unless it is one of README.md."""
-    by_day = page == README and "selftest" not in str(block)
+    by_day = page == README and not re.search(r"selftest|'--budget', '(10|5)'", str(block))
     given = block if isinstance(block, tuple) else (block,)
     return pytest.param(*given, marks=() if by_day else pytest.mark.slow)
 

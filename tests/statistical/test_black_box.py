@@ -83,7 +83,9 @@ def test_the_level_is_shared_by_pairs_and_looks():
         assert check.result["epsilon_lower"] <= alone["epsilon_lower"]
 
 
-@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "dp-exponential-nas"])
+@pytest.mark.parametrize(
+    "name", ["dp-se", *(pytest.param(n, marks=pytest.mark.slow) for n in ("dp-ucb", "dp-exponential-nas"))]
+)
 def test_right_algorithms_are_not_accused(name):
     """Audits of actions and outputs with twelve seeds at a level of 1 %: more than 6 alarms have p < 1e-7."""
     auditor = registry.auditor(name)

@@ -35,7 +35,7 @@ def verdict(draft):
     ("name", "horizon", "runs"),
     [
         ("shared_noise", 3000, 12_000),
-        ("half_noise", 3000, RUNS),
+        pytest.param("half_noise", 3000, RUNS, marks=pytest.mark.slow),
         pytest.param("no_forgetting", 7200, 120_000, marks=pytest.mark.slow),
     ],
 )
@@ -45,6 +45,7 @@ def test_broken_code_is_refuted(name, horizon, runs):
     assert draft["counterexamples"][0]["pair"]["type"] == "table"
 
 
+@pytest.mark.slow
 def test_right_code_is_not_refuted_and_the_power_is_stated():
     draft = audit(bandits.dp_se, 3000, workers=2)
     assert verdict(draft) == "not_refuted", draft["target"]["note"]

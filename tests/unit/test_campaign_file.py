@@ -218,6 +218,7 @@ def test_resume_keeps_what_holds_and_is_the_same(small, monkeypatch):
     assert stripped(Report.load(record)) == stripped(done.reports["tree-sum"])
 
 
+@pytest.mark.slow
 def test_own_code_failures_and_names_that_clash(folder, tmp_path):
     """Two folders' helper.py do not meet, a failing target keeps no other from its record."""
     here = write(
@@ -261,6 +262,7 @@ def test_resume_looks_at_what_lies_beside_the_code(folder):
 # ---------------------------------------------------------------- report --resume
 
 
+@pytest.mark.slow
 def test_report_resumes_records_that_are_those_asked_for(tmp_path, monkeypatch):
     report = Report.load(RECORD)
     made = []

@@ -412,7 +412,7 @@ def broken_off(monkeypatch, path, audit, after):
     ("name", "options"),
     [
         ("tree-sum", {}),
-        ("dp-se", {"curve": True, "mutants": False}),
+        pytest.param("dp-se", {"curve": True, "mutants": False}, marks=pytest.mark.slow),
         pytest.param("dp-se", {"group": 2, "mutants": False, "sequential": True}, marks=pytest.mark.slow),
     ],
 )

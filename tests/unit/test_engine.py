@@ -121,8 +121,9 @@ def test_a_wrong_number_of_workers_is_refused():
         list(engine.run(square, [1], workers=0))
 
 
-def test_a_scheduler_that_is_not_there_is_named():
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(engine, "_PATIENCE", 1)
     with (
         pytest.raises(InputError, match=r"scheduler: 'tcp://127.0.0.1:9' cannot be reached"),
         engine.on("tcp://127.0.0.1:9"),

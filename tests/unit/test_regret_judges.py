@@ -138,6 +138,14 @@ def test_a_comparison_scales_the_spread_of_the_better_one_by_the_factor(side):
     assert check.result["p_value"] == pytest.approx(stats.t.sf(0.1 / error, 24), rel=1e-9)
 
 
+@pytest.mark.parametrize("edge", [-1.0, 0.0, 1.0])
+def test_a_bound_at_its_very_edge_is_vacuous_whatever_its_sign(edge):
+    numbers = {"n": 25, "mean": edge, "sd": 1.0, "bound": edge, "largest": edge, "least": edge}
+    for kind, off in (("mean_bound", -1e-3), ("mean_at_least", 1e-3)):
+        assert judged(kind, numbers)["verdict"] == "vacuous"
+        assert judged(kind, {**numbers, "bound": edge + off})["verdict"] != "vacuous"
+
+
 def test_comparison_of_single_runs_is_inconclusive():
     assert regret.comparison("c", [1.0], [10.0, 10.0], factor=5).verdict == "inconclusive"
 

@@ -648,6 +648,7 @@ def pages(made):
     return count + len(re.findall(rb"/Type /Page\b(?!s)", made))
 
 
+@pytest.mark.slow
 def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     """Escaped, it asks for nothing; were it not, nothing would be fetched either, and the log says so."""
     pytest.importorskip("weasyprint")
