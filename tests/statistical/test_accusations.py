@@ -11,6 +11,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import accusations as code
+from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import independence, user
 from verifiable_dp.auditing.targets import PlaySampler, ReleaseSampler
 from verifiable_dp.evidence.check import judged
@@ -116,6 +117,15 @@ def test_runs_that_come_out_differently_in_another_process_are_noticed():
 
 
 # ---------------------------------------------------------------- what is not said of code out of reach
+
+
+def test_code_that_draws_and_whose_noise_seldom_shows_is_usable():
+    """Of 24 runs none differs; code that draws nothing and never varies is refused instead."""
+    report = audit(code.seldom)
+    assert report.verdict == "inconclusive"
+    assert user.ALIKE in report.record["target"]["note"]
+    with pytest.raises(InputError, match="every run was alike on every input tried"):
+        audit(code.never)
 
 
 def test_power_is_not_taken_from_a_variant_that_equals_the_target():

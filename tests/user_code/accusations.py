@@ -95,3 +95,13 @@ def out_of_reach(rewards, rng):
 def gaussian(data, size, rng):
     """(1, .001)-DP for data that differ by 1, by the classic bound."""
     return data + rng.normal(0, np.sqrt(2 * np.log(1.25 / 1e-3)), size)
+
+
+def seldom(rewards, rng):
+    """Epsilon 0: reads no reward, and leaves its first arm once in a million runs."""
+    return [int(rng.random() < 1e-6)] * len(rewards)
+
+
+def never(rewards, rng):
+    """Epsilon 0: always the first arm."""
+    return [0] * len(rewards)

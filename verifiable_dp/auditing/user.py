@@ -265,7 +265,7 @@ def audit_play(
         checks.append(_curve(sampler, result.chosen, plan, claim, levels, seed, workers, len(checks) > 1))
     reason = ""
     if all(c.verdict != "refuted" for c in checks):
-        if not tune.varied and not seen.varied and pairs is None:
+        if not (tune.varied or seen.varied or ground.draws) and pairs is None:
             raise InputError(
                 f"{'play_many' if many else 'play'}: {DETERMINISTIC} (every run was alike on every input "
                 f"tried; horizon {horizon} may be too short for it to act)"
@@ -302,7 +302,7 @@ def audit_play(
         power=power,
         notes=[
             *ground.notes,
-            *([] if tune.varied or seen.varied else [DETERMINISTIC]),
+            *([] if tune.varied or seen.varied else [ALIKE if ground.draws else DETERMINISTIC]),
             *result.notes,
             *([reason] if reason and all(c.verdict != "refuted" for c in checks) else []),
             *([_CAPPED.format(size.seconds)] if allowed.capped else []),
@@ -345,12 +345,15 @@ class _Ground:
         For the record.
     no_power
         Why no power can be stated by scaling the noise; empty if it may be possible.
+    draws
+        Whether a run was seen to draw random numbers, be it that no two runs differ.
     """
 
     sampler: Any
     parallel: bool = True
     notes: tuple[str, ...] = ()
     no_power: str = ""
+    draws: bool = False
 
     def after(self, seen: Probe) -> _Ground:
         """With what some runs have shown."""
@@ -390,7 +393,7 @@ def _grounded(
     others = [source for source in used if source != GIVEN]
     if others:
         notes.append(f"draws from {' and '.join(others)}: all runs are made in one process")
-    return allowed, _Ground(sampler, not others, tuple(notes), fixed)
+    return allowed, _Ground(sampler, not others, tuple(notes), fixed, bool(used))
 
 
 def _unreached(sampler: Any, pair: Any) -> str:
@@ -565,6 +568,7 @@ def _look(
     return found
 
 
+ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 ROWS_DEPEND = (
     "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
 )
@@ -834,7 +838,7 @@ def audit_release(
         checks.append(_curve(sampler, look.chosen, plan, claim, levels, seed, workers, False))
     power, reason = None, ""
     if all(c.verdict != "refuted" for c in checks):
-        if seen.deterministic:
+        if seen.deterministic and not ground.draws:
             raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
         reason = ground.no_power or _unreached(sampler, look.best[0])
         if state_power and not reason:
@@ -864,7 +868,7 @@ def audit_release(
             *ground.notes,
             *look.notes,
             *([reason] if reason else []),
-            *([DETERMINISTIC] if seen.deterministic else []),
+            *([ALIKE if ground.draws else DETERMINISTIC] if seen.deterministic else []),
             *([_CAPPED.format(size.seconds)] if allowed.capped else []),
         ],
         seed=seed,
