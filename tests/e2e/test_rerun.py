@@ -74,7 +74,7 @@ def shell(folder, command):
 
 
 def refutations(output):
-    """Commands and p-values that failures show, in order; pytest repeats them in its summary where CI is set."""
+    """Commands and p-values that failures show, in order; where CI is set pytest repeats them at the end."""
     output = output.partition("short test summary info")[0]
     return re.findall(r"again: (.*)", output), re.findall(r"counterexample.*p-value .*", output)
 
