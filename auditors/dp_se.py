@@ -37,7 +37,7 @@ from verifiable_dp.neighbours import TablePair
 from verifiable_dp.simulation import simulate
 
 EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}
-RIVAL_RUNS = {"quick": 30, "standard": 30, "thorough": 30}  # of DP-UCB, as in Section 5
+RIVAL_RUNS = {"quick": 6, "standard": 30, "thorough": 30}  # of DP-UCB, as in Section 5
 BETA = 0.1  # of Lemma 4.2's check
 MINIMAX = 10**9  # horizon of Theorem 4.4's check
 LARGE_GAPS = bernoulli([0.9, 0.3, 0.1], "large gaps")

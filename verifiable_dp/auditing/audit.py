@@ -25,6 +25,7 @@ from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.evidence.worst import worst_pairs
 from verifiable_dp.neighbours import Pair, StreamPair, TablePair
 
+_FEW = 8  # part of the runs with which a mutant is tried at first
 _TESTS = 2  # black boxes of an audit with an interactive game; they share alpha
 _WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
 
@@ -439,6 +440,7 @@ def _align(
     *,
     instances: tuple[Mapping[str, Any], Mapping[str, Any]],
     timed: bool = False,
+    enough: bool = False,
 ) -> tuple[Check, alignment.Found]:
     return alignment.check(
         subject.algorithm,
@@ -451,6 +453,7 @@ def _align(
         examples=examples,
         group=subject.claim.relation.size,
         timed=timed,
+        enough=enough,
         instances=instances,
     )
 
@@ -465,26 +468,31 @@ def _mutant_entry(
     if broken.exact:
         checks = list(broken.exact(broken.whole, broken.claim))
     elif _visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
-        check, found = _align(broken, examples, seed, instances=subject.instances)
+        check, found = _align(broken, examples, seed, instances=subject.instances, enough=True)
         checks, worst = [check], found.worst
     if not broken.exact and all(c.verdict != "refuted" for c in checks):
         law = laws.check(broken.algorithm, broken.pairs, broken.claim)
         checks += [law] if law else []
     if not broken.exact and all(c.verdict != "refuted" for c in checks):
-        sampler = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed)
-        claim = broken.claim
-        tests, _, _ = sequential.conduct(
-            sampler,
-            lambda part: _select(sampler, broken, part, workers),
-            plan,
-            epsilon=claim.epsilon,
-            delta=claim.delta,
-            seed=seed,
-            workers=workers,
-            alpha=alpha,
-            observe=claim.observe,
-        )
-        checks += tests
+        sampler, claim = AlgorithmSampler(broken.algorithm, broken.claim.observe, seed), broken.claim
+        # Most mutants fall to few runs: the two looks share the level.
+        for look, share in enumerate((_FEW, 1)):
+            own = replace(sampler, seed=seed + look)
+            parts = {name: max(1, getattr(plan, name) // share) for name in ("probe", "select", "test")}
+            tests, _, _ = sequential.conduct(
+                own,
+                functools.partial(_select, own, broken, workers=workers),
+                replace(plan, **parts),
+                epsilon=claim.epsilon,
+                delta=claim.delta,
+                seed=seed + look,
+                workers=workers,
+                alpha=alpha / 2,
+                observe=claim.observe,
+            )
+            checks += tests
+            if any(c.verdict == "refuted" for c in tests):
+                break
     killer = next((c for c in checks if c.verdict == "refuted"), None)
     return {
         "name": mutant.name,

@@ -35,8 +35,8 @@ def of_black_box(
     """The least noise reduction that the black box catches with probability .95, and what epsilon it has.
 
     For noise divided by c, pair and event are chosen anew on selection runs; the binomial law of its hits
-    gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds. Factors are
-    tried in ascending order; where only so many `runs` may be made, by bisection, as far as they go.
+    gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds. The least
+    factor is found by bisection, as far as the `runs` go that may be made; None: as far as it takes.
     """
     cheaper = _cheaper(plan)
     picked: dict[float, blackbox.Selected] = {}
@@ -52,13 +52,13 @@ def of_black_box(
             tried[factor] = [factor, plain(true_epsilon(factor)), power]
         return float(tried[factor][2]) >= POWER_PROBABILITY
 
-    factors: Sequence[float] = FACTORS
+    affordable = len(FACTORS)
     if runs is not None:
         affordable = (runs - 2 * plan.test) // max(1, cost_of(replace(cheaper, test=0), len(pairs)))
-        if affordable < 1 or not caught(FACTORS[-1]):
-            return None
-        factors = FACTORS[_least_index(lambda i: caught(FACTORS[i]), len(FACTORS) - 1, affordable - 1) :]
-    for factor in factors:
+    if affordable < 1 or not caught(FACTORS[-1]):
+        return None
+    least = _least_index(lambda i: caught(FACTORS[i]), len(FACTORS) - 1, affordable - 1)
+    for factor in FACTORS[least:]:
         if caught(factor):
             refuted = _repeat(make(factor), picked[factor], plan, claim, seed, workers, alpha, repeats)
             if refuted < repeats:

@@ -429,6 +429,7 @@ def check(
     name: str = "alignment",
     group: int = 1,
     timed: bool = False,
+    enough: bool = False,
     instances: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
 ) -> tuple[Check, Found]:
     """The alignment check: given pairs on the audited instance, searched ones on the small instance.
@@ -449,6 +450,8 @@ def check(
         Number of events in which the inputs of the search may differ.
     timed
         Whether to record how the costliest transcript of the audited instance pays over the rounds.
+    enough
+        Whether to stop at the first pair that refutes the claim.
     instances
         What a transcript of the audited and of the small instance says of where it was found.
     """
@@ -458,6 +461,9 @@ def check(
         if found.cost > given.cost or costliest is None:
             costliest = pair
         given = given.merge(found)
+        if enough and _refutes(given, epsilon, visible):
+            examples = 0
+            break
     searched = _NOTHING
     if examples:
         searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
@@ -483,6 +489,10 @@ def check(
         drawn = {key: given.worst[key] for key in ("seed", "sign", "turned", "run")}
         statistics["spent"] = over_time(algorithm, costliest, **drawn)
     return Check.of(name, "alignment", statistics), worse
+
+
+def _refutes(found: Found, epsilon: float, visible: bool) -> bool:
+    return found.divergence == SHARED or (visible and found.loss > epsilon * (1 + TOLERANCE))
 
 
 def cost_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
