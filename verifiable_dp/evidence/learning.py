@@ -6,13 +6,14 @@ does not put them first.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.evidence.observations import Observation, is_prefix, weight_of
@@ -281,9 +282,15 @@ def learn_logistic(left: Observation, right: Observation, *, columns: Sequence[F
         terms.append(terms_of(values, centre[-1], width[-1]))
     if not kept:
         return None
-    with threadpool_limits(limits=1):
+    with _pools(len(sys.modules)).limit(limits=1):
         slopes = np.round(_newton(np.hstack(terms), y, weight), 9)
     return Logistic(tuple(kept), np.array(centre), np.array(width), slopes[1:].reshape(len(kept), 4))
+
+
+@lru_cache(maxsize=1)
+def _pools(modules: int) -> ThreadpoolController:
+    """The pools of threads of what is loaded: found slowly, so again only where modules were loaded since."""
+    return ThreadpoolController()
 
 
 def _newton(x: FloatArray, y: FloatArray, weight: FloatArray, ridge: float = 1.0) -> FloatArray:
@@ -332,7 +339,7 @@ def learn_boosted(
         np.zeros((0, 2), np.int64),
         np.zeros((0, size, size)),
     )
-    with threadpool_limits(limits=1):
+    with _pools(len(sys.modules)).limit(limits=1):
         model = _grown(np.hstack([blank.bins(left), blank.bins(right)]).T, left, right)
         return _tabled(blank, model, shape)
 
