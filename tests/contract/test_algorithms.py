@@ -228,7 +228,15 @@ def test_replay_on_the_same_input_costs_nothing(name):
         assert not done.loss.any()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(instance(name), "kernel")])
+# The dear ones by day in unit/test_dp_ucb_kernel.py and unit/test_dp_robust_ucb.py.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("dp-ucb", "dp-robust-ucb") else [])
+        for name in NAMES
+        if hasattr(instance(name), "kernel")
+    ],
+)
 def test_the_kernel_plays_the_definition_draw_for_draw(name):
     algorithm = small(name)
     low, high = algorithm.search_bounds

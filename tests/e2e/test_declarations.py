@@ -32,6 +32,7 @@ def statuses(path):
     return {row["id"]: row["status"] for row in json.loads(path.read_text())["hazards"]}
 
 
+@pytest.mark.slow  # by day the same commands of README.md
 def test_from_init_to_a_verified_record(run, tmp_path):
     assert run("init").stdout == "written: declarations.toml\n"
     again = run("init")

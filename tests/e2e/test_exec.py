@@ -128,6 +128,7 @@ def test_unusable_input_is_one_line(arguments, message, run):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow  # by day with a function, in test_cli.py
 def test_the_installed_command(folder):
     done = subprocess.run(
         [SCRIPT, "audit", "--exec", f"{PYTHON} laplace.py 0.5", *map(str, QUICK)],

@@ -68,8 +68,11 @@ def in_terminal(folder, *arguments):
     "arguments",
     [
         ("audit", "mine.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 8, "--runs", 800),
-        ("audit", "mine.py:release", "--epsilon", 1, "--runs", 800),
-        ("selftest", "--only", "laplace", "--only", "noisy-max-laplace", "--budget", 0.2),
+        pytest.param(("audit", "mine.py:release", "--epsilon", 1, "--runs", 800), marks=pytest.mark.slow),
+        pytest.param(
+            ("selftest", "--only", "laplace", "--only", "noisy-max-laplace", "--budget", 0.2),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda arguments: " ".join(map(str, arguments[:2])),
 )

@@ -70,7 +70,13 @@ def marked(name):
     return next(i + 1 for i in range(start, len(lines)) if lines[i].endswith("# leak"))
 
 
-@pytest.mark.parametrize("name", ["plain_ucb", "raw_tie_break", "peeks_at_the_first"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain_ucb",
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("raw_tie_break", "peeks_at_the_first")),
+    ],
+)
 def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     done = audit(folder, f"styles.py:{name}")
     assert done.returncode == 1, done.stdout + done.stderr

@@ -119,8 +119,8 @@ def job(tmp_path_factory):
         **INPUTS,
         "targets": targets,
         "epsilon": "1",
-        "budget": "0.3",
-        "options": "--curve  --delta 1e-6",
+        "budget": "smoke",
+        "options": "--workers 1  --delta 1e-6",
     }
     audit = run("Audit", folder, inputs)
     assert audit.returncode == 0, audit.stdout + audit.stderr

@@ -124,6 +124,7 @@ def test_the_picture_is_shown_and_small():
     assert len(content) < 150_000
 
 
+@pytest.mark.slow  # by day the plugin in tests/e2e/test_plugin.py
 def test_the_tests_of_the_pytest_page_pass(tmp_path):
     ((name, content),) = FILE.findall((DOCS / "pytest.md").read_text("utf-8"))
     (tmp_path / name).write_text(content, "utf-8")

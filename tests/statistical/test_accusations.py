@@ -26,7 +26,7 @@ def audit(function, epsilon=1.0, runs=2500, **options):
 # ---------------------------------------------------------------- noise that tracing does not see
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("function", "epsilon"), [(code.response_3, 3.0), (code.response_5, 5.0)])
 def test_noise_that_is_not_seen_and_seldom_shows_is_not_refuted(function, epsilon, seed):
     assert audit(function, epsilon, seed=seed).verdict != "refuted"
@@ -79,6 +79,7 @@ def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
     assert audit(code.one_order_half_noise, runs=6000).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
     """Should the runs' dependence go unnoticed. Control: the leak is refuted by both."""
     monkeypatch.setattr(independence, "dependent", lambda *given: False)

@@ -75,6 +75,7 @@ def test_only_an_adversary_meets_the_condition():
     assert reached[1] >= stats.binom.ppf(1e-7, len(run), 0.99)
 
 
+@pytest.mark.slow
 def test_tables_do_not_find_the_leak_behind_a_public_condition():
     cost, check = on_tables(Stalling(EPSILON), 1)
     assert cost == pytest.approx(EPSILON)

@@ -50,6 +50,7 @@ def test_their_records_are_judged_again_and_run_again(right, too_little, tmp_pat
         assert "Delta at a given epsilon" in page.read_text()
 
 
+@pytest.mark.slow  # by day in test_accusations.py: power with delta is that of the event
 def test_a_mechanism_with_delta_has_power_and_is_not_inconclusive():
     """It was, as no power was stated for delta above 0; a promise too small by a factor of two falls."""
     report = vdp.audit(f"{GAUSSIAN}:right", epsilon=3.0, delta=0.01, budget="smoke", runs=2400, seed=1)

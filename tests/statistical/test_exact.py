@@ -90,6 +90,7 @@ def test_noise_that_is_off_by_one_percent_is_rejected(case, factor):
     assert p_value(counts, exact.law(AlteredNoise(algorithm, factor), pair)) < LEVEL
 
 
+@pytest.mark.slow
 def test_simulated_paths_agree_where_five_arms_are_near_the_threshold():
     algorithm, _ = subject("dp-se", 5)
     pair = worst.worst_pairs(algorithm, algorithm.claim, 1000)[0]

@@ -24,7 +24,9 @@ def bound_on(algorithm, pair, plan, seed=0):
     return check.result["epsilon_lower"], exact.law(algorithm, pair).best_event(plan.test).bound
 
 
-@pytest.mark.parametrize("n_arms", [2, pytest.param(3, marks=pytest.mark.slow)])
+# By day the limit is approached in `test_actions_of_two_arms_show_most_of_epsilon`.
+@pytest.mark.slow
+@pytest.mark.parametrize("n_arms", [2, 3])
 def test_the_bound_comes_within_three_percent_of_the_best_events(n_arms):
     """On every pair whose best event has thousands of hits: with few, the count itself scatters more."""
     algorithm, pairs = instance(n_arms)
@@ -71,6 +73,7 @@ def test_three_hundred_million_runs_show_nine_tenths_of_epsilon():
     assert found >= 0.97 * best
 
 
+@pytest.mark.slow
 def test_releases_show_nearly_all_of_epsilon():
     auditor = registry.auditor("dp-se")
     algorithm = auditor.algorithm(**auditor.instance)

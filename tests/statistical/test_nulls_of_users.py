@@ -44,14 +44,13 @@ def test_right_programs_are_never_refuted(name, seed, workers):
     assert found in {"not_refuted", "inconclusive"} or (found == "unusable" and reads_nothing(PROGRAMS[name]))
 
 
-# One of each style and source; half of them give the same run again and again.
-CHEAP = ["echo", "echo_with_flips_first", "repeats_its_first_answer", "two_coins", "full_exponent"]
-CHEAP += ["one_order_a_call", "one_start_a_call", "dev_urandom", "once_a_process", "xorshift"]
-CHEAP += ["response", "geometric_count", "Patience"]
+# Runs that share a call, the system's noise, a state of each process, a release; coins, a class and others in
+# test_styles.py.
+CHEAP = ["one_start_a_call", "dev_urandom", "once_a_process", "geometric_count"]
 
 
 @pytest.mark.parametrize("name", CHEAP)
-def test_a_dozen_right_programs_are_not_refuted(name):
+def test_right_programs_of_four_kinds_are_not_refuted(name):
     assert verdict(PROGRAMS[name], workers=2 if name == "once_a_process" else 1) != "refuted"
 
 
@@ -85,9 +84,9 @@ LOUDER = [
 ]
 PEEKING = ["os_urandom", "hashed_counter", "permute_and_flip", "integers_only", "echo_with_flips_first"]
 PEEKING += ["module_generator"]
-SLOWER = {"many_at_once", "echo_many", "hashed_release", "permute_and_flip", "echo_with_flips_first"}
+BY_DAY = {"laplace", "responses", "geometric_count", "os_urandom", "module_generator"}
 TWINS = [
-    pytest.param(broken, name, marks=[pytest.mark.slow] if name in SLOWER else [])
+    pytest.param(broken, name, marks=[] if name in BY_DAY else pytest.mark.slow)
     for broken, names in ((louder, LOUDER), (peeking, PEEKING))
     for name in names
 ]

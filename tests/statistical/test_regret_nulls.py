@@ -32,7 +32,13 @@ CHECKS = {
 }
 
 
-@pytest.mark.parametrize("words", CHECKS)
+# The dear ones by day at one seed, in contract/test_auditors.py.
+BY_DAY = {"exponents of DP-SE", "sweeps of SE"}
+
+
+@pytest.mark.parametrize(
+    "words", [words if words in BY_DAY else pytest.param(words, marks=pytest.mark.slow) for words in CHECKS]
+)
 def test_the_correct_algorithm_is_not_accused(words):
     name, check, seeds = CHECKS[words]
     rule = algorithm(name)
@@ -63,7 +69,7 @@ def test_the_rate_of_dp_ucb_is_not_accused():
         ("exponents of DP-SE", "epsilon/K per arm"),
         ("survival of DP-SE", "half threshold"),
         ("sweeps of SE", "half threshold"),
-        ("constant of UCB1", "doubled bonus"),
+        pytest.param("constant of UCB1", "doubled bonus", marks=pytest.mark.slow),
     ],
 )
 def test_the_worse_algorithm_is_accused(words, which):

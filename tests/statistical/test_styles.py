@@ -45,7 +45,22 @@ def verdict(draft):
     return conclude.privacy(draft["checks"], draft["power"])
 
 
-@pytest.mark.parametrize("function", styles.RIGHT, ids=lambda f: f.__name__)
+def each(functions, by_day):
+    """Those that are not among `by_day` are slow."""
+    given = [pytest.param(f, marks=[] if f in by_day else pytest.mark.slow) for f in functions]
+    return pytest.mark.parametrize("function", given, ids=lambda f: f.__name__)
+
+
+# A class, coins that are answers, whole noise, no data at all; more of them are in test_nulls_of_users.py.
+RIGHT_BY_DAY = {styles.elimination_as_a_class, styles.randomised_response}
+RIGHT_BY_DAY |= {styles.with_two_sided_geometric, styles.ignores_its_rewards}
+# A draw that is shared, an arm without noise, noise that hides too little, a seed that tells; without any
+# randomness and with raw ties in e2e/test_tracing.py.
+LEAKS_BY_DAY = {styles.one_draw_for_all, styles.noise_on_one_arm, styles.rounds_its_noise}
+LEAKS_BY_DAY |= {styles.means_with_too_little, styles.seeds_from_its_data}
+
+
+@each(styles.RIGHT, RIGHT_BY_DAY)
 def test_what_is_right_is_never_accused(function, monkeypatch):
     # Power is dear and cannot accuse: without it what is not refuted is inconclusive.
     monkeypatch.setattr(function, "scalable", False, raising=False)
@@ -64,11 +79,7 @@ def test_what_is_right_is_not_refuted_and_the_power_is_stated(function):
     assert float(conclude.epsilon_lower(draft["checks"])) <= styles.EPSILON
 
 
-@pytest.mark.parametrize(
-    "function",
-    [pytest.param(f, marks=[pytest.mark.slow] if f in DEAR else []) for f in styles.LEAKS],
-    ids=lambda f: f.__name__,
-)
+@each(styles.LEAKS, LEAKS_BY_DAY)
 def test_every_leak_is_refuted(function):
     given = GIVEN.get(function)
     draft = audit(
@@ -96,5 +107,5 @@ def test_two_arms_of_which_one_has_no_noise_keep_the_claim(monkeypatch):
     """One noisy sum keeps a comparison private: an actual leak takes the third arm, see `GIVEN`."""
     monkeypatch.setattr(styles.noise_on_one_arm, "scalable", False, raising=False)
     table = np.ones((HORIZON, 2))
-    draft = audit(styles.noise_on_one_arm, pairs=[TablePair(table, 1, 1, 0.0, (0.0, 1.0))])
+    draft = audit(styles.noise_on_one_arm, pairs=[TablePair(table, 1, 1, 0.0, (0.0, 1.0))], runs=SMALL)
     assert verdict(draft) == "inconclusive"

@@ -34,7 +34,7 @@ def verdict(draft):
 @pytest.mark.parametrize(
     ("name", "horizon", "runs"),
     [
-        ("shared_noise", 3000, 12_000),
+        pytest.param("shared_noise", 3000, 12_000, marks=pytest.mark.slow),  # by day as `play_many`, below
         pytest.param("half_noise", 3000, RUNS, marks=pytest.mark.slow),
         pytest.param("no_forgetting", 7200, 120_000, marks=pytest.mark.slow),
     ],
@@ -55,8 +55,8 @@ def test_right_code_is_not_refuted_and_the_power_is_stated():
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(x, marks=pytest.mark.slow) for x in range(1, 6))])
 def test_right_code_is_never_accused(seed):
-    """Six null audits with other seeds, at a twentieth of the runs and a level of 1e-6 each."""
-    assert verdict(audit(bandits.dp_se, 3000, 8000, seed=seed)) != "refuted"
+    """Six null audits with other seeds, at a fortieth of the runs and a level of 1e-6 each."""
+    assert verdict(audit(bandits.dp_se, 3000, 4000, seed=seed)) != "refuted"
 
 
 def test_play_many_is_audited_like_play():
@@ -68,10 +68,10 @@ def test_play_many_is_audited_like_play():
 
 @pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_counts_do_not_depend_on_the_workers(workers):
-    one, more = (audit(bandits.half_noise, 3000, 8000, workers=w) for w in (1, workers))
+    one, more = (audit(bandits.half_noise, 3000, 1600, workers=w) for w in (1, workers))
     assert one["checks"] == more["checks"]
     assert one["power"] == more["power"]
-    plan = Plan(1000, 20_000, 60_000)
+    plan = Plan(500, 2000, 6000)
     left, right = (
         audit_release(bandits.laplace, name="laplace", epsilon=1.0, plan=plan, workers=w)
         for w in (1, workers)
@@ -79,7 +79,7 @@ def test_counts_do_not_depend_on_the_workers(workers):
     assert left["checks"] == right["checks"]
 
 
-SEEDED, SMALL = 20_000, 1600
+SEEDED, SMALL = 8000, 1600
 
 
 def audit_class(name, runs=SEEDED):
@@ -92,7 +92,7 @@ def audit_class(name, runs=SEEDED):
 def test_power_reaches_generators_that_are_made_of_the_seed(name):
     draft = audit_class(name)
     assert verdict(draft) == "not_refuted"
-    assert draft["power"]["smallest_epsilon"] <= 4
+    assert draft["power"]["smallest_epsilon"] <= 6
     assert draft["target"]["note"] == ""
 
 

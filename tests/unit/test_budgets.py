@@ -102,7 +102,7 @@ def test_slow_code_is_told_of_before_it_runs(clock):
     assert calls <= 3
 
 
-@pytest.mark.parametrize("runs", [400, 1000, 4000])
+@pytest.mark.parametrize("runs", [400, 1000, pytest.param(4000, marks=pytest.mark.slow)])
 def test_no_more_runs_are_made_than_allowed(runs):
     target = Counted()
     report = audit(target, runs=runs)

@@ -185,7 +185,7 @@ def test_the_tree_of_one_value_is_the_laplace_mechanism():
 @pytest.mark.parametrize(
     ("coarse", "fine"),
     [
-        (laws.laplace(1.0, 1.0), laws.laplace(1.0, 1.0, cells=2 * laws.CELLS)),
+        pytest.param(*(laws.laplace(1.0, 1.0, cells=n * laws.CELLS) for n in (1, 2)), marks=pytest.mark.slow),
         (laws.laplace(1.0, 0.5), laws.laplace(1.0, 0.5, cells=2 * laws.CELLS)),
         (laws.laplace_many(4, 1.0, 2.0), laws.laplace_many(4, 1.0, 2.0, cells=512)),
         *(

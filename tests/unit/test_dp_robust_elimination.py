@@ -194,8 +194,15 @@ def test_each_release_of_a_central_batch_costs_the_whole_epsilon(counting):
     assert not found.divergence
 
 
-@pytest.mark.parametrize("contamination", [0.0, 0.05])
-@pytest.mark.parametrize("moments", ["raw", "central"])
+@pytest.mark.parametrize(
+    ("moments", "contamination"),
+    [
+        pytest.param("raw", 0.0, marks=pytest.mark.slow),  # by day in contract/test_auditors.py
+        pytest.param("raw", 0.05, marks=pytest.mark.slow),
+        pytest.param("central", 0.0, marks=pytest.mark.slow),
+        ("central", 0.05),
+    ],
+)
 def test_privacy_mutants_are_caught_for_either_kind_of_moments(moments, contamination):
     algorithm = DPRobustElimination(
         2, 1.0, 4096, moments=moments, radius=7.0, contamination=contamination, failure=0.01

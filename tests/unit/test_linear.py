@@ -75,7 +75,7 @@ def test_core_sets_are_small_at_all_sizes(d, kind):
         assert d <= (weights > 0).sum() <= core_limit(d)
 
 
-@pytest.mark.parametrize("d", [2, 10, 20])
+@pytest.mark.parametrize("d", [2, pytest.param(10, marks=pytest.mark.slow), 20])
 @pytest.mark.parametrize("core", [True, False])
 @pytest.mark.parametrize("kind", [DPLinear, LDPLinear, ShuffledLinear, LinearElimination])
 def test_a_thousand_actions_and_ten_million_rounds(d, core, kind):

@@ -68,6 +68,7 @@ def test_there_are_twenty_four_with_the_sections_of_the_draft():
     assert nist.DOCUMENT == "NIST SP 800-226 (initial public draft, December 2023)"
 
 
+@pytest.mark.slow
 def test_the_algorithm_of_these_tests_is_not_refuted(cores):
     assert cores["algorithm"]["verdict"] == cores["mechanism"]["verdict"] == "not_refuted"
 

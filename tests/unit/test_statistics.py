@@ -249,7 +249,7 @@ def test_the_approximate_test_is_fast_and_repeatable():
 @pytest.mark.parametrize(
     ("p", "q", "runs", "epsilon", "delta", "alpha"),
     [
-        (0.5, 0.1, 300, 1.0, 0.1, 1e-3),
+        pytest.param(0.5, 0.1, 300, 1.0, 0.1, 1e-3, marks=pytest.mark.slow),
         (0.205, 0.05, 2000, 1.0, 0.02, 1e-3),
         (0.03, 0.0, 500, 1.0, 0.005, 1e-3),
     ],

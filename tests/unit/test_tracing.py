@@ -737,7 +737,7 @@ class Hidden:
     [
         (unseeded, True),
         (process_wide, True),
-        (pythons, True),
+        pytest.param(pythons, True, marks=pytest.mark.slow),
         (kept, True),
         (from_the_system, False),
         (Hidden(), False),
@@ -804,7 +804,16 @@ def markers():
 ONE_SIDED = {styles.with_exponential_noise}
 
 
-@pytest.mark.parametrize("function", styles.RIGHT, ids=lambda f: f.__name__)
+# By day one of each kind of noise; audits of others in statistical/test_styles.py.
+RIGHT_BY_DAY = {styles.commit, styles.with_two_sided_geometric, styles.local_reports}
+RIGHT_BY_DAY |= {styles.with_exponential_noise, styles.randomised_response, styles.noise_first}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [pytest.param(f, marks=[] if f in RIGHT_BY_DAY else pytest.mark.slow) for f in styles.RIGHT],
+    ids=lambda f: f.__name__,
+)
 def test_nothing_correct_is_accused(function):
     done = examined(function, files=frozenset([styles.__file__]))
     assert done.verdict == "not_refuted"
@@ -1034,8 +1043,11 @@ def variants(name):
 @pytest.mark.parametrize(
     "name",
     [
-        *("dp-se", "dp-ucb", "dp-linear", "dp-robust-se", "dp-robust-ucb", "dp-robust-elimination"),
-        *("adaptive-tree", "tree-sum"),
+        *("dp-ucb", "dp-linear", "dp-robust-se", "adaptive-tree", "tree-sum"),
+        *(
+            pytest.param(x, marks=pytest.mark.slow)
+            for x in ("dp-se", "dp-robust-ucb", "dp-robust-elimination")
+        ),
     ],
 )
 def test_own_algorithms_cost_what_their_mechanisms_declare(name):

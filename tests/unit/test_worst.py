@@ -72,9 +72,9 @@ def test_later_comparisons_of_fewer_arms_are_reached():
 @pytest.mark.parametrize(
     ("name", "changes", "at_least"),
     [
-        ("dp-se", {"n_arms": 2}, 0.9047),
+        pytest.param("dp-se", {"n_arms": 2}, 0.9047, marks=pytest.mark.slow),
         ("dp-se", {"n_arms": 3}, 0.9958),
-        ("dp-se", {"n_arms": 5}, 0.998),
+        pytest.param("dp-se", {"n_arms": 5}, 0.998, marks=pytest.mark.slow),
         ("dp-se-doubling", {}, 0.9047),
         ("dp-robust-se", {}, 0.9047),
     ],
@@ -93,7 +93,7 @@ def test_it_improves_on_the_given_pairs(name, changes, at_least):
     assert ratio >= max(exact.law(algorithm, pair).epsilon_at(worst.FLOOR) for pair in given) - 1e-9
 
 
-@pytest.mark.parametrize("n_arms", [2, 3])
+@pytest.mark.parametrize("n_arms", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_random_sums_do_not_beat_it(n_arms):
     algorithm, _ = subject("dp-se", {"n_arms": n_arms})
     runs = 10**6
