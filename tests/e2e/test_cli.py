@@ -176,6 +176,10 @@ BAD = [
     (["audit", "bandits.py:out_of_range", *PLAY], "play"),
     (["audit", "bandits.py:raises", *PLAY], "the disk is full"),
     (["audit", "bandits.py:ignores_rng", *PLAY], "deterministic output: no noise was used"),
+    (
+        ["audit", "bandits.py:constant", "--epsilon", "1", "--budget", "smoke"],
+        "release: deterministic output",
+    ),
     (["audit", "bandits.py:no_such", *PLAY], "no_such"),
     (
         ["audit", "none.py:play", *PLAY],
