@@ -613,7 +613,7 @@ FAULTS = (
     ),
     Fault(
         "exact losses with a delta",
-        f"{AUDITING}/audit.py",
+        f"{AUDITING}/subject.py",
         'return claim.observe in ("releases", "reports") and claim.delta == 0',
         'return claim.observe in ("releases", "reports")',
         "one transcript refutes a claim that allows for exceptions",
@@ -622,15 +622,15 @@ FAULTS = (
     Fault(
         "mutants that are not run",
         f"{AUDITING}/audit.py",
-        "for mutant in auditor.mutants:",
-        "for mutant in auditor.mutants[:1]:",
+        "for mutant in case.auditor.mutants:",
+        "for mutant in case.auditor.mutants[:1]:",
         "all mutants but the first are left out",
         ("tests/unit/test_verdicts.py",),
     ),
     Fault(
         "a prefix that is not stated",
         f"{AUDITING}/audit.py",
-        "elif subject.algorithm is not algorithm:",
+        "elif played is not whole:",
         "elif False:",
         "the record does not say that only the first rounds were played",
         ("tests/unit/test_instances.py::test_so_does_what_the_other_checks_find",),
@@ -1032,7 +1032,7 @@ FAULTS = (
     ),
     Fault(
         "a deterministic mechanism",
-        f"{AUDITING}/user.py",
+        f"{AUDITING}/mechanisms.py",
         'raise InputError(f"release: {DETERMINISTIC}',
         'str(f"release: {DETERMINISTIC}',
         "code without any randomness is audited as if it had some",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -12,16 +12,14 @@ from verifiable_dp import _statefile, _validate, engine
 from verifiable_dp import checkpoint as checkpoints
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import identity, registry, targets
+from verifiable_dp.auditing import identity, registry, rungs, targets
 from verifiable_dp.auditing import regret as claims_of_regret
-from verifiable_dp.auditing.audit import audit_algorithm
-from verifiable_dp.auditing.groups import asked_again
 from verifiable_dp.auditing.guard import check_outside
-from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
+from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.auditing.players import Player
 from verifiable_dp.auditing.process import TIMEOUT, Exec
 from verifiable_dp.auditing.regret import regret_only
-from verifiable_dp.auditing.user import audit_function
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings, promised
 from verifiable_dp.environments import bernoulli
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE
 from verifiable_dp.noise import Noise
@@ -75,10 +73,6 @@ def instance(name: str, /, **given: Any) -> Algorithm:
             raise InputError(f"{name} takes no {key}; its parameters are {', '.join(takes)}")
     # A default that was tuned to another epsilon or horizon still is a legal one.
     return registry.make(name, **{**parameters, **chosen})
-
-
-def _check_level(name: str, value: float) -> float:
-    return _validate.probability(name, value)
 
 
 def audit(
@@ -182,18 +176,25 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
-    seed = _validate.integer("seed", seed, least=0)
-    workers, alpha = _validate.workers(workers), _check_level("alpha", alpha)
-    targets.check_imported(target, workers)
-    confidence = _check_level("confidence", confidence)
-    if epsilon is not None:
-        epsilon = _validate.positive("epsilon", epsilon)
-    if delta is not None:
-        delta = _validate.delta(delta)
-    demands = _demands(group, rho, curve, epsilon=epsilon, delta=delta, sequential=sequential)
+    _validate.integer("seed", seed, least=0)
+    targets.check_imported(target, _validate.workers(workers))
+    settings = Settings(
+        budget=budget,
+        runs=runs,
+        timeout=TIMEOUT if timeout is None else timeout,
+        seed=seed,
+        workers=workers,
+        alpha=alpha,
+        confidence=confidence,
+        sequential=sequential,
+        curve=curve,
+        mutants=mutants,
+        numerics=numerics,
+    )
+    promise = Promise(epsilon, delta, rho, observe, group)
+    inputs = Inputs(n_arms, horizon, (0.0, 1.0) if bounds is None else bounds, pairs)
+    asked = AuditRequest(None, "", promise, inputs, settings, progress=progress)
     declared = read_declarations(declarations)
-    sizes_of(budget, runs)
-    timeout = TIMEOUT if timeout is None else _validate.positive("timeout", timeout)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
         given = {"epsilon": epsilon if "epsilon" in _fields(thing.algorithm) else None}
@@ -201,52 +202,9 @@ def audit(
         thing = instance(target, **{**given, **_parameters(parameters, given)})
     elif parameters is not None:
         raise InputError("parameters goes with a catalogue name: your own code is taken as it is")
-    common: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "budget": budget,
-        "seed": seed,
-        "alpha": alpha,
-        "confidence": confidence,
-        "sequential": bool(sequential),
-        **demands,
-    }
-    own: dict[str, Any] = {"observe": observe, "mutants": mutants, "pairs": pairs}
-    if isinstance(thing, Algorithm):
-        if runs is not None:
-            raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
-        if rho is not None:
-            raise InputError("rho goes with your own mechanism: an algorithm brings its promise of epsilon")
-        if numerics:
-            raise InputError(
-                "numerics goes with your own mechanism: the noise of algorithms is idealised here"
-            )
-        make = functools.partial(audit_algorithm, thing)
-    elif callable(thing) or isinstance(thing, Exec):
-        if observe not in (None, "actions", "releases"):
-            raise InputError(f"observe must be actions (play) or releases (release), got {observe!r}")
-        common["delta"] = delta or 0.0
-        own = {
-            "n_arms": n_arms,
-            "horizon": horizon,
-            "bounds": bounds if bounds is not None else (0.0, 1.0),
-            "pairs": pairs,
-            "numerics": bool(numerics),
-            "runs": runs,
-            "timeout": timeout,
-        }
-        make = functools.partial(audit_function, thing, name=name)
-    else:
+    if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
-    asked, stages = {**common, **own}, engine.Stages(progress)
-    with stages.heard():
-        return _made(
-            functools.partial(make, **asked, workers=workers, progress=stages),
-            functools.partial(identity.of, thing, name, asked),
-            checkpoint,
-            declared,
-            progress,
-        )
+    return _made(replace(asked, target=thing, name=name), rungs.audit, checkpoint, declared)
 
 
 def _parameters(parameters: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -258,52 +216,28 @@ def _parameters(parameters: Mapping[str, Any] | None, given: Mapping[str, Any]) 
 
 
 def _made(
-    make: Callable[[], dict[str, Any]],
-    of: Callable[[], Mapping[str, Any]],
+    request: AuditRequest,
+    make: Callable[[AuditRequest], dict[str, Any]],
     checkpoint: str | PathLike[str] | None,
     declared: Mapping[str, Any] | None,
-    progress: Progress,
+    **more: Any,
 ) -> Report:
-    """The report of what `make` drafts, from the steps of a checkpoint as far as they go."""
+    """The report of what `make` drafts, from the steps of a checkpoint as far as they go.
+
+    `more` is what is asked beside the request.
+    """
     started, spent, cpu = time.time(), 0.0, time.process_time()
-    with checkpoints.at(checkpoint, of, progress) as earlier:
+    stages = engine.Stages(request.progress)
+
+    def of() -> Mapping[str, Any]:
+        return identity.of(request.target, request.name, {**request.asked(), **more})
+
+    with stages.heard(), checkpoints.at(checkpoint, of, request.progress) as earlier:
         if earlier:
             started, spent = earlier.started, earlier.cpu_seconds
-        draft = make()
+        draft = make(replace(request, progress=stages))
     spent += time.process_time() - cpu
     return finish(draft, started=started, cpu_seconds=spent, declarations=declared)
-
-
-def _demands(
-    group: int | None,
-    rho: float | None,
-    curve: bool,
-    *,
-    epsilon: float | None,
-    delta: float | None,
-    sequential: bool,
-) -> dict[str, Any]:
-    """Those of `group`, `rho` and `curve` that are asked for.
-
-    Raises
-    ------
-    InputError
-        If they are out of range, or do not go with one another or with the rest.
-    """
-    demands: dict[str, Any] = {}
-    if group is not None:
-        demands["group"] = _validate.integer("group", group, least=1)
-    if rho is not None:
-        demands["rho"] = _validate.positive("rho", rho)
-        if epsilon is not None:
-            raise InputError("rho must stand alone: epsilon follows from rho and delta, give no epsilon")
-        if delta == 0:
-            raise InputError("delta must lie in (0, 1) with rho: no epsilon holds at delta 0")
-    if curve:
-        demands["curve"] = True
-    if sequential and (curve or rho is not None):
-        raise InputError("sequential must be off with curve or rho: a curve is measured at a fixed size")
-    return demands
 
 
 def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
@@ -568,21 +502,23 @@ def evidence(
     declared = read_declarations(declarations)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
-    common: dict[str, Any] = {"budget": budget, "seed": seed, "workers": _validate.workers(workers)}
+    settings = Settings(budget=budget, seed=seed, workers=workers, mutants=not printed)
 
-    def make() -> dict[str, Any]:
-        draft = audit_algorithm(algorithm, mutants=not printed, progress=progress, **common)
+    def make(request: AuditRequest) -> dict[str, Any]:
+        draft = rungs.audit(request)
         if printed:
             return draft
-        progress("regret checks")
+        request.progress("regret checks")
         played = auditor.algorithm(**(auditor.experiment or auditor.instance))
-        regret = regret_only(played, mutants=True, progress=progress, **common)
+        regret = regret_only(
+            played, budget=budget, seed=seed, workers=workers, mutants=True, progress=request.progress
+        )
         draft["regret"] = regret["regret"]
         draft["mutants"] = [*draft["mutants"], *regret["mutants"]]
         return draft
 
-    asked = {"budget": budget, "seed": seed, "printed": printed, "evidence": True}
-    return _made(make, functools.partial(identity.of, algorithm, name, asked), checkpoint, declared, progress)
+    request = AuditRequest(algorithm, name, settings=settings, progress=progress)
+    return _made(request, make, checkpoint, declared, evidence=True)
 
 
 def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:
@@ -599,39 +535,24 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
 
 
 def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[str, Any]:
-    target, plan, claim = record["target"], record["plan"], record["claim"]
+    target, plan = record["target"], record["plan"]
     started = time.time()
     if "regret" in plan:
         draft = claims_of_regret.again(record, workers=_validate.workers(workers), progress=progress)
         return dict(finish(draft, started=started, cpu_seconds=0.0).record)
-    common: dict[str, Any] = {
-        "seed": int(record["seed"]),
-        "workers": _validate.workers(workers),
-        "budget": plan["budget"],
-        "progress": progress,
-    }
-    has_privacy = bool(record["checks"])
-    regret = record.get("regret") or {}
-    draft = {}
+    regret, draft = record.get("regret") or {}, dict[str, Any]()
     if target["kind"] == "algorithm":
-        algorithm = registry.make(target["name"], **target["parameters"])
-        if has_privacy:
-            draft = audit_algorithm(
-                algorithm,
-                **asked_again(plan, claim),
-                observe=claim["observe"],
-                mutants=bool(plan["mutants"]),
-                alpha=plan["alpha"],
-                confidence=plan["confidence"],
-                pinned=plan,
-                **common,
-            )
+        if record["checks"]:
+            algorithm = registry.make(target["name"], **target["parameters"])
+            draft = rungs.audit(_request_of(record, algorithm, {}, workers, progress))
         if regret.get("checks"):
-            parameters = regret["parameters"]
             again = regret_only(
-                registry.make(target["name"], **parameters),
+                registry.make(target["name"], **regret["parameters"]),
+                budget=plan["budget"],
+                seed=int(record["seed"]),
+                workers=_validate.workers(workers),
                 mutants=bool(regret["mutants_tried"]),
-                **common,
+                progress=progress,
             )
             draft = {**again, **draft, "regret": again["regret"]}
             draft["mutants"] = [m for m in draft["mutants"] if m["breaks"] == "privacy"] + [
@@ -647,19 +568,31 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
         now = targets.Source.of(function, target["name"]).sha256
         if now != target["source"]["sha256"]:
             raise InputError(f"record: {target['source']['path']} has changed since the audit")
-        draft = audit_function(
-            function,
-            name=target["name"],
-            **asked_again(plan, claim),
-            alpha=plan["alpha"],
-            confidence=plan["confidence"],
-            pinned=plan,
-            timeout=float(plan.get("timeout", TIMEOUT)),
-            numerics=bool(plan.get("numerics", False)),
-            **{"n_arms": None, "horizon": None, **parameters},
-            **common,
-        )
+        draft = rungs.audit(_request_of(record, function, parameters, workers, progress))
     return dict(finish(draft, started=started, cpu_seconds=0.0).record)
+
+
+def _request_of(
+    record: Mapping[str, Any], thing: Any, inputs: Mapping[str, Any], workers: int, progress: Progress
+) -> AuditRequest:
+    """What was asked of the audit that a record is of."""
+    plan, claim = record["plan"], record["claim"]
+    promise = promised(plan, claim)
+    if isinstance(thing, Algorithm):
+        promise = replace(promise, observe=claim["observe"])
+    settings = Settings(
+        budget=plan["budget"],
+        timeout=float(plan.get("timeout", TIMEOUT)),
+        seed=int(record["seed"]),
+        workers=workers,
+        alpha=plan["alpha"],
+        confidence=plan["confidence"],
+        curve=bool(plan.get("curve")),
+        mutants=bool(plan.get("mutants", True)),
+        numerics=bool(plan.get("numerics", False)),
+    )
+    name = record["target"]["name"]
+    return AuditRequest(thing, name, promise, Inputs(**inputs), settings, plan, progress)
 
 
 def can_rerun(record: Mapping[str, Any], target: Target) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests import formats
+from tests.asking import audited
 from tests.commands import PATIENCE
 from verifiable_dp import api, cli
 
@@ -142,14 +143,11 @@ def test_the_installed_command(folder):
 
 
 def test_counts_do_not_depend_on_the_workers(folder):
-    from verifiable_dp.auditing.user import audit_function
     from verifiable_dp.evidence.blackbox import Plan
 
     plan = Plan(500, 20_000, 140_000)  # two shards a side
     one, two = (
-        audit_function(
-            vdp.Exec(f"{PYTHON} laplace.py 0.5"), name="x", epsilon=1.0, plan=plan, workers=workers
-        )
+        audited(vdp.Exec(f"{PYTHON} laplace.py 0.5"), name="x", epsilon=1.0, plan=plan, workers=workers)
         for workers in (1, 2)
     )
     assert one["checks"] == two["checks"]

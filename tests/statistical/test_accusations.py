@@ -12,8 +12,9 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import accusations as code
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import independence, user
+from verifiable_dp.auditing import ground, independence, looks
 from verifiable_dp.auditing.targets import PlaySampler, ReleaseSampler
+from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
 
@@ -45,7 +46,7 @@ def test_what_has_no_noise_is_refuted_also_at_large_epsilon():
 def test_as_many_runs_as_the_level_takes(epsilon):
     """An epsilon-DP program can give n runs that all differ with probability (e^eps / (1 + e^eps))^n."""
     level = 1e-6
-    needed = user._hits_needed(epsilon, level)
+    needed = looks.hits_needed(epsilon, level)
     statistics = {"epsilon": epsilon, "delta": 0.0, "tests": 1, "alpha": level, "confidence": 0.95}
     hits = math.ceil(math.log(1 / level) / math.log1p(math.exp(-epsilon)))
     assert needed > hits
@@ -75,7 +76,7 @@ def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
     """Control: with a third of the noise the same code is refuted, also one run a call."""
     right = audit(code.one_order, runs=1600)
     assert right.verdict != "refuted"
-    assert user.ROWS_DEPEND in right.record["target"]["note"]
+    assert ground.ROWS_DEPEND in right.record["target"]["note"]
     assert audit(code.one_order_half_noise, runs=6000).verdict == "refuted"
 
 
@@ -85,7 +86,7 @@ def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
     monkeypatch.setattr(independence, "dependent", lambda *given: False)
     right = audit(code.one_order, runs=400)
     assert right.verdict != "refuted"
-    assert user.UNCONFIRMED in right.record["target"]["note"]
+    assert looks.UNCONFIRMED in right.record["target"]["note"]
     leak = audit(code.third_of_the_noise, runs=400)
     assert leak.verdict == "refuted"
     assert any("one run a call" in found["check"] for found in leak.record["counterexamples"])
@@ -102,19 +103,12 @@ def test_code_with_a_generator_of_its_own_is_run_in_one_process():
 
 
 def test_runs_that_come_out_differently_in_another_process_are_noticed():
-    chosen = user._look(
-        PlaySampler(code.given, False, 2, code.HORIZON, 1),
-        [vdp.neighbours.TablePair(TABLES[1], 0, 0, 1.0, (0.0, 1.0))],
-        user.Plan(8, 200, 200),
-        claim=vdp.claims.PrivacyClaim(1.0),
-        levels=user._Levels(1e-6, 0.95, 1),
-        seed=1,
-        workers=1,
-        number=0,
-    ).chosen
+    given = PlaySampler(code.given, False, 2, code.HORIZON, 1)
+    pair = vdp.neighbours.TablePair(TABLES[1], 0, 0, 1.0, (0.0, 1.0))
+    [chosen], _ = blackbox.select(given, [pair], blackbox.Plan(8, 200, 200), delta=0.0, workers=1)
     for function, same in ((code.given, True), (code.seeded_by_the_module, False)):
         sampler = PlaySampler(function, False, 2, code.HORIZON, 1)
-        assert user._same_here(sampler, chosen) == same
+        assert looks._same_here(sampler, chosen) == same
 
 
 # ---------------------------------------------------------------- what is not said of code out of reach
@@ -124,7 +118,7 @@ def test_code_that_draws_and_whose_noise_seldom_shows_is_usable():
     """Of 24 runs none differs; code that draws nothing and never varies is refused instead."""
     report = audit(code.seldom)
     assert report.verdict == "inconclusive"
-    assert user.ALIKE in report.record["target"]["note"]
+    assert looks.ALIKE in report.record["target"]["note"]
     with pytest.raises(InputError, match="every run was alike on every input tried"):
         audit(code.never)
 

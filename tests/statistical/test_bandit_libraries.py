@@ -9,9 +9,9 @@ import importlib
 
 import pytest
 
+from tests import asking
 from tests.user_code import libraries
 from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
-from verifiable_dp.auditing.user import audit_function
 from verifiable_dp.reporting import conclude
 
 # SMPyBandits divides by the number of pulls, and takes the logarithm of the round, before the first of them.
@@ -47,7 +47,7 @@ def audited(monkeypatch):
         except ImportError as error:
             pytest.skip(str(error))
         assert makes_bandits(maker)
-        return audit_function(
+        return asking.audited(
             maker,
             name=f"tests/user_code/libraries.py:{name}",
             epsilon=1.0,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.asking import audited
 from tests.user_code import bandits
 from verifiable_dp import make
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.controls import controls, noisy_max_truth
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
@@ -27,7 +27,7 @@ SMALL = Plan(100, 1500, 3000)
 def verdicts(function, epsilon, alpha, audits):
     found = []
     for seed in range(audits):
-        draft = audit_release(
+        draft = audited(
             function,
             name="it",
             epsilon=epsilon,

@@ -9,8 +9,8 @@ import importlib
 import numpy as np
 import pytest
 
+from tests.asking import audited
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.evidence import numerics
 from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.reporting import conclude
@@ -30,9 +30,7 @@ def mechanism(library, name):
 
 
 def audit(function, epsilon=1.0, delta=0.0, plan=PLAN):
-    return audit_release(
-        function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, alpha=ALPHA
-    )
+    return audited(function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, alpha=ALPHA)
 
 
 def refuted(draft):

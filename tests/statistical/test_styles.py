@@ -7,9 +7,9 @@ the negative control of the right ones, which are audited by the same rungs.
 import numpy as np
 import pytest
 
+from tests.asking import audited
 from tests.user_code import styles
-from verifiable_dp.auditing import user
-from verifiable_dp.auditing.user import audit_play
+from verifiable_dp.auditing import bandits as rungs_of_bandits
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.reporting import conclude
 
@@ -27,9 +27,8 @@ GIVEN = {
 
 
 def audit(function, n_arms=2, pairs=None, runs=RUNS):
-    return audit_play(
+    return audited(
         function,
-        many=False,
         name=function.__name__,
         epsilon=styles.EPSILON,
         n_arms=n_arms,
@@ -99,7 +98,7 @@ def test_named_lines_bring_the_neighbours_that_show_them(function, n_arms, monke
     """Without the pairs that tracing suspects, the control, neither is refuted."""
     assert verdict(audit(function, n_arms=n_arms)) == "refuted"
     monkeypatch.setattr(function, "scalable", False, raising=False)
-    monkeypatch.setattr(user.traced, "trace", lambda *a, **k: None)
+    monkeypatch.setattr(rungs_of_bandits.traced, "trace", lambda *a, **k: None)
     assert verdict(audit(function, n_arms=n_arms)) == "inconclusive"
 
 

@@ -5,18 +5,17 @@ Plans and seeds are fixed, so that nothing here depends on the clock. Level of e
 
 import pytest
 
+from tests.asking import audited
 from tests.user_code import bandits, seeded
-from verifiable_dp.auditing.user import audit_function, audit_play, audit_release
 from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.reporting import conclude
 
 RUNS = 80_000
 
 
-def audit(function, horizon, runs=RUNS, seed=0, many=False, workers=1):
-    return audit_play(
+def audit(function, horizon, runs=RUNS, seed=0, workers=1):
+    return audited(
         function,
-        many=many,
         name=function.__name__,
         epsilon=bandits.EPSILON,
         n_arms=2,
@@ -63,7 +62,7 @@ def test_play_many_is_audited_like_play():
     leak = lambda rewards, n_runs, rng: bandits.np.stack(  # noqa: E731 - a callable without a name
         [bandits.shared_noise(rewards, rng) for _ in range(n_runs)]
     )
-    assert verdict(audit(leak, 3000, 400, many=True)) == "refuted"
+    assert verdict(audit(leak, 3000, 400)) == "refuted"
 
 
 @pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
@@ -73,8 +72,7 @@ def test_counts_do_not_depend_on_the_workers(workers):
     assert one["power"] == more["power"]
     plan = Plan(500, 2000, 6000)
     left, right = (
-        audit_release(bandits.laplace, name="laplace", epsilon=1.0, plan=plan, workers=w)
-        for w in (1, workers)
+        audited(bandits.laplace, name="laplace", epsilon=1.0, plan=plan, workers=w) for w in (1, workers)
     )
     assert left["checks"] == right["checks"]
 
@@ -83,9 +81,7 @@ SEEDED, SMALL = 8000, 1600
 
 
 def audit_class(name, runs=SEEDED):
-    return audit_function(
-        getattr(seeded, name), name=name, epsilon=1.0, n_arms=2, horizon=24, seed=0, runs=runs
-    )
+    return audited(getattr(seeded, name), name=name, epsilon=1.0, n_arms=2, horizon=24, seed=0, runs=runs)
 
 
 @pytest.mark.parametrize("name", ["Committing", pytest.param("ByName", marks=pytest.mark.slow)])

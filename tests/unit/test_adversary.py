@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import verifiable_dp as vdp
 from tests import formats
+from tests.asking import audited
 from verifiable_dp import adversaries, api, make
 from verifiable_dp._validate import InputError
 from verifiable_dp.adversaries import FEATURES, KINDS, History, Strategy
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing import drafts, registry
-from verifiable_dp.auditing.audit import audit_algorithm
 from verifiable_dp.environments import Interactive
 from verifiable_dp.evidence import adversary, blackbox
 from verifiable_dp.evidence.adversary import Sizes
@@ -384,9 +384,9 @@ def test_an_audit_plays_the_game_and_its_record_runs_again(tmp_path):
 @pytest.mark.slow
 def test_records_from_before_the_game_run_again_without_it():
     algorithm = small("dp-ucb")
-    draft = audit_algorithm(algorithm, budget=0.05, seed=2, mutants=False)
+    draft = audited(algorithm, budget=0.05, seed=2, mutants=False)
     older = {name: value for name, value in draft["plan"].items() if name != "interactive"}
-    again = audit_algorithm(algorithm, budget=0.05, seed=2, mutants=False, pinned=older)
+    again = audited(algorithm, budget=0.05, seed=2, mutants=False, pinned=older)
     assert not any("interactive" in check["name"] for check in again["checks"])
     assert again["checks"][-1]["statistics"]["tests"] == 1
 

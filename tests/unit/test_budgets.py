@@ -10,7 +10,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import accusations
 from verifiable_dp import InputError
-from verifiable_dp.auditing import guard, plans, user
+from verifiable_dp.auditing import bandits, ground, guard, plans
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
 from verifiable_dp.evidence import search
 
@@ -42,7 +42,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     found = Clock()
-    for module in (plans, user):
+    for module in (plans, ground):
         monkeypatch.setattr(module, "time", found)
     return found
 
@@ -157,7 +157,7 @@ def test_a_table_that_memory_cannot_hold_is_refused():
 
     with pytest.raises(InputError, match="horizon: a table of rewards has 2 x 1000000000 entries"):
         vdp.audit(play, epsilon=1.0, n_arms=2, horizon=1_000_000_000)
-    assert user.LARGEST < 1 << 23
+    assert bandits.LARGEST < 1 << 23
 
 
 # ---------------------------------------------------------------- a play that hangs

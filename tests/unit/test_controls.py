@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from scipy import integrate, stats
 
+from tests.asking import audited
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.cli import main
 from verifiable_dp.controls import controls, laws, noisy_max_truth, plan_of, record, selftest, table
 from verifiable_dp.evidence import limits
@@ -310,8 +310,8 @@ def test_zeros_of_either_sign_are_one_output():
 def test_an_audit_without_power_is_cheaper_and_says_less():
     options = {"name": "it", "epsilon": 1.0, "plan": Plan(24, 1000, 20_000)}
     pairs = [ALL["laplace"].pair]
-    silent = audit_release(ALL["laplace"].release, pairs=pairs, state_power=False, **options)
-    stated = audit_release(ALL["laplace"].release, pairs=pairs, **options)
+    silent = audited(ALL["laplace"].release, pairs=pairs, power=False, **options)
+    stated = audited(ALL["laplace"].release, pairs=pairs, **options)
     assert silent["checks"] == stated["checks"]
     assert silent["power"] is None
     assert stated["power"]["smallest_epsilon"] > 1

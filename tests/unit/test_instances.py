@@ -12,6 +12,8 @@ from verifiable_dp.auditing import audit as audits
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.auditor import Prefix
 from verifiable_dp.auditing.errata import chosen, examine
+from verifiable_dp.auditing.request import Promise
+from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.evidence.alignment import replay
 from verifiable_dp.neighbours import pair_of
 from verifiable_dp.reporting import markdown, outcomes
@@ -160,12 +162,12 @@ def test_the_schema_knows_the_instance_and_nothing_else(record):
 def long():
     """A subject of which an audit plays the first 500 rounds."""
     algorithm = registry.make(NAME, **AUDITOR.printed_instance)
-    return audits._subject(algorithm, dataclasses.replace(AUDITOR, longest=500), None, None, None)
+    return subject_of(algorithm, dataclasses.replace(AUDITOR, longest=500), Promise())
 
 
 def test_a_transcript_of_the_first_rounds_says_how_many(long, record):
     assert isinstance(long.algorithm, Prefix)
-    _, found = audits._align(long, 0, 0, instances=long.instances)
+    _, found = audits._align(long, 0, 0, long.instances)
     worst = json.loads(json.dumps(found.worst))
     assert worst["rounds"] == 500
     assert worst["instance"] == record["target"]["parameters"]

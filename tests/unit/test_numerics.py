@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import verifiable_dp as vdp
 from tests import formats
+from tests.asking import audited
 from tests.user_code import samplers
 from verifiable_dp import InputError
 from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED
@@ -133,15 +134,13 @@ def test_what_is_covered_is_said():
 
 
 def test_both_tests_share_the_level():
-    from verifiable_dp.auditing.user import audit_function
-
     options = {"name": "x", "epsilon": 1.0, "plan": PLAN, "alpha": 1e-4, "confidence": 0.9}
-    draft = audit_function(samplers.grid, numerics=True, **options)
+    draft = audited(samplers.grid, numerics=True, **options)
     assert [c["statistics"]["alpha"] for c in draft["checks"]] == [5e-5, 5e-5]
     assert [c["statistics"]["confidence"] for c in draft["checks"]] == [0.95, 0.95]
     assert (draft["plan"]["alpha"], draft["plan"]["confidence"], draft["confidence"]) == (1e-4, 0.9, 0.9)
     assert [c["result"]["verdict"] for c in draft["checks"]] == ["not_refuted", "not_refuted"]
-    two = audit_function(samplers.grid, numerics=True, workers=2, **options)
+    two = audited(samplers.grid, numerics=True, workers=2, **options)
     assert draft["checks"] == two["checks"]
 
 

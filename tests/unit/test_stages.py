@@ -2,8 +2,8 @@
 
 import re
 
+from tests.asking import audited
 from verifiable_dp import api, engine
-from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.reporting.record import finish
 
@@ -17,7 +17,7 @@ PLAN = Plan(24, 200, 600_000)
 
 def draft(**options):
     name = "tests.unit.test_stages:release"
-    return audit_release(release, name=name, epsilon=1.0, plan=PLAN, state_power=False, **options)
+    return audited(release, name=name, epsilon=1.0, plan=PLAN, power=False, **options)
 
 
 def test_a_stage_says_how_far_it_is_only_where_it_is_heard():

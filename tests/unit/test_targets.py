@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 
+from tests.asking import audited
 from tests.user_code import seeded
 from verifiable_dp import InputError
 from verifiable_dp.auditing import targets
@@ -244,7 +245,6 @@ def test_codes_of_a_run_do_not_depend_on_the_others():
 
 def test_what_is_told_apart_by_whole_numbers_only_is_refuted():
     """The leak sits in a count beside a real-valued output: +1 on one input, with probability one half."""
-    from verifiable_dp.auditing.user import audit_release
     from verifiable_dp.evidence.blackbox import Plan
 
     def leaky(data, size, rng):
@@ -255,8 +255,7 @@ def test_what_is_told_apart_by_whole_numbers_only_is_refuted():
 
     plan = Plan(500, 4000, 4000)
     found = [
-        audit_release(f, name="f", epsilon=1.0, plan=plan)["checks"][0]["result"]["verdict"]
-        for f in (leaky, right)
+        audited(f, name="f", epsilon=1.0, plan=plan)["checks"][0]["result"]["verdict"] for f in (leaky, right)
     ]
     assert found == ["refuted", "not_refuted"]
 

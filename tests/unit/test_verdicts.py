@@ -11,7 +11,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import audit, registry
+from verifiable_dp.auditing import registry, subject
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.reporting import conclude
 from verifiable_dp.reporting.record import digest
@@ -121,7 +121,7 @@ def test_mutants(breaks, verdicts, verdict):
     ],
 )
 def test_one_transcript_refutes_only_what_allows_for_no_exception(observe, delta, visible):
-    assert audit._visible(PrivacyClaim(1.0, delta, observe=observe)) == visible
+    assert subject.visible(PrivacyClaim(1.0, delta, observe=observe)) == visible
 
 
 def test_all_mutants_are_run():

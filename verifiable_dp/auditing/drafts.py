@@ -55,7 +55,7 @@ def instance(algorithm: Algorithm, epsilon: float) -> dict[str, Any]:
 def counterexamples(
     checks: Sequence[Check],
     worst: Mapping[str, Any],
-    chosen: blackbox.Selected,
+    chosen: blackbox.Selected | None,
     pairs: Sequence[Any] = (),
     *,
     played: Mapping[str, Any] | None = None,
@@ -72,6 +72,8 @@ def counterexamples(
             found.append({"check": check.name, **worst})
         elif check.kind == "exact":
             found.append({**exact.counterexample(check, pairs), **(played or {})})
+        elif chosen is None:
+            raise ValueError(f"{check.name}: no pair was chosen")
         elif check.kind == "curve":
             found.append({**curves.counterexample(check, chosen.pair), **(played or {})})
         else:

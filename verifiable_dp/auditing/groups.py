@@ -98,33 +98,3 @@ def of_algorithm(algorithm: Algorithm, pairs: Sequence[Any], size: int, seed: in
 def kind(pairs: Sequence[Any] | None) -> str:
     """``user`` if all pairs given are those of users, else ``group``."""
     return "user" if pairs and all(isinstance(pair, UserPair) for pair in pairs) else "group"
-
-
-def asked(
-    group: int | None, epsilon: float, delta: float, *, curve: bool, rho: float | None = None
-) -> dict[str, Any]:
-    """What a plan keeps of these demands, for a re-run: the promise about one event, where it was widened."""
-    plan: dict[str, Any] = {}
-    if group is not None:
-        plan |= {"group": group, "event_epsilon": epsilon, "event_delta": delta}
-    if rho is not None:
-        plan["rho"] = rho
-    if curve:
-        plan["curve"] = True
-    return plan
-
-
-def asked_again(plan: dict[str, Any], claim: dict[str, Any]) -> dict[str, Any]:
-    """The options of an audit that `asked` wrote down, with the promise that they start from."""
-    options: dict[str, Any] = {"epsilon": claim["epsilon"], "delta": claim["delta"]}
-    if "group" in plan:
-        options = {
-            "epsilon": plan["event_epsilon"],
-            "delta": plan["event_delta"],
-            "group": int(plan["group"]),
-        }
-    if "rho" in plan:
-        options |= {"epsilon": None, "rho": plan["rho"]}
-    if plan.get("curve"):
-        options["curve"] = True
-    return options

@@ -17,10 +17,11 @@ from typing import Any
 from verifiable_dp import _validate, checkpoint, engine
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import operators, registry
-from verifiable_dp.auditing.audit import Subject, _plan_for, _subject, _visible, aligned_pairs
 from verifiable_dp.auditing.auditor import Mutant
 from verifiable_dp.auditing.plans import BUDGETS, Budget, Progress, silent, sizes_of
 from verifiable_dp.auditing.power import reseeded
+from verifiable_dp.auditing.request import Promise
+from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
 from verifiable_dp.evidence import alignment, blackbox, halting
 from verifiable_dp.evidence import exact as laws
 from verifiable_dp.evidence.alignment import TOLERANCE, plain
@@ -94,8 +95,8 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
 def _correct(name: str) -> tuple[Subject, float]:
     """Audit of the correct algorithm, and its largest exact loss on neighbours; 0 if none is exact."""
     auditor = registry.auditor(name)
-    subject = _subject(auditor.algorithm(**auditor.instance), auditor, None, None, None)
-    if not _visible(subject.claim):
+    subject = subject_of(auditor.algorithm(**auditor.instance), auditor, Promise())
+    if not visible(subject.claim):
         return subject, 0.0
     check = _aligned(subject, aligned_pairs(subject), 0, 0)
     return subject, float(check.statistics["max_loss"])
@@ -113,7 +114,7 @@ def _aligned(subject: Subject, pairs: Sequence[Pair], examples: int, seed: int) 
         pairs,
         epsilon=subject.claim.epsilon,
         small_epsilon=subject.small_epsilon,
-        visible=_visible(subject.claim),
+        visible=visible(subject.claim),
         seed=seed,
         examples=examples,
         name=_name(len(pairs), examples),
@@ -126,21 +127,21 @@ Rung = Callable[[Subject, Budget, int, Sequence[Check]], list[Check]]
 
 def _strongest(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
     """Alignment on the auditor's first neighbours."""
-    if subject.exact or not _visible(subject.claim):
+    if subject.exact or not visible(subject.claim):
         return []
     return [_aligned(subject, aligned_pairs(subject)[:1], 0, seed)]
 
 
 def _others(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
     """Alignment on the other ones."""
-    if subject.exact or not _visible(subject.claim):
+    if subject.exact or not visible(subject.claim):
         return []
     return [_aligned(subject, aligned_pairs(subject)[1:], 0, seed)]
 
 
 def _searched(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
     """Alignment on neighbours that are searched, for the small instance."""
-    if subject.exact or not _visible(subject.claim):
+    if subject.exact or not visible(subject.claim):
         return []
     return [_aligned(subject, [], size.examples, seed)]
 
@@ -171,7 +172,7 @@ def _black_box(subject: Subject, size: Budget, seed: int, before: Sequence[Check
     claim, checks = subject.claim, []
     base = AlgorithmSampler(subject.algorithm, claim.observe, seed)
     sizes = [replace(size, steps=size.steps >> _GROWTH * back) for back in range(_LOOKS - 1, -1, -1)]
-    plans = [_plan_for(subject.algorithm, subject.pairs[0], claim.observe, smaller) for smaller in sizes]
+    plans = [plan_for(subject.algorithm, subject.pairs[0], claim.observe, smaller) for smaller in sizes]
     plans = list(dict.fromkeys(plans))
     for look, plan in enumerate(plans):
         own = seed + 0x5EED * look
@@ -196,7 +197,7 @@ def _black_box(subject: Subject, size: Budget, seed: int, before: Sequence[Check
 
 def _bounded(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
     """Alignment where not all noise is visible: it refutes nothing, but its cost bounds the effect."""
-    if subject.exact or _visible(subject.claim):
+    if subject.exact or visible(subject.claim):
         return []
     return [_aligned(subject, subject.pairs[:1], size.examples // 2, seed)]
 

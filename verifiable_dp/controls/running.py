@@ -10,8 +10,9 @@ from typing import Any
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import rungs
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.auditing.user import audit_release
 from verifiable_dp.controls.catalogue import Control, controls
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, Plan
@@ -128,18 +129,9 @@ def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) ->
     kept = ReleaseSampler(control.release, seed).draws_kept(DataPair(*control.pair), plan.test)
     plan = replace(plan, select=max(plan.select, kept))
     start = time.process_time()
-    draft = audit_release(
-        control.release,
-        name=control.name,
-        epsilon=control.claimed,
-        pairs=[control.pair],
-        seed=seed,
-        alpha=alpha,
-        confidence=CONFIDENCE,
-        plan=plan,
-        trusted=True,
-        state_power=False,
-    )
+    settings = Settings(seed=seed, alpha=alpha, confidence=CONFIDENCE, plan=plan, trusted=True, power=False)
+    promise, inputs = Promise(control.claimed), Inputs(pairs=[control.pair])
+    draft = rungs.audit(AuditRequest(control.release, control.name, promise, inputs, settings))
     spent = time.process_time() - start
     check = draft["checks"][-1]
     return Outcome(

@@ -451,22 +451,20 @@ def check(
     timed
         Whether to record how the costliest transcript of the audited instance pays over the rounds.
     enough
-        Whether to stop at the first pair that refutes the claim.
+        Whether to stop at what refutes the claim, the search or a pair.
     instances
         What a transcript of the audited and of the small instance says of where it was found.
     """
-    given, costliest = _NOTHING, None
+    given, costliest, searched = _NOTHING, None, _NOTHING
+    if examples:
+        searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
     for pair in pairs:
+        if enough and (_refutes(searched, small_epsilon, visible) or _refutes(given, epsilon, visible)):
+            break
         found = examine(algorithm, pair, seed=seed)
         if found.cost > given.cost or costliest is None:
             costliest = pair
         given = given.merge(found)
-        if enough and _refutes(given, epsilon, visible):
-            examples = 0
-            break
-    searched = _NOTHING
-    if examples:
-        searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
     dearest = max(given.cost / epsilon, searched.cost / small_epsilon)
     largest = max(given.loss / epsilon, searched.loss / small_epsilon)
     # A violation is shown by its shrunk example; without one, the costlier instance speaks.

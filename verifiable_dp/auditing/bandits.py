@@ -1,0 +1,260 @@
+"""The rungs of the audit of a user's bandit: tracing, two looks or three, power."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp import _validate, checkpoint, claims
+from verifiable_dp._validate import FloatArray, InputError
+from verifiable_dp.auditing import groups, traced
+from verifiable_dp.auditing.ground import Sizes, grounded
+from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
+from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
+from verifiable_dp.auditing.process import ProcessTarget
+from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.targets import DETERMINISTIC, PlaySampler, probe_play
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import TUNE, Plan
+from verifiable_dp.evidence.search import Search
+from verifiable_dp.neighbours import TablePair
+
+LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are held
+_HELD = 1 << 24  # actions that one task holds
+_TRACED = 60  # examples of the search of tracing, at most
+_TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
+_FEW_RUNS = 1500  # below, nothing is searched for
+
+
+class _Tuner:
+    """Plays tables with randomness of its own for each call, and notes whether runs ever differed."""
+
+    def __init__(self, sampler: PlaySampler) -> None:
+        self._sampler = sampler
+        self.calls = self.runs = 0
+        self.varied = False
+
+    def __call__(self, table: Any, runs: int) -> Any:
+        self.calls += 1
+        self.runs += runs
+        actions = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
+        self.varied = self.varied or bool((actions != actions[0]).any())
+        return actions
+
+
+@dataclass(kw_only=True)
+class PlayCase(UserCase):
+    """The audit of a user's bandit, `play` or `play_many`, by its actions.
+
+    Attributes
+    ----------
+    n_arms, horizon, bounds
+        Of the bandit.
+    tune, finder
+        What plays for the search, and the search.
+    """
+
+    n_arms: int
+    horizon: int
+    bounds: tuple[float, float]
+    tune: _Tuner
+    finder: Search
+
+    @classmethod
+    def of(cls, request: AuditRequest, function: Callable[..., Any], *, many: bool) -> PlayCase:
+        """What a request comes to; makes the first runs.
+
+        Raises
+        ------
+        InputError
+            If what is asked means nothing for a bandit, or it cannot be run.
+        """
+        inputs, settings, promise = request.inputs, request.settings, request.promise
+        n_arms, horizon = _validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+        if n_arms * horizon > LARGEST:
+            raise InputError(
+                f"horizon: a table of rewards has {n_arms} x {horizon} entries and is held in memory, "
+                f"at most {LARGEST} are accepted; use a shorter horizon"
+            )
+        bounds = _validate.bounds("bounds", inputs.bounds)
+        claim = PrivacyClaim(promise.epsilon, promise.delta or 0.0)  # type: ignore[arg-type]
+        if promise.group is not None:
+            claim = claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
+        shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
+        sampler = PlaySampler(
+            function, many, n_arms, horizon, settings.seed, shard=shard, timeout=settings.timeout
+        )
+        tables, sizes = _tables((horizon, n_arms), bounds, settings.seed), Sizes(request.pinned)
+        request.progress("first runs")
+        moved = bounds[0] if tables[0][0, 0] == bounds[1] else bounds[1]
+        trial = TablePair(tables[0], 0, 0, moved, bounds)
+        allowed, ground = grounded(
+            sampler,
+            "play_many" if many else "play",
+            settings.sizes,
+            sizes,
+            lambda target, n: target.sample(trial, 0, TUNE, 0, np.arange(n, dtype=np.int64)),
+            tables,
+            request.progress,
+        )
+        probes = sizes("probes", lambda: int(np.clip(allowed.runs // 400, 2, 12)))
+        seen = probe_play(ground.sampler, tables, probes)
+        allowed.spend(2 * len(tables) * probes)
+        tune, given = _Tuner(ground.sampler), inputs.pairs
+        finder = Search(tune, n_arms, horizon, bounds, int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400)))
+        case = cls(
+            request=request,
+            claim=claim,
+            plan=Plan(1, 1, 1),
+            pairs=list(given) if given is not None else list(finder.plain()),
+            function=function,
+            ground=ground.after(seen),
+            allowed=allowed,
+            sizes=sizes,
+            levels=Levels(settings.alpha, settings.confidence, tests=3 + settings.curve, looks=2),
+            seen=seen,
+            varied=seen.varied,
+            n_arms=n_arms,
+            horizon=horizon,
+            bounds=bounds,
+            tune=tune,
+            finder=finder,
+        )
+        case.kind = "play_many" if many else "play"
+        return case
+
+    @property
+    def traceable(self) -> bool:
+        """Whether the code may be handed tracked arrays."""
+        plain = self.kind == "play" and not isinstance(self.function, ProcessTarget)
+        return plain and self.request.promise.group is None
+
+    @property
+    def given(self) -> bool:
+        """Whether the pairs were given."""
+        return self.request.inputs.pairs is not None
+
+    @property
+    def needed(self) -> int:
+        """Runs a side that refute where no run varies."""
+        return hits_needed(self.claim.epsilon, self.levels.alpha / self.levels.tests)
+
+    def sized(self, plan: Plan) -> Plan:
+        """The plan, sequential if that is asked."""
+        pinned = self.request.pinned or {}
+        wanted = self.request.settings.sequential or bool(pinned.get("sequential"))
+        return replace(plan, sequential=wanted)
+
+    def grouped(self, pairs: Sequence[Any]) -> list[Any]:
+        """Pairs that differ in as many events as the group has, where one run pulls the arm."""
+        group, one = self.request.promise.group, np.zeros(1, np.int64)
+        if group is None:
+            return list(pairs)
+        return [
+            groups.widened(pair, group, self.sampler.actions(np.array(pair.worlds()[0]), (TUNE, 0), one)[0])
+            for pair in pairs
+        ]
+
+    def parameters(self) -> dict[str, Any]:
+        """See `UserCase.parameters`."""
+        return {"n_arms": self.n_arms, "horizon": self.horizon, "bounds": list(self.bounds)}
+
+
+def _tables(shape: tuple[int, int], bounds: tuple[float, float], seed: int) -> list[FloatArray]:
+    """Reward tables of the first runs: mixed, all low, all middling."""
+    low, high = bounds
+    mixed = np.where(np.random.default_rng(seed).random(shape) < 0.5, low, high)
+    return [mixed, np.full(shape, low), np.full(shape, (low + high) / 2)]
+
+
+def trace(case: PlayCase) -> None:
+    """Losses of traced runs, and lines at which raw data decides: a lead for the looks."""
+    settings, pinned = case.request.settings, case.request.pinned
+    found = traced.trace(
+        case.function,
+        case.request.name,
+        case.claim,
+        case.pairs,
+        n_arms=case.n_arms,
+        horizon=case.horizon,
+        bounds=case.bounds,
+        seed=settings.seed,
+        examples=min(settings.sizes.examples, _TRACED),
+        most=max(1, case.allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
+        late=lambda: case.allowed.over(0.3),
+    )
+    if found is None:
+        return
+    check, seen = found
+    case.found([check])
+    case.allowed.spend(case.sizes("traced", lambda: seen.traces))
+    if not case.given and seen.pair is not None:
+        # What cost most leads the black box, then where named lines may show.
+        case.pairs[:0] = [seen.pair, *seen.suspects]
+        case.finder.dear = seen.dear(case.claim.epsilon)
+
+
+def first_look(case: PlayCase) -> None:
+    """Plain neighbours, and those that tracing found."""
+    case.pairs = case.grouped(case.pairs[: 4 if case.allowed.runs < _FEW_RUNS else None])
+    case.plan = case.sized(first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None))
+    case.take(look(case, case.pairs, case.plan, number=0))
+    case.allowed.spend(cost_of(case.plan, len(case.pairs)))
+
+
+def second_look(case: PlayCase) -> None:
+    """Neighbours that are searched for."""
+    allowed, sizes = case.allowed, case.sizes
+    search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= _FEW_RUNS else 0)
+    if not case.given and search:
+        case.request.progress("search for the worst neighbours")
+        case.finder.most, tune = search, case.tune
+        tuned, tune.varied = checkpoint.kept(
+            "search", lambda: (case.finder.tuned(), tune.varied), case.finder.runs
+        )
+        case.varied = case.varied or tune.varied
+        allowed.spend(sizes("searched", lambda: tune.runs))
+        case.pairs += case.grouped(tuned)
+    second = sizes("second", lambda: int(0.55 * allowed.left))
+    if second > _least(case):
+        plan = second_plan(second, len(case.pairs), case.request.settings.sizes.most)
+        if not case.tune.varied and not case.given:
+            plan = Plan(24, 100, min(max(200, case.needed), max(50, second // 4)))
+        case.plan = case.sized(plan)
+        case.request.progress(f"black box: {2 * plan.test} runs")
+        case.take(look(case, case.pairs, case.plan, number=1))
+        allowed.spend(cost_of(case.plan, len(case.pairs)))
+
+
+def power(case: PlayCase) -> None:
+    """Power, from variants with less noise; where there are none a third look takes the runs.
+
+    Raises
+    ------
+    InputError
+        If the code is deterministic: no run ever differed from another, and none drew random numbers.
+    """
+    if not (case.varied or case.ground.draws or case.given):
+        raise InputError(
+            f"{case.kind}: {DETERMINISTIC} (every run was alike on every input "
+            f"tried; horizon {case.horizon} may be too short for it to act)"
+        )
+    last = case.sizes("last", lambda: case.allowed.left)
+    case.no_power = case.ground.no_power or unreached(case)
+    assert case.last is not None
+    if case.no_power and last > _least(case):
+        # Nothing can be reduced: what power would have taken goes into a test of other pairs and events.
+        best = case.last.best[:6]
+        case.plan = case.sized(second_plan(last, len(best), case.request.settings.sizes.most))
+        case.request.progress(f"third look: {2 * case.plan.test} runs")
+        case.take(look(case, best, case.plan, number=2))
+    elif not case.no_power:
+        state_power(case, last)
+
+
+def _least(case: PlayCase) -> float:
+    """Runs below which a look is not worth while."""
+    return max(200, 0.02 * case.allowed.runs)

@@ -1,0 +1,173 @@
+"""What an audit of a user's code stands on: how many runs it may make, and how they may be made."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from verifiable_dp import checkpoint
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import independence
+from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Progress
+from verifiable_dp.auditing.process import ProcessTarget
+from verifiable_dp.auditing.targets import Probe
+from verifiable_dp.evidence.tracing.foreign import GIVEN
+
+
+def _seconds(run: Callable[[int], Any], most: int) -> float:
+    """Seconds that one run takes, the best of some calls that make at most `most` runs together.
+
+    Slow code is called once or twice: what it loads or compiles at first is not counted if that is quick.
+    """
+    count, made, best, start = 1, 0, math.inf, time.perf_counter()
+    while True:
+        begun = time.perf_counter()
+        run(count)
+        now, made = time.perf_counter(), made + count
+        best, first = min(best, (now - begun) / count), best == math.inf
+        if made + count > most or (now - start > 0.3 and not (first and now - start < 2.0)):
+            return best
+        count = min(4 * count if best < 0.02 else 1, most - made)
+
+
+class Sizes:
+    """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a re-run reads."""
+
+    def __init__(self, pinned: Mapping[str, Any] | None) -> None:
+        if pinned is not None and "sizes" not in pinned:
+            raise InputError("record: an earlier version made it; re-run it with that version")
+        self._pinned = None if pinned is None else pinned["sizes"]
+        self.capped = bool(pinned and pinned.get("capped"))
+        self.found: dict[str, int] = {}
+        self.prefix = ""
+
+    def __call__(self, name: str, compute: Callable[[], int]) -> int:
+        """The size of a stage: that of the record in a re-run, else as computed."""
+        name = f"{self.prefix}{name}"
+        size = int(checkpoint.kept(f"size {name}", compute) if self._pinned is None else self._pinned[name])
+        self.found[name] = size
+        return size
+
+
+def _allowance(
+    size: Budget, kind: str, sizes: Sizes, run: Callable[[int], Any], progress: Progress
+) -> Allowance:
+    """How many runs the audit may make, said before they are made.
+
+    Raises
+    ------
+    InputError
+        If the cap on time leaves too few runs.
+    """
+    started, what = time.monotonic(), "draw" if kind.startswith("release") else "play"
+    allowed = Allowance(0, math.inf)
+
+    def compute() -> int:
+        nonlocal allowed
+        allowed = Allowance.of(
+            size, kind, _seconds(run, max(2, min(64, size.runs // 20)) * ROWS[kind]), started
+        )
+        about = _duration(allowed.each * allowed.runs)
+        if allowed.each * allowed.runs > 5:
+            progress(
+                f"one {what} takes {_duration(allowed.each)}: this audit makes up to {allowed.runs} of them, "
+                f"about {about}"
+            )
+        if allowed.runs < LEAST_RUNS:
+            raise InputError(
+                f"budget: one {what} takes {_duration(allowed.each)}, so that {size.seconds:g} seconds are "
+                f"enough for {allowed.runs}; an audit needs at least {LEAST_RUNS}, give --budget "
+                f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
+            )
+        return allowed.runs
+
+    runs = sizes("runs", compute)
+    return allowed if allowed.runs else Allowance(runs)
+
+
+def _duration(seconds: float) -> str:
+    """In words."""
+    for unit, scale, least in (("h", 3600, 6000), ("min", 60, 100), ("s", 1, 0.1), ("ms", 1e-3, 1e-3)):
+        if seconds >= least:
+            return f"{seconds / scale:.2g} {unit}"
+    return f"{seconds * 1e6:.2g} µs"
+
+
+NO_POWER = "power could not be stated: "
+ACCEPTED = "an undecided audit is accepted by expect=None in pytest and by fail-on: refuted in CI"
+NOT_GIVEN = (
+    f"{NO_POWER}it is measured by reducing the noise of the generator that the code is given, and this code "
+    f"draws from elsewhere; take all randomness from that generator; {ACCEPTED}"
+)
+NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, by which it is measured; {ACCEPTED}"
+ROWS_DEPEND = (
+    "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
+)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What an audit of a user's code may rely on.
+
+    Attributes
+    ----------
+    sampler
+        With one run a call where runs of one call depend on each other.
+    parallel
+        Whether workers may share the runs: only where nothing but the given generator decides them.
+    notes
+        For the record.
+    no_power
+        Why no power can be stated by scaling the noise; empty if it may be possible.
+    draws
+        Whether a run was seen to draw random numbers, be it that no two runs differ.
+    """
+
+    sampler: Any
+    parallel: bool = True
+    notes: tuple[str, ...] = ()
+    no_power: str = ""
+    draws: bool = False
+
+    def after(self, seen: Probe) -> Ground:
+        """With what some runs have shown."""
+        notes = tuple(dict.fromkeys([*self.notes, *seen.notes]))
+        if seen.repeatable:
+            return replace(self, notes=notes)
+        return replace(self, parallel=False, notes=notes, no_power=self.no_power or NOT_GIVEN)
+
+
+def grounded(
+    sampler: Any,
+    kind: str,
+    size: Budget,
+    sizes: Sizes,
+    run: Callable[[Any, int], Any],
+    inputs: Sequence[Any],
+    progress: Progress,
+) -> tuple[Allowance, Ground]:
+    """How many runs may be made, and whether runs are independent of each other however they are made."""
+    allowed = _allowance(size, kind, sizes, functools.partial(run, sampler), progress)
+    fixed = "" if getattr(sampler.function, "scalable", True) else NOT_SCALED
+    if isinstance(sampler.function, ProcessTarget):
+        return allowed, Ground(sampler, no_power=fixed)
+    notes: list[str] = []
+    if sampler.together:
+        progress("are the runs of one call independent?")
+        apart = sizes("apart", lambda: int(independence.dependent(sampler, inputs)))
+        if apart:
+            notes.append(ROWS_DEPEND)
+            sampler = replace(sampler, rows=1)
+            single = "release_one" if kind == "release" else "play"
+            sizes.prefix = "apart "
+            allowed = _allowance(size, single, sizes, functools.partial(run, sampler), progress)
+            sizes.prefix = ""
+    used = independence.used(sampler, inputs[0])
+    others = [source for source in used if source != GIVEN]
+    if others:
+        notes.append(f"draws from {' and '.join(others)}: all runs are made in one process")
+    return allowed, Ground(sampler, not others, tuple(notes), fixed, bool(used))

@@ -1,0 +1,379 @@
+"""Looks at a user's code: a pair and an event are chosen on some runs and put to the test on fresh ones."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import delayed
+
+from verifiable_dp import checkpoint, engine
+from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import power as powers
+from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER, Ground, Sizes
+from verifiable_dp.auditing.pipeline import Case
+from verifiable_dp.auditing.plans import Allowance
+from verifiable_dp.auditing.process import Exec
+from verifiable_dp.auditing.targets import DETERMINISTIC, PlaySampler, Probe, Source
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence import blackbox, curves, sequential
+from verifiable_dp.evidence.alignment import plain
+from verifiable_dp.evidence.blackbox import TUNE, Plan
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.events import LEVEL
+
+REDUCED = 6  # factor of the noise reduction by which it is told whether reductions reach the code
+_RUNS = 16
+_SAME = 128
+_SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
+TOO_LITTLE = (
+    f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
+    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
+    f"code made for a larger epsilon; {ACCEPTED}"
+)
+NOT_REACHED = (
+    f"{NO_POWER}noise divided by {REDUCED} changed nothing in {2 * _RUNS} runs, so that no budget helps: "
+    f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
+    f"np.random.default_rng with a seed that is made from it; {ACCEPTED}"
+)
+ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
+UNCONFIRMED = (
+    "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "
+    "by a call of its own"
+)
+WORKERS_DIFFER = (
+    "runs made in another process came out differently here: the look was made again in one process"
+)
+CAPPED = (
+    "the cap of {:g} seconds made this audit smaller than its budget: on a faster or slower machine its "
+    "sizes and its verdict may differ"
+)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Error rates of an audit, shared by `tests` tests, of which `looks` choose a pair anew.
+
+    `trusted` says that runs of one call are known to be independent.
+    """
+
+    alpha: float
+    confidence: float
+    tests: int
+    looks: int = 1
+    trusted: bool = False
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look came to: its checks, the pair and event tested, and the candidates, best first."""
+
+    checks: list[Check]
+    chosen: blackbox.Selected
+    best: list[Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a check refutes the claim."""
+        return any(check.verdict == "refuted" for check in self.checks)
+
+
+@dataclass(kw_only=True)
+class UserCase(Case):
+    """The audit of a user's code, which is known by its outputs.
+
+    Attributes
+    ----------
+    function
+        What is called.
+    ground, allowed, sizes
+        What the audit stands on, see `auditing.ground`.
+    levels
+        Error rates.
+    seen
+        What the first runs told.
+    varied
+        Whether runs on one input ever differed.
+    last
+        The last look; None before the first.
+    black_boxes
+        Tests that the looks have made.
+    no_power
+        Why no power is stated.
+    """
+
+    kind = "release"
+    function: Callable[..., Any]
+    ground: Ground
+    allowed: Allowance
+    sizes: Sizes
+    levels: Levels
+    seen: Probe
+    varied: bool
+    last: Look | None = None
+    black_boxes: int = 0
+    no_power: str = ""
+
+    @property
+    def workers(self) -> int:
+        """Processes that may share the runs."""
+        return self.request.settings.workers if self.ground.parallel else 1
+
+    @property
+    def sampler(self) -> Any:
+        """What makes runs."""
+        return self.ground.sampler
+
+    def take(self, look: Look) -> None:
+        """Keep what a look came to."""
+        self.last = look
+        self.black_boxes += len(look.checks)
+        self.found(look.checks)
+
+    def found(self, checks: Sequence[Check]) -> None:
+        """Add checks, and the counterexamples of those that refute."""
+        self.checks += checks
+        chosen = self.last.chosen if self.last else None
+        self.counterexamples += drafts.counterexamples(checks, {}, chosen)
+
+    def parameters(self) -> dict[str, Any]:
+        """What the record says of the inputs."""
+        raise NotImplementedError
+
+    def notes(self) -> list[str]:
+        """What a reader has to know of the target before anything else."""
+        looked, undecided = self.last.notes if self.last else (), not self.refuted
+        alike = ALIKE if self.ground.draws else DETERMINISTIC
+        return [
+            *self.ground.notes,
+            *([] if self.varied else [alike]),
+            *looked,
+            *([self.no_power] if self.no_power and undecided else []),
+            *([CAPPED.format(self.request.settings.sizes.seconds)] if self.allowed.capped else []),
+        ]
+
+    def target(self) -> dict[str, Any]:
+        """See `Case.target`."""
+        command, parameters, notes = self.request.target, self.parameters(), self.notes()
+        if isinstance(command, Exec):
+            parameters |= {"exec": command.command, "exec_timeout": command.timeout}
+            restarted = self.function.restarted  # type: ignore[attr-defined]
+            notes += [f"the process {restarted}, was started again and went on"] if restarted else []
+        return {
+            "name": self.request.name,
+            "kind": self.kind,
+            "parameters": parameters,
+            "source": asdict(Source.of(self.function, self.request.name)),
+            "note": "; ".join(notes),
+            "paper": "",
+            "model": "central",
+        }
+
+    def noted(self) -> dict[str, Any]:
+        """See `Case.noted`; a re-run has no cap, so that sizes which one has cut stay cut."""
+        self.allowed.capped = self.allowed.capped or self.sizes.capped
+        promise, settings = self.request.promise, self.request.settings
+        return {
+            "sizes": self.sizes.found,
+            "timeout": settings.timeout,
+            **({"capped": True} if self.allowed.capped else {}),
+            **self.request.noted(promise.epsilon or 0.0, promise.delta or 0.0),
+        }
+
+    def not_covered(self) -> list[str]:
+        """See `Case.not_covered`."""
+        return [*super().not_covered(), "the code itself: it was seen only through its outputs"]
+
+
+# ---------------------------------------------------------------- looks
+
+
+def look(case: UserCase, candidates: Sequence[Any], plan: Plan, *, number: int = 0) -> Look:
+    """Choose among the candidates and test; looks of one audit draw from streams of their own.
+
+    A refutation by runs that were made together is made again by runs that share no call, at the same level:
+    only where both refute is the claim refuted. Else the whole look is made again, one run a call.
+    """
+    return _look(case, case.sampler, candidates, plan, number, case.workers)
+
+
+def _look(
+    case: UserCase, sampler: Any, candidates: Sequence[Any], plan: Plan, number: int, workers: int
+) -> Look:
+    claim, levels = case.claim, case.levels
+    own = case.request.settings.seed + 0x5EED * number
+    source: Any = powers.reseeded(sampler, own)
+    plays = isinstance(sampler, PlaySampler)
+    # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
+    level = levels.alpha if plays else LEVEL
+    options: dict[str, Any] = {
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+        "seed": own,
+        "workers": workers,
+        "alpha": levels.alpha,
+        "confidence": levels.confidence,
+        "observe": "actions" if plays else "releases",
+        "tests": levels.tests,
+    }
+    name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
+    checks, chosen, ranked = sequential.conduct(
+        source,
+        lambda part: blackbox.select(
+            source, candidates, part, delta=claim.delta, workers=workers, level=level
+        ),
+        plan,
+        name=name,
+        **options,
+    )
+    found = Look(checks, chosen[0], [candidates[i] for i in ranked])
+    if not found.refuted:
+        return found
+    if source.together and not levels.trusted:
+        single = replace(source, rows=1)
+        size = _confirming(found.chosen, plan, claim, levels)
+        [alone] = blackbox.put_to_test(
+            single, [found.chosen], replace(plan, test=size), name=f"{name}, one run a call", **options
+        )
+        if alone.verdict == "refuted":
+            return replace(found, checks=[*checks, alone])
+        fewer = replace(plan, probe=min(plan.probe, size), select=min(plan.select, size), test=size)
+        again = _look(case, single, candidates, fewer, number, workers)
+        return replace(again, notes=(*again.notes, UNCONFIRMED))
+    if workers > 1 and not _same_here(source, found.chosen):
+        again = _look(case, sampler, candidates, plan, number, 1)
+        return replace(again, notes=(*again.notes, WORKERS_DIFFER))
+    return found
+
+
+def _confirming(chosen: blackbox.Selected, plan: Plan, claim: PrivacyClaim, levels: Levels) -> int:
+    """Runs a side that confirm a refutation with probability .999, at most those of the plan."""
+    p, q = chosen.event.careful_shares()
+    fixed, size = replace(plan, sequential=False), 500
+    while size < plan.test:
+        if powers.rejection(p, q, replace(fixed, test=size), claim, levels.alpha / levels.tests) > 0.999:
+            return size
+        size *= 2
+    return plan.test
+
+
+def _same_here(sampler: Any, chosen: blackbox.Selected) -> bool:
+    """Whether some runs of the test come out in this process as in another one."""
+    runs = np.arange(min(sampler.shard, _SAME), dtype=np.int64)
+    task = functools.partial(sampler.sample, chosen.pair, 0, TUNE, chosen.number, runs)
+    # The first pass may load or fill what a program keeps between its runs: the second is compared.
+    here = [chosen.event.hits(task()) for _ in range(2)]
+    there = engine.ordered(engine.called, [delayed(_hits_of)(task, chosen.event)] * 2, workers=2)
+    return bool(here[1] == there[0] == there[1])
+
+
+def _hits_of(task: Callable[[], Any], event: Any) -> int:
+    hits: int = event.hits(task())
+    return hits
+
+
+def hits_needed(epsilon: float, level: float) -> int:
+    """Runs a side that refute `epsilon` at `level` if all of one side are in an event and none of the other.
+
+    An epsilon-DP program gives n such runs with probability at most (e^epsilon / (1 + e^epsilon))^n. Sides
+    are tossed by a coin, so that some more are needed.
+    """
+    hits = math.log(1 / level) / math.log1p(math.exp(-epsilon)) if epsilon < 30 else math.inf
+    return math.ceil(hits + 6 * math.sqrt(hits)) if hits < 1e9 else 1 << 30
+
+
+# ---------------------------------------------------------------- the rungs that users' code of all kinds has
+
+
+def curve(case: UserCase) -> None:
+    """The hockey-stick curve on the pair of the last look, its events chosen on the runs of that look."""
+    settings, levels, second = (
+        case.request.settings,
+        case.levels,
+        case.black_boxes > 1 and case.levels.looks > 1,
+    )
+    assert case.last is not None
+    measured = curves.check(
+        powers.reseeded(case.sampler, settings.seed + 0x5EED if second else settings.seed),
+        case.last.chosen,
+        case.claim,
+        select=case.plan.select,
+        test=case.plan.test,
+        tests=levels.tests,
+        alpha=levels.alpha,
+        confidence=levels.confidence,
+        workers=case.workers,
+    )
+    case.found([measured])
+
+
+def unreached(case: UserCase) -> str:
+    """Why scaling the noise says nothing; empty if it changes what comes out."""
+    assert case.last is not None
+    pair = case.last.best[0]
+    reached = checkpoint.kept("reached", lambda: _reached(case.sampler, pair))
+    return "" if reached else NOT_REACHED
+
+
+def _reached(sampler: Any, pair: Any) -> bool:
+    """Whether less noise makes any difference to runs that are alike in all else."""
+    runs, less = np.arange(_RUNS, dtype=np.int64), replace(sampler, factor=1 / REDUCED)
+    return any(
+        not np.array_equal(sampler.draws(data, runs), less.draws(data, runs), equal_nan=True)
+        for data in pair.worlds()
+    )
+
+
+def state_power(case: UserCase, runs: int) -> None:
+    """Power of the black box, on variants with less noise made through the code's generator.
+
+    With delta, what epsilon a variant has at that delta is not known: stated is the least loss at the event
+    tested that would have been refuted.
+    """
+    claim, levels, settings, plan = case.claim, case.levels, case.request.settings, case.plan
+    assert case.last is not None
+    case.request.progress("power on variants with less noise")
+    sampler = case.sampler
+    measure = functools.partial(
+        powers.of_black_box,
+        lambda factor: replace(sampler, factor=1 / factor),
+        case.last.best[:6],
+        plan,
+        claim,
+        true_epsilon=lambda factor: factor * claim.epsilon if claim.delta == 0 else math.nan,
+        seed=settings.seed,
+        workers=case.workers,
+        alpha=levels.alpha / levels.tests,
+        repeats=1,
+        runs=runs,
+    )
+    power = checkpoint.kept("power", measure)
+    if power is None:
+        case.no_power = TOO_LITTLE
+        return
+    statement = (
+        f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits: "
+        f"noise of the generator divided by {power['noise_divided_by']:g}"
+    )
+    if claim.delta == 0:
+        statement = f"nominal: the claim times the factor of the noise; {statement}"
+    else:
+        share = case.last.chosen.event.careful_shares()[1]
+        least = powers.detectable(share, plan, claim, levels.alpha / levels.tests)
+        power = {**power, "smallest_epsilon": plain(least)}
+        statement = (
+            f"a loss of that much at delta {claim.delta:g}, at the event tested, by the binomial law; "
+            f"{statement}"
+        )
+    case.power = {
+        "smallest_epsilon": power["smallest_epsilon"],
+        "probability": power["probability"],
+        "by": "black_box",
+        "statement": statement,
+        "black_box": power,
+    }

@@ -1,0 +1,225 @@
+"""The rungs of the audit of a user's mechanism: one look, power, the last bits of its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp import _validate, checkpoint, claims
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing.ground import Ground, Sizes, grounded
+from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
+from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
+from verifiable_dp.auditing.request import AuditRequest, Promise
+from verifiable_dp.auditing.targets import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence import numerics as bits
+from verifiable_dp.evidence import search
+from verifiable_dp.evidence.blackbox import TUNE, Plan
+
+
+def data_pairs(
+    function: Callable[..., Any], bounds: tuple[float, float], given: Sequence[tuple[Any, Any]] | None
+) -> list[DataPair]:
+    """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
+
+    From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
+    high: the first form that the mechanism takes, and its variants (`search.data_pairs`).
+
+    Raises
+    ------
+    InputError
+        If the mechanism takes none of them.
+    """
+    stated = given if given is not None else getattr(function, "neighbours", None)
+    if stated is not None:
+        try:
+            found = [DataPair(left, right) for left, right in stated]
+        except (TypeError, ValueError):
+            found = []
+        if not found:
+            raise InputError(f"neighbours must be a list of pairs (left, right) of data, got {stated!r}")
+        return found
+    low, high = bounds
+    five = np.full(5, low)
+    forms: list[tuple[Any, Any]] = [
+        (low, high),
+        (np.array([low]), np.array([high])),
+        (five, np.concatenate([[high], five[1:]])),
+    ]
+    last: InputError | None = None
+    for left, right in forms:
+        try:
+            ReleaseSampler(function, 0).values(left, (0,), np.arange(2, dtype=np.int64))
+        except InputError as error:
+            last = last or error
+        else:
+            return [DataPair(*pair) for pair in search.data_pairs(left, right, bounds)]
+    raise last or InputError("release: no form of data fits")
+
+
+@dataclass(kw_only=True)
+class ReleaseCase(UserCase):
+    """The audit of a user's mechanism by its outputs.
+
+    Attributes
+    ----------
+    bounds
+        Of the entries of the data.
+    """
+
+    bounds: tuple[float, float]
+
+    @classmethod
+    def of(cls, request: AuditRequest, function: Callable[..., Any]) -> ReleaseCase:
+        """What a request comes to; makes the first draws.
+
+        Raises
+        ------
+        InputError
+            If what is asked means nothing for a mechanism, or it cannot be run.
+        """
+        settings, pinned = request.settings, request.pinned
+        bounds = _validate.bounds("bounds", request.inputs.bounds)
+        claim = _claim(request.promise)
+        sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
+        pairs = data_pairs(function, bounds, request.inputs.pairs)
+        data = [item for pair in pairs for item in pair.worlds()]
+        sizes, allowed, ground = Sizes(pinned), Allowance(1 << 60), Ground(sampler)
+        request.progress("first runs")
+        plan = settings.plan
+        if pinned is not None and "runs" not in pinned["sizes"]:
+            plan = pinned_plan(pinned)
+        if plan is None:
+            allowed, ground = grounded(
+                sampler,
+                "release_one" if getattr(function, "one_at_a_time", False) else "release",
+                settings.sizes,
+                sizes,
+                lambda target, n: target.values(data[0], (TUNE,), np.arange(n, dtype=np.int64)),
+                data,
+                request.progress,
+            )
+        probes = sizes("probes", lambda: int(np.clip(allowed.runs // 400, 2, 64)))
+        seen = probe_release(ground.sampler, data, probes)
+        # The two tests of an audit of last bits share the level.
+        parts = 1 + settings.numerics
+        case = cls(
+            request=request,
+            claim=claim,
+            plan=plan or Plan(1, 1, 1),
+            pairs=list(pairs),
+            function=function,
+            ground=ground.after(seen),
+            allowed=allowed,
+            sizes=sizes,
+            levels=Levels(
+                settings.alpha / parts,
+                1 - (1 - settings.confidence) / parts if parts > 1 else settings.confidence,
+                tests=1 + _curved(request),
+                trusted=settings.trusted,
+            ),
+            seen=seen,
+            varied=not seen.deterministic,
+            bounds=bounds,
+        )
+        if plan is None:
+            case.plan = _plan(case)
+        return case
+
+    def parameters(self) -> dict[str, Any]:
+        """See `UserCase.parameters`."""
+        return {"bounds": list(self.bounds)}
+
+    def noted(self) -> dict[str, Any]:
+        """See `Case.noted`."""
+        noted = super().noted()
+        curve = {"curve": True} if _curved(self.request) else {}
+        return {**noted, **curve, **({"numerics": True} if self.request.settings.numerics else {})}
+
+    def not_covered(self) -> list[str]:
+        """See `Case.not_covered`."""
+        said = super().not_covered()
+        return [line for line in said if not self.request.settings.numerics or line != IDEALISED]
+
+
+def _curved(request: AuditRequest) -> bool:
+    return request.settings.curve or request.promise.rho is not None
+
+
+def _claim(promise: Promise) -> PrivacyClaim:
+    """What a mechanism is held to: (epsilon, delta), or rho with a delta to state it at."""
+    words = {
+        "observe": "releases",
+        "unit": "as the neighbouring data given",
+        "adjacency": "the pairs of data tested",
+    }
+    if promise.rho is not None:
+        return PrivacyClaim.zcdp(promise.rho, promise.delta or claims.STATED_DELTA, **words)
+    return PrivacyClaim(promise.epsilon, promise.delta or 0.0, **words)  # type: ignore[arg-type]
+
+
+def _plan(case: ReleaseCase) -> Plan:
+    """Sizes from the budget: scores take most of the time, not draws."""
+    settings, allowed, sampler = case.request.settings, case.allowed, case.sampler
+    made = second_plan(allowed.runs // 2, len(case.pairs), max(settings.sizes.most, 1_200_000))
+    kept = case.sizes("kept", lambda: min(sampler.draws_kept(case.pairs[0], made.test), made.test // 2))
+    plan = replace(made, select=max(made.select, kept))
+    if case.seen.deterministic:
+        needed = hits_needed(case.claim.epsilon, settings.alpha / 2)
+        plan = Plan(24, 100, int(np.clip(needed, 200, plan.test)))
+    pinned = case.request.pinned or {}
+    return replace(plan, sequential=settings.sequential or bool(pinned.get("sequential")))
+
+
+def only_look(case: ReleaseCase) -> None:
+    """All the neighbours; the strongest pair and event are put to the test."""
+    case.request.progress(f"black box: {2 * case.plan.test} draws")
+    case.take(look(case, case.pairs, case.plan))
+    case.allowed.spend(cost_of(case.plan, len(case.pairs)))
+
+
+def power(case: ReleaseCase) -> None:
+    """Power, from variants with less noise.
+
+    Raises
+    ------
+    InputError
+        If no draw ever differed from another, and none took random numbers.
+    """
+    settings, pinned = case.request.settings, case.request.pinned
+    if case.seen.deterministic and not case.ground.draws:
+        raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+    case.no_power = case.ground.no_power or unreached(case)
+    stated = settings.power and not (pinned is not None and "runs" not in pinned["sizes"])
+    if stated and not case.no_power:
+        allowed = case.allowed
+        state_power(case, case.sizes("last", lambda: max(allowed.left, allowed.runs // 2)))
+
+
+def last_bits(case: ReleaseCase) -> None:
+    """The floats that the sampler gives: their last bits may tell inputs apart."""
+    settings, claim = case.request.settings, case.claim
+
+    def measure() -> tuple[Any, list[dict[str, Any]]]:
+        check, chosen = bits.check(
+            ReleaseSampler(case.function, settings.seed),
+            data_pairs(case.function, case.bounds, case.request.inputs.pairs),
+            bits.sizes(case.plan.select, case.plan.test),
+            epsilon=claim.epsilon,
+            delta=claim.delta,
+            seed=settings.seed,
+            workers=settings.workers,
+            tests=1,
+            alpha=case.levels.alpha,
+            confidence=case.levels.confidence,
+        )
+        return check, drafts.counterexamples([check], {}, chosen)
+
+    check, found = checkpoint.kept("last bits", measure)
+    case.checks.append(check)
+    case.counterexamples += found

@@ -1,0 +1,123 @@
+"""One audit: a request, the rungs that apply to it, the draft of a record.
+
+A rung is one kind of evidence. All of them stand in one list (`auditing.rungs`), for algorithms of the
+framework's form, users' bandits and mechanisms: each says where it applies and adds its checks to the case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiable_dp.auditing.plans import NOT_COVERED
+from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.check import Check
+
+
+@dataclass(kw_only=True)
+class Case:
+    """An audit on its way.
+
+    Attributes
+    ----------
+    request
+        What is asked.
+    claim
+        What is tested; of a group, what the promise about one reward implies for it.
+    plan
+        Sizes of the black box.
+    pairs
+        Candidate neighbours, in the order in which they were thought of.
+    checks, counterexamples
+        What the rungs have found so far.
+    power
+        What would have been refuted; None where it is not stated.
+    mutants
+        What became of the auditor's mutants.
+    """
+
+    request: AuditRequest
+    claim: PrivacyClaim
+    plan: Plan
+    pairs: list[Any]
+    checks: list[Check] = field(default_factory=list)
+    counterexamples: list[dict[str, Any]] = field(default_factory=list)
+    power: dict[str, Any] | None = None
+    mutants: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a check refutes the claim."""
+        return any(check.verdict == "refuted" for check in self.checks)
+
+    def target(self) -> dict[str, Any]:
+        """What was audited, for the record."""
+        raise NotImplementedError
+
+    def noted(self) -> dict[str, Any]:
+        """What the record's plan holds beside the sizes of the black box and the levels."""
+        raise NotImplementedError
+
+    def not_covered(self) -> list[str]:
+        """What the audit says nothing about."""
+        return list(NOT_COVERED)
+
+    def words(self) -> list[str]:
+        """The candidate neighbours, in words."""
+        return [pair.describe() for pair in self.pairs]
+
+    def draft(self) -> dict[str, Any]:
+        """The draft of a record."""
+        settings = self.request.settings
+        return {
+            "target": self.target(),
+            "claim": self.claim.as_dict(),
+            "plan": {
+                **self.plan.as_dict(),
+                "budget": str(settings.budget),
+                "alpha": settings.alpha,
+                "confidence": settings.confidence,
+                "given_pairs": self.request.inputs.pairs is not None,
+                **self.noted(),
+            },
+            "checks": [check.as_dict() for check in self.checks],
+            "pairs": [{"words": line} for line in self.words()],
+            "confidence": settings.confidence,
+            "power": self.power,
+            "counterexamples": self.counterexamples,
+            "mutants": self.mutants,
+            "not_covered": self.not_covered(),
+            "seed": settings.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One kind of evidence.
+
+    Attributes
+    ----------
+    stage
+        What is shown while it is gathered; empty where the rung says so itself.
+    applies
+        Whether it says anything about a case, as far as that has come.
+    run
+        Adds its checks, and what they have found, to the case.
+    """
+
+    stage: str
+    applies: Callable[[Any], bool]
+    run: Callable[[Any], None]
+
+
+def climb(case: Case, rungs: Iterable[Rung]) -> dict[str, Any]:
+    """Gather the evidence of all rungs that apply; return the draft of a record."""
+    for rung in rungs:
+        if rung.applies(case):
+            if rung.stage:
+                case.request.progress(rung.stage)
+            rung.run(case)
+    return case.draft()

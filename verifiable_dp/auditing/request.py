@@ -1,0 +1,206 @@
+"""What is asked of an audit: built once, checked when it is made, and passed on whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from verifiable_dp import _validate
+from verifiable_dp._validate import InputError
+from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
+from verifiable_dp.auditing.process import TIMEOUT
+from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, Plan
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The promise that is put to the test; what is None comes from the algorithm.
+
+    Parameters
+    ----------
+    epsilon, delta
+        Of one changed reward, or of neighbouring data.
+    rho
+        Of zCDP, in place of epsilon.
+    observe
+        What the adversary sees.
+    group
+        Number of changed rewards for which the promise is tested.
+
+    Raises
+    ------
+    InputError
+        If one is out of range, or does not fit another.
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+    observe: str | None = None
+    group: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
+        if self.delta is not None:
+            object.__setattr__(self, "delta", _validate.delta(self.delta))
+        if self.group is not None:
+            object.__setattr__(self, "group", _validate.integer("group", self.group, least=1))
+        if self.rho is not None:
+            object.__setattr__(self, "rho", _validate.positive("rho", self.rho))
+            if self.epsilon is not None:
+                raise InputError("rho must stand alone: epsilon follows from rho and delta, give no epsilon")
+            if self.delta == 0:
+                raise InputError("delta must lie in (0, 1) with rho: no epsilon holds at delta 0")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """On what a target is run.
+
+    Parameters
+    ----------
+    n_arms, horizon
+        K and T of a user's bandit.
+    bounds
+        Range of the rewards, or of the entries of the data.
+    pairs
+        Neighbouring inputs to use in place of those that are searched for.
+    """
+
+    n_arms: int | None = None
+    horizon: int | None = None
+    bounds: tuple[float, float] = (0.0, 1.0)
+    pairs: Sequence[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an audit is made.
+
+    Parameters
+    ----------
+    budget, runs, timeout, seed, workers, alpha, confidence, sequential, curve, mutants, numerics
+        As in `verifiable_dp.audit`.
+    plan
+        Sizes of the black box of a mechanism, in place of those that the budget stands for.
+    trusted
+        Whether draws of one call of a mechanism are known to be independent of each other.
+    power
+        Whether the power of a mechanism's audit is measured; without it nothing is acquitted.
+
+    Raises
+    ------
+    InputError
+        If one is out of range.
+    """
+
+    budget: str | float = "quick"
+    runs: int | None = None
+    timeout: float = TIMEOUT
+    seed: int = 0
+    workers: int = 1
+    alpha: float = ALPHA
+    confidence: float = CONFIDENCE
+    sequential: bool = False
+    curve: bool = False
+    mutants: bool = True
+    numerics: bool = False
+    plan: Plan | None = None
+    trusted: bool = False
+    power: bool = True
+
+    def __post_init__(self) -> None:
+        checked = {
+            "seed": _validate.integer("seed", self.seed, least=0),
+            "workers": _validate.workers(self.workers),
+            "alpha": _validate.probability("alpha", self.alpha),
+            "confidence": _validate.probability("confidence", self.confidence),
+            "timeout": _validate.positive("timeout", self.timeout),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        for name in ("sequential", "curve", "mutants", "numerics"):
+            object.__setattr__(self, name, bool(getattr(self, name)))
+        _ = self.sizes
+
+    @cached_property
+    def sizes(self) -> Budget:
+        """What the budget stands for."""
+        return sizes_of(self.budget, self.runs)
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """One audit: of what, for which promise, on which inputs, and how.
+
+    Parameters
+    ----------
+    target
+        An algorithm, a callable, or a command (`Exec`).
+    name
+        Under which it is reported.
+    promise, inputs, settings
+        What is asked.
+    pinned
+        The plan of an earlier record, whose sizes are used again.
+    progress
+        Is called with a line of text at each stage.
+
+    Raises
+    ------
+    InputError
+        If settings do not fit the promise.
+    """
+
+    target: Any
+    name: str
+    promise: Promise = Promise()
+    inputs: Inputs = Inputs()
+    settings: Settings = Settings()
+    pinned: Mapping[str, Any] | None = None
+    progress: Progress = field(default=silent, compare=False)
+
+    def __post_init__(self) -> None:
+        if (
+            self.pinned is None
+            and self.settings.sequential
+            and (self.settings.curve or self.promise.rho is not None)
+        ):
+            raise InputError("sequential must be off with curve or rho: a curve is measured at a fixed size")
+
+    def asked(self) -> dict[str, Any]:
+        """What decides the outcome apart from the target: workers do not."""
+        whole = {**_plain(self.promise), **_plain(self.inputs), **_plain(self.settings)}
+        del whole["workers"]
+        return whole
+
+    def noted(self, event_epsilon: float, event_delta: float) -> dict[str, Any]:
+        """What a plan keeps of group, rho and curve; of a widened promise that about one event."""
+        plan: dict[str, Any] = {}
+        if self.promise.group is not None:
+            plan |= {
+                "group": self.promise.group,
+                "event_epsilon": event_epsilon,
+                "event_delta": event_delta,
+            }
+        if self.promise.rho is not None:
+            plan["rho"] = self.promise.rho
+        if self.settings.curve:
+            plan["curve"] = True
+        return plan
+
+
+def promised(plan: Mapping[str, Any], claim: Mapping[str, Any]) -> Promise:
+    """The promise that an audit with this plan and claim was asked to test."""
+    if "rho" in plan:
+        return Promise(delta=claim["delta"], rho=plan["rho"])
+    if "group" in plan:
+        return Promise(plan["event_epsilon"], plan["event_delta"], group=int(plan["group"]))
+    return Promise(claim["epsilon"], claim["delta"])

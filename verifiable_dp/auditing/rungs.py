@@ -1,0 +1,150 @@
+"""All rungs of evidence in one list, and the audit that climbs them.
+
+To add one: write a function that takes the case, adds its checks by `case.found`, and put a `Rung` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from joblib import parallel_config
+
+from verifiable_dp import _validate, engine
+from verifiable_dp._validate import InputError
+from verifiable_dp.algorithm import Algorithm
+from verifiable_dp.auditing import audit as algorithms
+from verifiable_dp.auditing import bandits, looks, mechanisms
+from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
+from verifiable_dp.auditing.audit import AlgorithmCase
+from verifiable_dp.auditing.bandits import PlayCase
+from verifiable_dp.auditing.guard import watched
+from verifiable_dp.auditing.looks import UserCase
+from verifiable_dp.auditing.mechanisms import ReleaseCase
+from verifiable_dp.auditing.pipeline import Case, Rung, climb
+from verifiable_dp.auditing.process import Exec, ProcessTarget, running
+from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.targets import adapted
+
+
+def _sampled(case: Case) -> bool:
+    return isinstance(case, AlgorithmCase) and not case.subject.exact
+
+
+def _curved(case: Case) -> bool:
+    rho = case.request.promise.rho
+    return case.request.settings.curve or (isinstance(case, ReleaseCase) and rho is not None)
+
+
+def _played(case: Case) -> bool:
+    return isinstance(case, PlayCase)
+
+
+def _mutated(case: Case) -> bool:
+    if not isinstance(case, AlgorithmCase) or case.auditor is None:
+        return False
+    return case.request.settings.mutants and case.request.target.claim is not None
+
+
+RUNGS = (
+    Rung(
+        "alignment and exact bounds",
+        lambda case: isinstance(case, AlgorithmCase) and case.subject.exact is not None,
+        algorithms.exact_bounds,
+    ),
+    Rung("alignment", _sampled, algorithms.align),
+    Rung("exact law", _sampled, algorithms.exact_law),
+    Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
+    Rung("black box", _sampled, algorithms.black_box),
+    Rung("first look: plain neighbours", _played, bandits.first_look),
+    Rung("", lambda case: _played(case) and not case.refuted, bandits.second_look),
+    Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
+    Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),
+    Rung("hockey-stick curve", lambda case: isinstance(case, UserCase) and _curved(case), looks.curve),
+    Rung(
+        "interactive adversaries",
+        lambda case: isinstance(case, AlgorithmCase) and case.game is not None and not case.refuted,
+        algorithms.adversaries,
+    ),
+    Rung(
+        "power on mutants with less noise",
+        lambda case: _sampled(case) and not case.refuted,
+        algorithms.power,
+    ),
+    Rung("", lambda case: _played(case) and not case.refuted, bandits.power),
+    Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
+    Rung(
+        "last bits of the outputs",
+        lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
+        mechanisms.last_bits,
+    ),
+    Rung("", _mutated, algorithms.mutants),
+)
+
+
+def audit(request: AuditRequest) -> dict[str, Any]:
+    """Audit what is asked; return the draft of a record.
+
+    Raises
+    ------
+    InputError
+        If what is asked means nothing for the target, or it cannot be run.
+    """
+    if isinstance(request.target, Algorithm):
+        return climb(AlgorithmCase.of(request), RUNGS)
+    with watched(), _opened(request) as case:
+        return climb(case, RUNGS)
+
+
+@contextmanager
+def _opened(request: AuditRequest) -> Iterator[UserCase]:
+    """The case of a user's code, while its processes run."""
+    promise, target = request.promise, request.target
+    if promise.observe not in (None, "actions", "releases"):
+        raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
+    if promise.epsilon is None and promise.rho is None:
+        raise InputError("epsilon must be given: the claim of your own code is not known")
+    if isinstance(target, Exec):
+        process = _process(target, request)
+        # Threads: the work is done in the processes, and all of them are children of this one.
+        with running(process), engine.here(), parallel_config(backend="threading"):
+            yield _case(request, process.kind, process)
+        return
+    if makes_bandits(target):
+        yield _case(request, "play", BanditClass(target))
+    else:
+        yield _case(request, *adapted(target))
+
+
+def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
+    promise, inputs = request.promise, request.inputs
+    if kind == "release":
+        if promise.group is not None:
+            raise InputError("group goes with bandits: the data pairs of a mechanism say how far they differ")
+        return ReleaseCase.of(request, function)
+    if promise.rho is not None:
+        raise InputError("rho goes with a mechanism that releases numbers; a bandit's promise is epsilon")
+    if request.settings.numerics:
+        raise InputError(f"numerics goes with a mechanism that releases numbers, got {kind}")
+    for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
+        if getattr(inputs, needed) is None:
+            raise InputError(
+                f"{needed} must be given for {request.name} ({flag}; in Python {needed}={flag[-1]})"
+            )
+    return PlayCase.of(request, function, many=kind == "play_many")
+
+
+def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
+    """A program, which is a bandit if arms or a horizon are given."""
+    inputs, numerics = request.inputs, request.settings.numerics
+    limits = _validate.bounds("bounds", inputs.bounds)
+    if inputs.n_arms is None and inputs.horizon is None:
+        return ProcessTarget(command, "release", limits)
+    if numerics:
+        raise InputError("numerics goes with a mechanism that releases numbers, got a command that plays")
+    for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
+        if getattr(inputs, needed) is None:
+            raise InputError(f"{needed} must be given for a command that plays ({flag})")
+    arms, rounds = _validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+    return ProcessTarget(command, "play", limits, arms, rounds)
