@@ -11,7 +11,8 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Data, Query
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
-from verifiable_dp.auditors._shared import TABLE_RUNS, original, with_parameters
+from verifiable_dp.auditing.theorems import TABLE_RUNS
+from verifiable_dp.auditing.wrapped import original, with_parameters
 from verifiable_dp.environments import Drawn, Draws, Huber, Pareto, StudentT
 from verifiable_dp.evidence import tables as evidence
 from verifiable_dp.evidence.check import Check
@@ -126,7 +127,7 @@ def instances(setting: Setting, rule: Any, rival: Any, alpha: float) -> Iterator
         return
     shift = RADIUS if setting.moments == "central" else 0.0
     near = max(INSIDE * float(rule.limit[-1]) - shift, 1.0)
-    far = INSIDE * float(rival.schedule[1][1, rival.n_arms])
+    far = INSIDE * rival.search_bounds[1]
     for kind in KINDS:
         yield kind, near, contaminated(setting.inlier, alpha, kind, near)
     yield FAR, far, contaminated(setting.inlier, alpha, "adversarial", far)

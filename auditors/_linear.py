@@ -13,15 +13,9 @@ from verifiable_dp.algorithms._design import core_limit
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditors._shared import (
-    RUNS,
-    TABLE_RUNS,
-    TRIALS,
-    original,
-    prices,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditing.theorems import RUNS, TABLE_RUNS, TRIALS
+from verifiable_dp.auditing.wrapped import original, with_parameters
+from verifiable_dp.auditors._shared import prices, regret_mutant
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check

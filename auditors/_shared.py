@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
-from verifiable_dp.auditing.auditor import AlteredNoise, Mutant, Wrapped
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditing.theorems import RUNS, TABLE_RUNS, Trial
+from verifiable_dp.auditing.wrapped import AlteredNoise, original
 from verifiable_dp.environments import Environment, TwoPoint, s1
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence import tables
@@ -17,29 +18,18 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair, TablePair
 from verifiable_dp.simulation import simulate
 
-SETTINGS = ("C1", "C2", "C3", "C4")
-RUNS = {"mutant": 30, "quick": 30, "standard": 100, "thorough": 300}  # of a mean
-TRIALS = {"mutant": 200, "quick": 300, "standard": 1000, "thorough": 3000}  # of a probability
-TABLE_RUNS = {"quick": 12, "standard": 50, "thorough": 150}  # of a mean in a table
 _OTHER_SEED = 0x5EED  # runs of two algorithms are independent
-
-
-def with_parameters(algorithm: Any, **changes: Any) -> Any:
-    """The same algorithm, mutant or not, with some parameters changed."""
-    if isinstance(algorithm, Wrapped):
-        wrapper: Any = algorithm  # a dataclass with the field `inner`
-        return replace(wrapper, inner=with_parameters(algorithm.inner, **changes))
-    return type(algorithm)(**{**algorithm.parameters, **changes})
-
-
-def original(algorithm: Any) -> Any:
-    """The algorithm under all wrappers, or the algorithm itself."""
-    return original(algorithm.inner) if isinstance(algorithm, Wrapped) else algorithm
+SETTINGS = ("C1", "C2", "C3", "C4")
 
 
 def settings(n_arms: int, budget: str) -> list[TwoPoint]:
     """C1 to C4 of Sajed & Sheffet; C2 alone for a mutant."""
     return [s1(name, n_arms) for name in (("C2",) if budget == "mutant" else SETTINGS)]
+
+
+def c1_to_c4(trial: Trial) -> list[TwoPoint]:
+    """C1 to C4 of Sajed & Sheffet; C2 alone for a mutant."""
+    return [s1(name, trial.rule.n_arms) for name in (("C2",) if trial.mutant else SETTINGS)]
 
 
 def largest_regret(environment: Environment, horizon: int) -> float:

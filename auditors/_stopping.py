@@ -12,8 +12,10 @@ import numpy as np
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT
-from verifiable_dp.auditing.auditor import Mutant, Wrapped
-from verifiable_dp.auditors._shared import TRIALS, first_item, original
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditing.theorems import TRIALS
+from verifiable_dp.auditing.wrapped import Wrapped, original
+from verifiable_dp.auditors._shared import first_item
 from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check

@@ -12,16 +12,11 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithm import Memory, Query, State
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Printed
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.theorems import TRIALS
+from verifiable_dp.auditing.wrapped import AlteredNoise, original, with_parameters
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    TRIALS,
-    noise_times,
-    original,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, noise_times
 from verifiable_dp.auditors.tree_sum import GAMMA, Total, error_bound
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence

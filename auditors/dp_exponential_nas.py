@@ -10,14 +10,10 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.theorems import TABLE_RUNS
+from verifiable_dp.auditing.wrapped import original, with_parameters
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    TABLE_RUNS,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, regret_mutant
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import tables

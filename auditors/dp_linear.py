@@ -14,10 +14,12 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
 from verifiable_dp.algorithms._linear import LinearState, on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear, width
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Printed
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.mutants import Accumulated
+from verifiable_dp.auditing.theorems import RUNS, TRIALS
+from verifiable_dp.auditing.wrapped import AlteredNoise, original, with_parameters
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._elimination import Accumulated
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, RUNS, TRIALS, original, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
@@ -186,13 +188,13 @@ class Unforgetting(DPLinear):
     def private(self, run: Any) -> Accumulated:
         """Nothing yet."""
         shape = (len(run), self.n_arms)
-        return Accumulated(np.zeros(shape), np.zeros(shape, np.int64))
+        return Accumulated(super().private(run), np.zeros(shape), np.zeros(shape, np.int64))
 
     def release(
         self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums since the start, scaled to the pulls of this batch."""
-        kept = Accumulated(memory.sums + answer, memory.count + query.pulls())
+        kept = Accumulated(memory.inner, memory.sums + answer, memory.count + query.pulls())
         _, released = super().release(state, memory, query, kept.sums, noise)
         return kept, released * query.pulls() / np.maximum(kept.count, 1)
 

@@ -11,13 +11,9 @@ from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import (
-    Interpreted,
-    noise_times,
-    original,
-    regret_mutant,
-)
+from verifiable_dp.auditors._shared import Interpreted, noise_times, regret_mutant
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.noise import Altered, Noise

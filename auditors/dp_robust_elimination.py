@@ -15,7 +15,10 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Printed
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.mutants import Accumulated
+from verifiable_dp.auditing.theorems import RUNS, TABLE_RUNS, TRIALS
+from verifiable_dp.auditing.wrapped import AlteredNoise, original, with_parameters
 from verifiable_dp.auditors._contamination import (
     CENTRAL,
     CENTRAL_PARETO,
@@ -26,18 +29,7 @@ from verifiable_dp.auditors._contamination import (
     contaminated,
     tables,
 )
-from verifiable_dp.auditors._elimination import Accumulated
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    RUNS,
-    TABLE_RUNS,
-    TRIALS,
-    largest_regret,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, largest_regret, regret_mutant
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Discrete, Drawn, Huber
 from verifiable_dp.evidence import regret as evidence
@@ -432,7 +424,7 @@ class Unforgetting(DPRobustElimination):
     def private(self, run: Any) -> Accumulated:
         """Nothing yet."""
         shape = (len(run), self.n_arms)
-        return Accumulated(np.zeros(shape), np.zeros(shape, np.int64))
+        return Accumulated(super().private(run), np.zeros(shape), np.zeros(shape, np.int64))
 
     def release(
         self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
@@ -441,7 +433,9 @@ class Unforgetting(DPRobustElimination):
         if self.counting(state):
             return memory, super().release(state, memory, query, answer, noise)[1]
         n = self.samples[state.epoch][:, None]
-        kept = Accumulated(memory.sums + answer + n * state.centre, memory.count + query.pulls())
+        kept = Accumulated(
+            memory.inner, memory.sums + answer + n * state.centre, memory.count + query.pulls()
+        )
         total = np.maximum(kept.count, 1)
         where = query.active & query.complete[:, None]
         slot = self.slots(state)[:, None] + self.n_arms * self.n_bins + np.arange(self.n_arms)

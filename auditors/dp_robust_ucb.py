@@ -14,18 +14,11 @@ from verifiable_dp.algorithm import Query, play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeState
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Printed
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.theorems import TRIALS
+from verifiable_dp.auditing.wrapped import AlteredNoise, original, with_parameters
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    TRIALS,
-    Interpreted,
-    mean_regret,
-    noise_times,
-    original,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, Interpreted, mean_regret, noise_times
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Discrete, Pareto
 from verifiable_dp.evidence import regret as evidence

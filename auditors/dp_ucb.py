@@ -13,22 +13,12 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.theorems import RUNS, TABLE_RUNS, TRIALS
+from verifiable_dp.auditing.wrapped import AlteredNoise, original, with_parameters
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    RUNS,
-    TABLE_RUNS,
-    TRIALS,
-    mean_regret,
-    original,
-    prices,
-    regret_mutant,
-    settings,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, mean_regret, prices, regret_mutant, settings
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import s1
 from verifiable_dp.evidence import regret as evidence

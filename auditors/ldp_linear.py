@@ -13,8 +13,9 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.ldp_linear import LDPLinear, width
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check

@@ -12,13 +12,9 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Plan
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.wrapped import original, with_parameters
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import (
-    first_round,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import first_round, regret_mutant
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair

@@ -15,15 +15,10 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.linucb import LinUCB, LinUCBState
 from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.theorems import RUNS, TRIALS
+from verifiable_dp.auditing.wrapped import original, with_parameters
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import (
-    RUNS,
-    TRIALS,
-    Interpreted,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import Interpreted, regret_mutant
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check

@@ -13,14 +13,9 @@ from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditing.auditor import Auditor
-from verifiable_dp.auditors._shared import (
-    TRIALS,
-    first_round,
-    mean_regret,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditing.theorems import TRIALS
+from verifiable_dp.auditing.wrapped import original, with_parameters
+from verifiable_dp.auditors._shared import first_round, mean_regret, regret_mutant
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Drawn, Pareto
 from verifiable_dp.evidence import regret as evidence

@@ -14,8 +14,9 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.evidence import exact_shuffle

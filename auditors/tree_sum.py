@@ -13,17 +13,11 @@ from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Batch, Memory, Query, State
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.tree_sum import TreeSum
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.theorems import TRIALS
+from verifiable_dp.auditing.wrapped import AlteredNoise, original, with_parameters
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    TRIALS,
-    first_item,
-    noise_times,
-    original,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, first_item, noise_times
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check

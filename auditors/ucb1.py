@@ -15,16 +15,10 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import IndexState
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.theorems import RUNS, TRIALS
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import (
-    RUNS,
-    TRIALS,
-    Interpreted,
-    mean_regret,
-    regret_mutant,
-    settings,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import Interpreted, mean_regret, regret_mutant, settings
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import TwoPoint, bernoulli
 from verifiable_dp.evidence import regret as evidence

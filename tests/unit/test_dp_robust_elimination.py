@@ -304,7 +304,7 @@ def test_outliers_of_the_table_lie_just_within_a_truncation():
         assert isinstance(environment, Huber)
         assert environment.alpha == rule.contamination
         if kind == contamination.FAR:
-            assert 0.8 < size / rival.schedule[1][1, 2] < 1
+            assert 0.8 < size / rival.search_bounds[1] < 1
             continue
         # Taken at J, within the largest mean but for a bin.
         away = max(abs(mean) for mean in environment.means) if rule.central else 0.0

@@ -11,8 +11,8 @@ import verifiable_dp as vdp
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing import registry
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _robust, _stopping, dp_linear, dp_robust_elimination, shuffled_linear, ucb1
-from verifiable_dp.auditors._shared import with_parameters
 from verifiable_dp.environments import Pulled, bernoulli
 from verifiable_dp.evidence import regret, tables
 from verifiable_dp.evidence.check import judged

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from tests.trials import on_trial
 from verifiable_dp import make, simulate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import play
@@ -214,7 +215,8 @@ def test_pulls_of_theorem_10_in_numbers():
 @pytest.mark.parametrize("v", [0.5, 1.0])
 def test_the_printed_exponent_lies_outside_the_interval_and_the_corrected_one_inside(v):
     algorithm = make("ldp-robust-se", n_arms=2, epsilon=1.0, horizon=10**6, v=1.0, u=1.0)
-    check = ldp_robust_se.rate(algorithm, v, runs=30, seed=0)
+    trial = on_trial("ldp-robust-se", "theorem-7-rate", algorithm, "quick")
+    (check,) = (c for c in ldp_robust_se.rates(trial) if c.statistics["v"] == v)
     low, high = check.result["lower_limit"], check.result["upper_limit"]
     assert check.verdict == "consistent"
     assert low <= 2 * (1 + v) / v <= high
@@ -278,9 +280,9 @@ def test_theorem_4_4_covers_theorem_4_3_at_each_gap():
 def test_a_mutant_that_never_removes_contradicts_theorem_4_4():
     mutants = {m.name: m for m in registry.auditor("dp-se").mutants}
     algorithm = make("dp-se", n_arms=2, epsilon=1.0, horizon=10**6)
-    check = dp_se.minimax_regret(mutants["inverted"].make(algorithm), "mutant", 0, 1)
-    assert check.verdict == "contradicted"
-    assert dp_se.minimax_regret(algorithm, "mutant", 0, 1).verdict == "consistent"
+    for played, verdict in ((mutants["inverted"].make(algorithm), "contradicted"), (algorithm, "consistent")):
+        (check,) = dp_se.minimax(on_trial("dp-se", "theorem-4.4", played))
+        assert check.verdict == verdict
 
 
 @pytest.mark.parametrize("v", [0.1, 0.5, 1.0])

@@ -19,7 +19,8 @@ from scipy import special
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Ask, Memory, Query, State, Truncated, play
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise, Mutant, Wrapped
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped
 from verifiable_dp.evidence.alignment import worlds
 from verifiable_dp.neighbours import Pair, TablePair
 from verifiable_dp.noise import Around, Noise, Recorder, Replayer, Seeded, Shift
