@@ -73,9 +73,7 @@ class RobustElimination(Elimination):
         _validate.positive("epsilon", self.epsilon)
         check_moments(self.v, self.u)
         factor_of(self.constants)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -59,9 +59,7 @@ class DPSE(Elimination):
     def __post_init__(self) -> None:
         _validate.arms_and_horizon(self.n_arms, self.horizon)
         _validate.positive("epsilon", self.epsilon)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     @property
     def claim(self) -> PrivacyClaim:

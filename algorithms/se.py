@@ -74,9 +74,7 @@ class SE(Elimination):
 
     def __post_init__(self) -> None:
         _validate.arms_and_horizon(self.n_arms, self.horizon)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     def start(self, run: IntArray) -> SEState:
         """All arms are active, no rewards."""

@@ -34,7 +34,7 @@ CHECKS = {
     "exponents of DP-SE": ("dp-se", tried("dp-se", "theorem-4.3", *dp_se.EXPONENTS), 30),
     "survival of DP-SE": ("dp-se", tried("dp-se", "lemma-4.2", dp_se.CROWDED), 15),
     "sweeps of SE": ("se", tried("se", "least-sweeps", se.least_sweeps), 40),
-    "constant of UCB1": ("ucb1", lambda rule, seed: [ucb1.growth(rule, "mutant", seed)], 2),
+    "constant of UCB1": ("ucb1", tried("ucb1", "leading-constant", ucb1.growth), 2),
 }
 
 
@@ -66,7 +66,8 @@ def test_the_correct_algorithm_is_not_accused_at_200_seeds(words):
 def test_the_rate_of_dp_ucb_is_not_accused():
     rule = algorithm("dp-ucb")
     for seed in range(30):
-        assert dp_ucb.rate(rule, "mutant", 1000 * seed).verdict != "contradicted"
+        (check,) = dp_ucb.rate(on_trial("dp-ucb", "rate", rule, seed=1000 * seed))
+        assert check.verdict != "contradicted"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import _stopping as stopping
 from verifiable_dp.auditors import dp_robust_ucb, dp_se, ldp_robust_se
 from verifiable_dp.auditors import robust_ucb as auditor
-from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, hard
+from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, hard, two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.noise import Seeded
 from verifiable_dp.simulation import Simulation
@@ -238,23 +238,25 @@ def test_private_algorithms_play_the_hard_instances(name):
 def test_a_stopping_rule_that_needs_no_samples_is_contradicted():
     """Theorem 3.4: n = log(1/.04)/(12 .5 .01) = 53.6 samples at most, with probability .24 at most."""
     rule = make("dp-exponential-nas", epsilon=1.0, alpha=0.5, beta=0.04, horizon=1000)
+    trial = on_trial("dp-exponential-nas", "theorem-3.4", rule)
     pulls = np.full((200, 1), 8)
     for time, verdict in ((8.0, "contradicted"), (np.nan, "consistent")):
         done = Simulation(
             np.zeros(200), pulls, np.array([1]), np.zeros((200, 1)), None, np.full((200, 2), [time, 0.01])
         )
-        check = stopping.halts_after(done, rule, 0.01, "theorem-3.4")
+        check = stopping.halts_after(trial, 0.01, done)
         assert check.statistics["least_samples"] == pytest.approx(53.648, abs=1e-3)
         assert check.statistics["probability"] == pytest.approx(0.24)
         assert check.verdict == verdict
-    assert stopping.halts_after(done, rule, 1.0, "theorem-3.4").verdict == "vacuous"
+    assert stopping.halts_after(trial, 1.0, done).verdict == "vacuous"
 
 
 def test_a_horizon_before_the_bound_says_nothing_about_halting():
     rule = make("dp-exponential-nas", epsilon=1.0, alpha=0.5, beta=0.04, horizon=1000)
-    done = stopping.run(rule, 0.01, budget="mutant", seed=0, workers=1)
-    assert stopping.halts_by(done, rule, 0.01, 2000.0, "theorem-3.3").verdict == "vacuous"
-    assert stopping.halts_by(done, rule, 0.01, 900.0, "theorem-3.3").verdict == "contradicted"
+    trial = on_trial("dp-exponential-nas", "theorem-3.3", rule)
+    done = trial.play(two_point(0.01, 1.0), 200)
+    assert stopping.halts_by(trial, 0.01, done, 2000.0).verdict == "vacuous"
+    assert stopping.halts_by(trial, 0.01, done, 900.0).verdict == "contradicted"
 
 
 # ---------------------------------------------------------------- bounds whatever the gaps, moments, trees

@@ -16,6 +16,7 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.auditing.operators import Averaged, ChangedNoise
 from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped, original, with_parameters
 from verifiable_dp.noise import Altered, Noise
 
@@ -93,7 +94,11 @@ def borrowed(other: Callable[[Any], Algorithm], *names: str) -> Make:
 
         return change
 
-    makes = [result(name, take(name)) for name in names]
+    return chained(*(result(name, take(name)) for name in names))
+
+
+def chained(*makes: Make) -> Make:
+    """Several faults, one after the other."""
 
     def make(algorithm: Algorithm) -> Algorithm:
         for change in makes:
@@ -108,23 +113,30 @@ def borrowed(other: Callable[[Any], Algorithm], *names: str) -> Make:
 
 @dataclass(frozen=True)
 class ChangedRelease(Wrapped):
-    """An algorithm that decides by something else than was released: `change(state, query, released)`."""
+    """An algorithm that decides by something else than was released: `change(state, query, released)`.
+
+    With `asked` it takes the block for another one, too: `asked(query)`.
+    """
 
     inner: Any
     change: Callable[[Any, Query, FloatArray], FloatArray]
+    asked: Callable[[Query], Query] | None = None
 
     def decide(self, state: Any, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath, of the changed releases."""
-        return super().decide(state, query, self.change(state, query, released))
+        changed = self.change(state, query, released)
+        return super().decide(state, query if self.asked is None else self.asked(query), changed)
 
     def margin(self, state: Any) -> None:
         """Unknown."""
         return
 
 
-def decided_by(change: Callable[[Any, Query, FloatArray], FloatArray]) -> Make:
+def decided_by(
+    change: Callable[[Any, Query, FloatArray], FloatArray], asked: Callable[[Query], Query] | None = None
+) -> Make:
     """Decides by `change(state, query, released)` in place of what was released."""
-    return lambda algorithm: ChangedRelease(algorithm, change)
+    return lambda algorithm: ChangedRelease(algorithm, change, asked)
 
 
 def gap_times(factor: float) -> Make:
@@ -170,25 +182,32 @@ SHARED_BY_EPOCHS = shared(lambda rule, slot: slot % rule.n_arms)
 
 @dataclass(frozen=True)
 class VaryingNoise(Wrapped):
-    """An algorithm whose visible noise is multiplied by `factor(state, query)`, broadcast to (n, K)."""
+    """An algorithm whose visible noise is multiplied by `factor(rule, state, query)`, broadcast to (n, K)."""
 
     inner: Any
-    factor: Callable[[Any, Query], FloatArray]
+    factor: Callable[[Any, Any, Query], FloatArray]
 
     def release(
         self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
-        return super().release(state, memory, query, answer, Altered(noise, self.factor(state, query)))
+        factor = self.factor(original(self), state, query)
+        return super().release(state, memory, query, answer, Altered(noise, factor))
 
 
-def noise_by(factor: Callable[[Any, Query], FloatArray]) -> Make:
-    """Visible noise is multiplied by `factor(state, query)`."""
+def noise_by(factor: Callable[[Any, Any, Query], FloatArray]) -> Make:
+    """Visible noise is multiplied by `factor(rule, state, query)`."""
     return lambda algorithm: VaryingNoise(algorithm, factor)
 
 
 # Sums get the noise that is meant for means.
-MEAN_NOISE = noise_by(lambda state, query: 1 / np.maximum(query.pulls(), 1))
+MEAN_NOISE = noise_by(lambda rule, state, query: 1 / np.maximum(query.pulls(), 1))
+
+
+def averaged(draws: int) -> Make:
+    """Of every release `draws` noisy copies are averaged, each with the budget of one."""
+    return lambda algorithm: ChangedNoise(algorithm, lambda noise, state: Averaged(noise, draws))
+
 
 # ---------------------------------------------------------------- rewards
 

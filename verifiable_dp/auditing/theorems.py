@@ -95,16 +95,21 @@ class Trial:
         return bound_of(self.claim.bound, self.rule, gaps)
 
     def mean_bound(
-        self, environment: Environment, values: FloatArray, bound: Callable[[float], float], **about: Any
+        self,
+        environment: Environment,
+        values: FloatArray,
+        bound: Callable[[float], float],
+        most: int = 1 << 62,
+        **about: Any,
     ) -> Check:
-        """Regret by run held against `bound(horizon)`."""
-        horizon, most = self.rule.horizon, float(environment.gaps.max())
+        """Regret by run held against `bound(horizon)`; horizons up to `most` are tried for the least one."""
+        horizon, worst = self.rule.horizon, float(environment.gaps.max())
         return judges.mean_bound(
             f"{self.claim.name} on {environment.name}",
             values,
             bound=bound(horizon),
-            largest=most * horizon,
-            least_horizon=judges.least_horizon(bound, lambda t: most * t),
+            largest=worst * horizon,
+            least_horizon=judges.least_horizon(bound, lambda t: worst * t, most=most),
             claim=self.claim.name,
             instance=environment.name,
             horizon=horizon,
@@ -121,16 +126,18 @@ class Trial:
 def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = None) -> Callable[[float], Any]:
     """A bound as a function of the horizon.
 
-    Its parameters are filled by their names: `gaps`, `horizon`, `n_arms`, those of the algorithm, and `rule`,
-    the algorithm at that horizon; what follows from the horizon by default (beta = 1/T) does so there.
+    Its parameters are filled by their names: `gaps` and their `largest`, `horizon`, `rule`, which is the
+    algorithm at that horizon, and what that has by the name. What follows from the horizon by default (beta =
+    1/T) does so there.
     """
     names = inspect.signature(bound).parameters
 
     def at(horizon: float) -> Any:
-        known = {**rule.parameters, "n_arms": rule.n_arms, "gaps": gaps, "horizon": horizon}
-        if "rule" in names:
-            known["rule"] = at_horizon(rule, horizon)
-        return bound(**{name: known[name] for name in names})
+        there = at_horizon(rule, horizon)
+        known = {"gaps": gaps, "horizon": horizon, "rule": there}
+        if "largest" in names and gaps is not None:
+            known["largest"] = float(gaps.max())
+        return bound(**{name: known[name] if name in known else getattr(there, name) for name in names})
 
     return at
 
@@ -140,7 +147,8 @@ def at_horizon(rule: Any, horizon: float) -> Any:
     if horizon == rule.horizon:
         return rule
     free = {f.name: None for f in dataclasses.fields(original(rule)) if f.default is None}
-    return with_parameters(rule, **{**free, "horizon": max(int(horizon), rule.n_arms)})
+    least = max(rule.n_arms, getattr(rule, "least_horizon", 1))
+    return with_parameters(rule, **{**free, "horizon": max(int(horizon), least)})
 
 
 Checking = Callable[[Trial], Iterable[Check]]
