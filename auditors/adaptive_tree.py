@@ -12,7 +12,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.auditing import mutants
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import noise_by, noise_times, rebuilt
+from verifiable_dp.auditing.mutants import mixed, noise_by, noise_times
 from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
@@ -42,10 +42,6 @@ def pairs(algorithm: Any) -> list[StreamPair]:
     return [moved(algorithm, worst), moved(algorithm, 1), moved(algorithm, 1, 20.0)]
 
 
-class Redrawn(family.RedrawnSum, AdaptiveTreeSum):  # type: ignore[misc]
-    """See the family."""
-
-
 def _of_the_first(rule: AdaptiveTreeSum, state: State, query: Query) -> FloatArray:
     limit = rule.mechanism.limit
     return np.asarray(limit(1.0) / limit(state.t + 1.0))[:, None]
@@ -63,7 +59,7 @@ MUTANTS = (
     Mutant(
         "re-drawn",
         "the whole prefix sum is released each time, at the price of one node",
-        rebuilt(Redrawn),
+        mixed(family.RedrawnSum),
     ),
     Mutant("no truncation", "items are inserted as they are", mutants.Untruncated),
     Mutant(

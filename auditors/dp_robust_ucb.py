@@ -14,7 +14,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.auditing import mutants
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import noise_times, rebuilt, shared
+from verifiable_dp.auditing.mutants import mixed, noise_times, shared
 from verifiable_dp.auditing.theorems import TRIALS, CorrectOnly, MeanBound, Trial
 from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _index as family
@@ -142,10 +142,6 @@ def _moved(algorithm: Any, when: int, item: int, times: float) -> TablePair:
     return TablePair(table, when, 0, limit, (-most, most))
 
 
-class Redrawn(family.Redrawn, DPRobustUCB):
-    """See the family."""
-
-
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
@@ -163,7 +159,7 @@ MUTANTS = (
     Mutant(
         "re-drawn",
         "the whole sum of an arm is released at each pull, at the price of one node",
-        rebuilt(Redrawn),
+        mixed(family.Redrawn),
     ),
     Mutant("no truncation", "rewards are inserted as they are", mutants.Untruncated),
     Mutant(

@@ -13,7 +13,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import noise_times, rebuilt, result
+from verifiable_dp.auditing.mutants import mixed, noise_times, result
 from verifiable_dp.auditing.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
@@ -99,10 +99,6 @@ PRICE = Prices(
 )
 
 
-class Redrawn(family.Redrawn, DPUCB):
-    """See the family."""
-
-
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
@@ -119,7 +115,7 @@ MUTANTS = (
     Mutant(
         "re-drawn",
         "the whole sum is released at each pull, at the price of one node",
-        rebuilt(Redrawn),
+        mixed(family.Redrawn),
     ),
     Mutant(
         "one draw for all nodes",

@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import Make, noise_times, rebuilt
+from verifiable_dp.auditing.mutants import Make, mixed, noise_times
 from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, first_item
@@ -33,10 +33,6 @@ def pairs(algorithm: Any) -> list[StreamPair]:
     """The first item, 0 against 1: it enters the most nodes."""
     n = algorithm.horizon
     return [first_item(np.full(n, value)) for value in (0.5, 0.0, 1.0)]
-
-
-class Redrawn(family.RedrawnSum, TreeSum):  # type: ignore[misc]
-    """See the family."""
 
 
 def _budget(name: str) -> Make:
@@ -62,7 +58,7 @@ MUTANTS = (
     Mutant(
         "re-drawn",
         "the whole prefix sum is released each time, at the price of one node",
-        rebuilt(Redrawn),
+        mixed(family.RedrawnSum),
     ),
     Mutant(
         "tenfold noise",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,6 @@ class Mutant:
         choice("breaks", self.breaks, ("privacy", "regret"))
 
 
-RegretChecks = Callable[[Any, str, int, int], Iterable[Check]]
 ExactChecks = Callable[[Any, PrivacyClaim], Sequence[Check]]
 
 
@@ -120,7 +119,6 @@ class Auditor:
     pairs: Callable[[Any], Sequence[Pair]]
     mutants: Sequence[Mutant]
     claims: Sequence[RegretClaim]
-    regret: RegretChecks = None  # type: ignore[assignment]
     reference_epsilon: float | None = None
     experiment: Mapping[str, Any] = field(default_factory=dict)
     longest: int = 1 << 16
@@ -129,12 +127,18 @@ class Auditor:
     exact: ExactChecks | None = None
     worst_cost: Callable[[Any], float] | None = None
 
-    def __post_init__(self) -> None:
-        if self.regret is None:
-            object.__setattr__(self, "regret", self.tried)
+    def regret(self, algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
+        """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
 
-    def tried(self, algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-        """Checks of the claims, one after the other."""
+        Parameters
+        ----------
+        algorithm
+            What is played: the algorithm, or a mutant made from the same parameters.
+        budget
+            ``quick``, ``standard`` or ``thorough``; ``mutant`` for a mutant.
+        seed, workers
+            Of the simulations.
+        """
         for claim in self.claims:
             trial = Trial(self.algorithm, claim, algorithm, budget, seed, workers)
             for check in claim.checks:

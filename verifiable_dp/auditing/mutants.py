@@ -35,6 +35,24 @@ def rebuilt(kind: type[Algorithm]) -> Make:
     return lambda algorithm: kind(**algorithm.parameters)
 
 
+def mixed(mixin: type[Any]) -> Make:
+    """A class whose methods replace those of the algorithm."""
+
+    def make(algorithm: Any) -> Algorithm:
+        bases: Any = (mixin, type(algorithm))
+        broken: Algorithm = _mixed(bases)(**algorithm.parameters)
+        return broken
+
+    return make
+
+
+@functools.cache
+def _mixed(bases: tuple[Any, Any]) -> type[Any]:
+    mixin, kind = bases
+    body = {"kernel": property(_none), "__module__": __name__, "__doc__": mixin.__doc__}
+    return type(kind.__name__, (mixin, kind), body)
+
+
 def result(name: str, change: Callable[..., Any], *, compiled: bool = False) -> Make:
     """A property or method gives something else than it should.
 
