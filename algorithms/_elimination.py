@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Query, State
+from verifiable_dp.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -33,19 +36,54 @@ class EliminationState(State):
         return np.asarray(self.active.sum(axis=1))
 
 
+class Mechanism(Protocol):
+    """What sums pass through."""
+
+    def release(
+        self, value: FloatArray, noise: Noise, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        """Release `value` (n, K); NaN where `where` is False."""
+        ...
+
+
 class Elimination(Algorithm):
-    """Pull every active arm `epoch_length` times, release, remove; the last arm plays on to the horizon."""
+    """Pull every active arm, release the sums, remove the arms far behind; the last arm plays to the end.
+
+    A listing says by |S| and the number of the epoch, which come as arrays that broadcast: how often an arm
+    is pulled, which gap between released means removes it, and through which mechanism its sum passes.
+    """
 
     @abstractmethod
-    def epoch_length(self, state: Any) -> IntArray:
-        """Pulls of each active arm in the current epoch, (n,)."""
+    def pulls(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """Pulls of each active arm in an epoch, before they are rounded up."""
 
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Arms to remove (n, K), given the releases (n, K), NaN for inactive arms: those beyond `margin`."""
-        margin = self.margin(state)
-        assert margin is not None, "an elimination states its margin or overrides `removed`"
-        best = np.fmax.reduce(released, axis=1, initial=-np.inf)
-        return np.asarray(best[:, None] - released > margin[:, None])
+    @abstractmethod
+    def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """Gap of released means that removes an arm."""
+
+    def mechanism(self, size: IntArray, epoch: IntArray) -> Mechanism:
+        """Of the sum of one arm in one epoch."""
+        raise NotImplementedError
+
+    def table(self, quantity: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+        """`quantity(size, epoch)` by epoch and |S|, (epochs, K + 1)."""
+        # Row 0 and column 0 stand for nothing; they repeat their neighbours. Epochs at least double.
+        epoch = np.maximum(np.arange(3 + int(np.log2(self.horizon))), 1.0)[:, None]
+        size = np.maximum(np.arange(self.n_arms + 1), 1.0)[None, :]
+        with np.errstate(over="ignore"):
+            return np.broadcast_to(quantity(size, epoch), (len(epoch), size.size))
+
+    @functools.cached_property
+    def schedule(self) -> tuple[IntArray, FloatArray]:
+        """Tables of pulls, which are whole numbers, and of gaps."""
+        most = 2.0**62 // self.n_arms  # whole numbers end there
+        pulls = np.ceil(np.minimum(self.table(self.pulls), most))
+        return pulls.astype(np.int64), self.table(self.gap)
+
+    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+        """Pulls of each arm in the current epoch, and the gap of means that removes one, (n,) each."""
+        pulls, gap = self.schedule
+        return pulls[state.epoch, state.size], gap[state.epoch, state.size]
 
     def start(self, run: IntArray) -> EliminationState:
         """All arms are active."""
@@ -57,15 +95,44 @@ class Elimination(Algorithm):
         """Round at which the current block must end at the latest, (n,)."""
         return np.full(len(state.run), self.horizon, np.int64)
 
-    def query(self, state: EliminationState) -> Query:
+    def query(self, state: Any) -> Query:
         """One epoch, cut at the horizon; a single arm plays to the end."""
         left = self.stop(state) - state.t
         size = state.size
-        wanted = np.where(size > 1, self.epoch_length(state) * size, left)
+        wanted = np.where(size > 1, self.plan(state)[0] * size, left)
         complete = (wanted <= left) & (size > 1)
         return Query(state.t, np.minimum(wanted, left), state.active, complete)
 
-    def decide(self, state: EliminationState, query: Query, released: FloatArray) -> EliminationState:
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sums of this epoch alone, each with noise of its own."""
+        mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
+        return memory, mechanism.release(answer, noise, state.run, *self.addresses(state, query))
+
+    def addresses(self, state: Any, query: Query) -> tuple[IntArray, BoolArray]:
+        """Slots of the noise of an epoch's sums, and which of them are released, (n, K) each."""
+        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
+        return slot, query.active & query.complete[:, None]
+
+    def margin(self, state: Any) -> FloatArray | None:
+        """The gap of means, for sums."""
+        pulls, gap = self.plan(state)
+        return np.asarray(gap * pulls)
+
+    def compared(self, state: Any, released: FloatArray) -> FloatArray:
+        """What tells arms apart, (n, K), NaN for inactive arms: the larger the better."""
+        return released
+
+    def removed(self, state: Any, released: FloatArray) -> BoolArray:
+        """Arms to remove (n, K): those that lie more than the margin below the largest."""
+        margin = self.margin(state)
+        assert margin is not None, "an elimination states its margin or overrides `removed`"
+        value = self.compared(state, released)
+        best = np.fmax.reduce(value, axis=1, initial=-np.inf)
+        return np.asarray(best[:, None] - value > margin[:, None])
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> Any:
         """Remove arms where the epoch was completed."""
         with np.errstate(invalid="ignore"):
             gone = self.removed(state, released) & query.complete[:, None]

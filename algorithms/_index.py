@@ -60,6 +60,44 @@ class Index(Algorithm):
         """Public state with the new estimate of the pulled arm."""
 
 
+class PrefixSums(Algorithm):
+    """A tree mechanism by itself: after each item of a stream it releases the node that this completes."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Tree:
+        """The tree."""
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]
+        """One stream."""
+        return 1
+
+    def start(self, run: IntArray) -> State:
+        """No items."""
+        return State(run, np.zeros(len(run), np.int64))
+
+    def private(self, run: IntArray) -> TreeMemory:
+        """Exact sums of the open nodes."""
+        return self.mechanism.start(len(run), 1)
+
+    def query(self, state: State) -> Query:
+        """One item."""
+        n = len(state.run)
+        rounds = (state.t < self.horizon).astype(np.int64)
+        return Query(state.t, rounds, np.ones((n, 1), bool), np.ones(n, bool))
+
+    def release(
+        self, state: State, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """The completed node."""
+        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
+
+    def decide(self, state: State, query: Query, released: FloatArray) -> State:
+        """Count the item."""
+        return State(state.run, state.t + query.rounds)
+
+
 @dataclass(frozen=True)
 class TreeState(IndexState):
     """Public state of an index policy on noisy sums.

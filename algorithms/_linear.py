@@ -7,13 +7,15 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
-from verifiable_dp.algorithm import Algorithm, Query, State
+from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.algorithms._design import design
+from verifiable_dp.noise import Noise
 
 Actions = tuple[tuple[float, ...], ...]
 
@@ -119,11 +121,25 @@ def _rounded(solver: FloatArray) -> FloatArray:
 class PhasedElimination(Algorithm):
     """Batches of growing size, each of which removes the actions that look worse than the best one.
 
-    Subclasses are dataclasses with `actions`, `horizon` and `core`.
+    Subclasses are dataclasses with `actions`, `horizon`, `beta` and `core`.
     """
 
     actions: Actions
+    beta: float | None
     core: bool
+    least_horizon: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actions", as_actions(self.actions))
+        _validate.integer("horizon", self.horizon, least=self.least_horizon)
+        _validate.beta(self)
+        if not isinstance(self.core, bool):
+            raise InputError(f"core must be True or False, got {self.core!r}")
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Any:
+        """Of the sum of one action in one batch."""
 
     @property
     @abstractmethod
@@ -156,6 +172,17 @@ class PhasedElimination(Algorithm):
     def plan(self, batch: int, active: BoolArray) -> Plan:
         """The batch number `batch` of the remaining actions `active` (K,)."""
         return plan(self.actions, active.tobytes(), self.core, self.size(batch))
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sums of this batch alone, one draw for each action of the core set."""
+        return memory, self.mechanism.release(answer, noise, state.run, *self.addresses(state, query))
+
+    def addresses(self, state: Any, query: Query) -> tuple[IntArray, BoolArray]:
+        """Slots of the noise of a batch's sums, and which of them are released, (n, K) each."""
+        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
+        return slot, query.active & query.complete[:, None]
 
     def start(self, run: IntArray) -> LinearState:
         """All actions remain."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, InputError, IntArray
+from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Query, Truncated
-from verifiable_dp.algorithms._elimination import Elimination, EliminationState
+from verifiable_dp.algorithms._elimination import Elimination
+from verifiable_dp.noise import Noise
 
 LINE = (-np.inf, np.inf)
 
@@ -37,8 +38,29 @@ def factor_of(constants: Any) -> float:
     return _validate.positive("constants", constants)
 
 
+@dataclass(frozen=True)
+class TruncatedSums:
+    """The Laplace mechanism for sums of rewards that are truncated at `limit`, (n, 1).
+
+    With `count` (n, K) every one of so many users adds noise to a report.
+    """
+
+    limit: FloatArray
+    epsilon: float
+    count: IntArray | None = None
+
+    def release(
+        self, value: FloatArray, noise: Noise, run: IntArray, slot: IntArray, where: BoolArray
+    ) -> FloatArray:
+        """Release `value` (n, K) with Lap(2 B/epsilon); NaN where `where` is False."""
+        scale = np.broadcast_to(2 * self.limit / self.epsilon, value.shape)
+        if self.count is not None:
+            return noise.reports(value, scale, self.count, run, slot, where)
+        return noise.laplace(value, scale, run, slot, where)
+
+
 class RobustElimination(Elimination):
-    """Epochs of doubling precision D_tau on truncated rewards; subclasses give lengths and thresholds."""
+    """Epochs of doubling precision on truncated rewards; a listing says at what they are truncated, too."""
 
     v: float
     u: float
@@ -51,9 +73,7 @@ class RobustElimination(Elimination):
         _validate.positive("epsilon", self.epsilon)
         check_moments(self.v, self.u)
         factor_of(self.constants)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -63,37 +83,23 @@ class RobustElimination(Elimination):
     @property
     def search_bounds(self) -> tuple[float, float]:
         """The truncation of the first epoch, either sign."""
-        limit = float(self.schedule[1][1, self.n_arms])
+        limit = float(self.limit(np.array(float(self.n_arms)), np.array(1.0)))
         return (-limit, limit)
 
     @abstractmethod
-    def epochs(self, size: FloatArray, epoch: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Pulls R, truncation B and threshold of the gap, for |S| and tau (they broadcast)."""
+    def limit(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """B_tau: what rewards are truncated at."""
 
     @functools.cached_property
-    def schedule(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Pulls, truncation and threshold, (epochs, K + 1) each, by epoch and |S|."""
-        # Row 0 and column 0 stand for nothing; they repeat their neighbours. Epochs at least double.
-        epoch = np.maximum(np.arange(3 + int(np.log2(self.horizon))), 1.0)[:, None]
-        size = np.maximum(np.arange(self.n_arms + 1), 1.0)[None, :]
-        with np.errstate(over="ignore"):
-            pulls, limit, threshold = np.broadcast_arrays(*self.epochs(size, epoch))
-        most = 2.0**62 // self.n_arms  # whole numbers end there
-        return np.minimum(pulls, most).astype(np.int64), limit, threshold
+    def limits(self) -> FloatArray:
+        """Table of B_tau, by epoch and |S|."""
+        return self.table(self.limit)
 
-    def epoch_length(self, state: EliminationState) -> IntArray:
-        """R_tau."""
-        return self.schedule[0][state.epoch, state.size]
+    def mechanism(self, size: IntArray, epoch: IntArray) -> TruncatedSums:
+        """One reward moves one sum by at most 2 B_tau."""
+        return TruncatedSums(self.limits[epoch, size], self.epsilon)
 
-    def limit(self, state: EliminationState) -> FloatArray:
-        """B_tau, (n,)."""
-        return np.asarray(self.schedule[1][state.epoch, state.size])
-
-    def query(self, state: EliminationState) -> Query:
+    def query(self, state: Any) -> Query:
         """One epoch, of which truncated sums are asked."""
-        limit = np.broadcast_to(self.limit(state)[:, None], state.active.shape)
+        limit = np.broadcast_to(self.limits[state.epoch, state.size][:, None], state.active.shape)
         return replace(super().query(state), ask=Truncated(limit, np.zeros(limit.shape)))
-
-    def margin(self, state: EliminationState) -> FloatArray:
-        """The threshold of means, for sums."""
-        return np.asarray(self.schedule[2][state.epoch, state.size] * self.epoch_length(state))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State, Truncated
+from verifiable_dp.algorithm import Query, State, Truncated
 from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._index import PrefixSums
 from verifiable_dp.algorithms._robust import LINE, check_moments
 from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import AdaptiveTree, TreeMemory
-from verifiable_dp.noise import Noise
+from verifiable_dp.mechanisms import AdaptiveTree
 
 BUDGETS = {"corrected": "levels", "printed": "log"}
 
@@ -28,7 +27,7 @@ def adaptive_tree(horizon: int, epsilon: float, v: float, u: float, variant: str
 
 
 @dataclass(frozen=True)
-class AdaptiveTreeSum(Algorithm):
+class AdaptiveTreeSum(PrefixSums):
     r"""Release, after each item, the node of the tree that it completes; item n is truncated at B_n.
 
     :math:`B_n = (\varepsilon u n/\log^{1.5} T)^{1/(1+v)}`, node noise
@@ -70,11 +69,6 @@ class AdaptiveTreeSum(Algorithm):
         _validate.choice("variant", self.variant, tuple(BUDGETS))
 
     @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """One stream."""
-        return 1
-
-    @property
     def bounds(self) -> tuple[float, float]:
         """The real line."""
         return LINE
@@ -95,28 +89,7 @@ class AdaptiveTreeSum(Algorithm):
         """The tree."""
         return adaptive_tree(self.horizon, self.epsilon, self.v, self.u, self.variant)
 
-    def start(self, run: IntArray) -> State:
-        """No items."""
-        return State(run, np.zeros(len(run), np.int64))
-
-    def private(self, run: IntArray) -> TreeMemory:
-        """Exact sums of the open nodes."""
-        return self.mechanism.start(len(run), 1)
-
     def query(self, state: State) -> Query:
         """One item, truncated."""
-        n = len(state.run)
         limit = self.mechanism.limit(state.t + 1.0)[:, None]
-        rounds = (state.t < self.horizon).astype(np.int64)
-        ask = Truncated(limit, np.zeros((n, 1)))
-        return Query(state.t, rounds, np.ones((n, 1), bool), np.ones(n, bool), ask)
-
-    def release(
-        self, state: State, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """The completed node."""
-        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
-
-    def decide(self, state: State, query: Query, released: FloatArray) -> State:
-        """Count the item."""
-        return State(state.run, state.t + query.rounds)
+        return replace(super().query(state), ask=Truncated(limit, np.zeros(limit.shape)))

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, InputError
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._linear import Actions, LinearState, PhasedElimination, as_actions
+from verifiable_dp.algorithms._linear import Actions, PhasedElimination
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.mechanisms import Laplace
-from verifiable_dp.noise import Noise
 
 VARIANTS = ("corrected", "printed")
 
@@ -105,17 +100,12 @@ class DPLinear(PhasedElimination):
     variant: str = "corrected"
     core: bool = True
     name: ClassVar[str] = "dp-linear"
+    least_horizon: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "actions", as_actions(self.actions))
+        super().__post_init__()
         _validate.positive("epsilon", self.epsilon)
-        _validate.integer("horizon", self.horizon, least=8)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
         _validate.choice("variant", self.variant, VARIANTS)
-        if not isinstance(self.core, bool):
-            raise InputError(f"core must be True or False, got {self.core!r}")
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -149,11 +139,3 @@ class DPLinear(PhasedElimination):
             beta=float(self.beta or 1 / self.horizon),
             sensitivity=self.mechanism.sensitivity,
         )
-
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sums of this batch alone, one draw for each action of the core set."""
-        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        return memory, self.mechanism.release(answer, noise, state.run, slot, where)

@@ -307,9 +307,17 @@ class DPRobustElimination(Elimination):
         fold = np.full(len(run), _HISTOGRAM if self.central else _MEAN)
         return RobustState(run, base.t, base.epoch, base.active, fold, np.zeros((len(run), self.n_arms)))
 
-    def epoch_length(self, state: Any) -> IntArray:
-        """Pulls of each active arm in the coming block: B for raw moments, else B/2."""
-        return np.asarray(self.samples[state.epoch], dtype=np.int64)
+    def pulls(self, size: Any, epoch: Any) -> FloatArray:
+        """Of each active arm in the coming block: B for raw moments, else B/2."""
+        return np.asarray(self.samples[epoch])
+
+    def gap(self, size: Any, epoch: Any) -> FloatArray:
+        """2 beta."""
+        return np.asarray(2 * self.beta[epoch])
+
+    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+        """They do not depend on |S|."""
+        return self.pulls(state.size, state.epoch).astype(np.int64), self.gap(state.size, state.epoch)
 
     def query(self, state: Any) -> Query:
         """One fold of a batch of all active arms, or a forced batch; a single arm plays to the end."""
@@ -376,7 +384,7 @@ class DPRobustElimination(Elimination):
 
     def margin(self, state: Any) -> FloatArray | None:
         """2 beta, of estimates; histograms are not compared."""
-        return None if self.counting(state) else np.asarray(2 * self.beta[state.epoch])
+        return None if self.counting(state) else self.plan(state)[1]
 
     def decide(self, state: Any, query: Query, released: FloatArray) -> RobustState:
         """Keep J after a histogram; remove arms after estimates; go on to the next batch."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._elimination import EliminationState
 from verifiable_dp.algorithms._robust import RobustElimination, factor_of
 from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.noise import Noise
 
 
 @dataclass(frozen=True)
@@ -69,20 +66,23 @@ class DPRobustSE(RobustElimination):
         """Thm 3; the proof covers every noisy mean."""
         return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Theorem 3"))
 
-    def epochs(self, size: FloatArray, epoch: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Pulls R, truncation B and threshold of the gap."""
-        factor, power = factor_of(self.constants), (1 + self.v) / self.v
-        log = np.log(4 * size * epoch**2 / float(self.beta or 0.5))
-        pulls = np.ceil(self.u ** (1 / self.v) * (24 * factor * 2.0**epoch) ** power * log / self.epsilon + 1)
-        limit = (self.u * pulls * self.epsilon / log) ** (1 / (1 + self.v))
-        error = self.u ** (1 / (1 + self.v)) * (log / (pulls * self.epsilon)) ** (1 / power)
-        return pulls, limit, 12 * factor * error
+    def _log(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        return np.asarray(np.log(4 * size * epoch**2 / float(self.beta or 1)))
 
-    def release(
-        self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Truncated sums with Lap(2 B/epsilon): a reward moves one sum by at most 2 B."""
-        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
-        scale = np.broadcast_to((2 * self.limit(state) / self.epsilon)[:, None], answer.shape)
-        where = query.active & query.complete[:, None]
-        return memory, noise.laplace(answer, scale, state.run, slot, where)
+    def pulls(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """R_tau."""
+        precision, power = 24 * factor_of(self.constants) * 2.0**epoch, (1 + self.v) / self.v
+        log = self._log(size, epoch)
+        return np.asarray(np.ceil(self.u ** (1 / self.v) * precision**power * log / self.epsilon + 1))
+
+    def limit(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """B_tau."""
+        pulls, log = self.pulls(size, epoch), self._log(size, epoch)
+        return np.asarray((self.u * pulls * self.epsilon / log) ** (1 / (1 + self.v)))
+
+    def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """12 err_tau."""
+        pulls, log = self.pulls(size, epoch), self._log(size, epoch)
+        power = 1 / ((1 + self.v) / self.v)
+        error = self.u ** (1 / (1 + self.v)) * (log / (pulls * self.epsilon)) ** power
+        return np.asarray(12 * factor_of(self.constants) * error)

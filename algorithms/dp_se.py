@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._elimination import Elimination, EliminationState
+from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.mechanisms import Laplace
-from verifiable_dp.noise import Noise
-
-
-def epoch_length(size: Any, epoch: Any, epsilon: float, beta: Any) -> FloatArray:
-    """R_e before rounding up, for |S| = `size` (line 8 of Algorithm 3)."""
-    gap = 2.0 ** -np.asarray(epoch)  # Delta_e
-    sampling = 32 * np.log(8 * size * epoch**2 / beta) / gap**2
-    privacy = 8 * np.log(4 * size * epoch**2 / beta) / (epsilon * gap)
-    return np.asarray(np.maximum(sampling, privacy) + 1)
-
-
-def threshold(size: Any, epoch: Any, epsilon: float, beta: Any) -> FloatArray:
-    """2 h_e + 2 c_e, the gap of noisy means that removes an arm (lines 15, 16 and 20)."""
-    length = epoch_length(size, epoch, epsilon, beta)
-    h = np.sqrt(np.log(8 * size * epoch**2 / beta) / (2 * length))
-    c = np.log(4 * size * epoch**2 / beta) / (length * epsilon)
-    return np.asarray(2 * h + 2 * c)
 
 
 @dataclass(frozen=True)
@@ -78,42 +59,27 @@ class DPSE(Elimination):
     def __post_init__(self) -> None:
         _validate.arms_and_horizon(self.n_arms, self.horizon)
         _validate.positive("epsilon", self.epsilon)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     @property
     def claim(self) -> PrivacyClaim:
         """Thm 4.1; the proof covers every noisy mean."""
         return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.S1, "Theorem 4.1"))
 
-    @property
-    def mechanism(self) -> Laplace:
-        """Of the sum of one arm in one epoch: one reward changes one sum by at most 1."""
+    def pulls(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """R_e (line 8)."""
+        gap, epsilon, beta = 2.0**-epoch, self.epsilon, float(self.beta or 1)
+        sampling = 32 * np.log(8 * size * epoch**2 / beta) / gap**2
+        privacy = 8 * np.log(4 * size * epoch**2 / beta) / (epsilon * gap)
+        return np.asarray(np.maximum(sampling, privacy) + 1)
+
+    def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """2 h_e + 2 c_e (lines 15, 16 and 20)."""
+        pulls, epsilon, beta = self.pulls(size, epoch), self.epsilon, float(self.beta or 1)
+        h = np.sqrt(np.log(8 * size * epoch**2 / beta) / (2 * pulls))
+        c = np.log(4 * size * epoch**2 / beta) / (pulls * epsilon)
+        return np.asarray(2 * h + 2 * c)
+
+    def mechanism(self, size: IntArray, epoch: IntArray) -> Laplace:
+        """One reward changes one sum by at most 1, so that means get Lap(1/(epsilon R_e))."""
         return Laplace(1.0, self.epsilon)
-
-    @functools.cached_property
-    def _schedule(self) -> tuple[IntArray, FloatArray]:
-        """Lengths and thresholds, (epochs, K + 1), by epoch and |S|."""
-        # Row 0 and column 0 stand for nothing; they repeat their neighbours.
-        epoch = np.maximum(np.arange(2 + int(np.log2(self.horizon))), 1)[:, None]
-        size = np.maximum(np.arange(self.n_arms + 1), 1)[None, :]
-        length = epoch_length(size, epoch, self.epsilon, self.beta)
-        limit = threshold(size, epoch, self.epsilon, self.beta)
-        return np.ceil(np.minimum(length, 2.0**62)).astype(np.int64), limit
-
-    def epoch_length(self, state: EliminationState) -> IntArray:
-        """The least whole number of pulls that is not below R_e."""
-        return self._schedule[0][state.epoch, state.size]
-
-    def release(
-        self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sums of this epoch with Lap(1/epsilon): means with Lap(1/(epsilon R_e))."""
-        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        return memory, self.mechanism.release(answer, noise, state.run, slot, where)
-
-    def margin(self, state: EliminationState) -> FloatArray:
-        """R_e (2 h_e + 2 c_e): sums are compared, means would be 2 h_e + 2 c_e apart."""
-        return np.asarray(self._schedule[1][state.epoch, state.size] * self.epoch_length(state))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,23 +79,19 @@ class DPSEDoubling(DPSE):
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     @functools.cached_property
-    def _inner(self) -> tuple[tuple[IntArray, FloatArray], ...]:
-        """Schedule of each phase."""
-        schedules, guess = [], self.first_guess
-        while True:
-            schedules.append(DPSE(self.n_arms, self.epsilon, guess)._schedule)
-            if guess // 2 >= self.horizon:
-                return tuple(schedules)
-            guess *= 2
+    def phases(self) -> tuple[DPSE, ...]:
+        """What is played in each phase."""
+        last = (-(-2 * self.horizon // self.first_guess) - 1).bit_length()  # half its guess is no less than T
+        return tuple(DPSE(self.n_arms, self.epsilon, self.first_guess << phase) for phase in range(last + 1))
 
-    def _look_up(self, state: DoublingState, which: int) -> FloatArray:
-        """Length (0) or threshold (1) of the current epoch, by the phase's schedule, (n,)."""
-        out = np.zeros(len(state.run))
+    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+        """As in DP-SE with the phase's guess."""
+        pulls, gap = np.zeros(len(state.run), np.int64), np.zeros(len(state.run))
         for phase in np.unique(state.phase):
             at = state.phase == phase
-            table = self._inner[phase][which]
-            out[at] = table[state.epoch[at] - state.first_epoch[at], state.size[at]]
-        return out
+            part = replace(state.take(at), epoch=(state.epoch - state.first_epoch)[at])
+            pulls[at], gap[at] = self.phases[phase].plan(part)
+        return pulls, gap
 
     def start(self, run: IntArray) -> DoublingState:
         """All arms are active, first guess."""
@@ -103,19 +99,11 @@ class DPSEDoubling(DPSE):
         zero = np.zeros(len(run), np.int64)
         return DoublingState(base.run, base.t, base.epoch, base.active, zero, zero)
 
-    def epoch_length(self, state: EliminationState) -> IntArray:
-        """R_e of the phase's guess."""
-        return np.ceil(self._look_up(state, 0)).astype(np.int64)  # type: ignore[arg-type]
-
     def stop(self, state: DoublingState) -> IntArray:
         """End of the phase, half the guess, or the horizon."""
         return np.asarray(np.minimum((self.first_guess << state.phase) // 2, self.horizon), dtype=np.int64)
 
-    def margin(self, state: EliminationState) -> FloatArray:
-        """As DP-SE with the phase's beta."""
-        return np.asarray(self._look_up(state, 1) * self.epoch_length(state))  # type: ignore[arg-type]
-
-    def decide(self, state: EliminationState, query: Query, released: FloatArray) -> DoublingState:
+    def decide(self, state: Any, query: Query, released: FloatArray) -> DoublingState:
         """As DP-SE; at the end of a phase all arms come back."""
         after = super().decide(state, query, released)
         assert isinstance(after, DoublingState)

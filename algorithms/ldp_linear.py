@@ -85,7 +85,5 @@ class LDPLinear(DPLinear):
         self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of the reports of this batch, by action."""
-        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
         scale = np.full(answer.shape, self.mechanism.scale)
-        return memory, noise.reports(answer, scale, query.pulls(), state.run, slot, where)
+        return memory, noise.reports(answer, scale, query.pulls(), state.run, *self.addresses(state, query))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,6 @@ from verifiable_dp import _validate
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._elimination import EliminationState
 from verifiable_dp.algorithms._robust import RobustElimination, factor_of
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.noise import Noise
@@ -82,25 +81,31 @@ class LDPRobustSE(RobustElimination):
             self.epsilon, observe="reports", source=Source(papers.TAO, "Theorem 6"), trust_model="local"
         )
 
-    def epochs(self, size: FloatArray, epoch: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Pulls R, truncation B and threshold of the gap."""
-        factor, power = factor_of(self.constants), 2 * (1 + self.v) / self.v
-        printed = self.variant == "printed"
-        log = np.log(8 * size * epoch**2 / float(self.beta or 0.5))
-        precision = (4.0 if printed else 2.0) ** epoch
-        pulls = np.ceil(
-            self.u ** (2 / self.v) * (28 * factor * precision) ** power * log / self.epsilon**2 + log
-        )
-        limit = (self.u * np.sqrt(pulls) * self.epsilon / np.sqrt(log)) ** (1 / (1 + self.v))
-        root = pulls if printed else np.sqrt(pulls)
+    def _log(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        return np.asarray(np.log(8 * size * epoch**2 / float(self.beta or 1)))
+
+    def pulls(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """R_tau; D_tau is 4^-tau as printed."""
+        base, power = 4.0 if self.variant == "printed" else 2.0, 2 * (1 + self.v) / self.v
+        precision, log = 28 * factor_of(self.constants) * base**epoch, self._log(size, epoch)
+        return np.asarray(np.ceil(self.u ** (2 / self.v) * precision**power * log / self.epsilon**2 + log))
+
+    def limit(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """B_tau."""
+        pulls, log = self.pulls(size, epoch), self._log(size, epoch)
+        return np.asarray((self.u * np.sqrt(pulls) * self.epsilon / np.sqrt(log)) ** (1 / (1 + self.v)))
+
+    def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """14 err_tau; with R_tau for its root as printed."""
+        pulls, log = self.pulls(size, epoch), self._log(size, epoch)
+        root, power = pulls if self.variant == "printed" else np.sqrt(pulls), 2 * (1 + self.v) / self.v
         error = self.u ** (1 / (1 + self.v)) * (np.sqrt(log) / (root * self.epsilon)) ** (2 / power)
-        return pulls, limit, 14 * factor * error
+        return np.asarray(14 * factor_of(self.constants) * error)
 
     def release(
-        self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums of reports with Lap(2 B/epsilon) each."""
-        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
-        scale = np.broadcast_to((2 * self.limit(state) / self.epsilon)[:, None], answer.shape)
-        where = query.active & query.complete[:, None]
-        return memory, noise.reports(answer, scale, query.pulls(), state.run, slot, where)
+        """Sums of reports, each with noise of its own."""
+        mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
+        reports = replace(mechanism, count=query.pulls())
+        return memory, reports.release(answer, noise, state.run, *self.addresses(state, query))

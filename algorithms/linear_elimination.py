@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, InputError
-from verifiable_dp.algorithm import Memory, Query
-from verifiable_dp.algorithms._linear import Actions, LinearState, PhasedElimination, as_actions
+from verifiable_dp.algorithms._linear import Actions, PhasedElimination
 from verifiable_dp.mechanisms import Exact
-from verifiable_dp.noise import Noise
 
 
 def pulls(phase: int, dimension: int, n_actions: int, beta: float) -> float:
@@ -59,15 +53,6 @@ class LinearElimination(PhasedElimination):
     core: bool = True
     name: ClassVar[str] = "linear-elimination"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "actions", as_actions(self.actions))
-        _validate.integer("horizon", self.horizon, least=2)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
-        if not isinstance(self.core, bool):
-            raise InputError(f"core must be True or False, got {self.core!r}")
-
     @property
     def last_batch(self) -> int:
         """None comes after the horizon."""
@@ -81,10 +66,7 @@ class LinearElimination(PhasedElimination):
         """2^-l."""
         return 2.0**-batch
 
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """The sums as they are."""
-        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        return memory, Exact().release(answer, noise, state.run, slot, where)
+    @property
+    def mechanism(self) -> Exact:
+        """Sums are released as they are."""
+        return Exact()

@@ -163,9 +163,7 @@ class LinUCB(Algorithm):
         object.__setattr__(self, "actions", as_actions(self.actions))
         _validate.integer("horizon", self.horizon, least=2)
         _validate.positive("ridge", self.ridge)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]

@@ -12,12 +12,12 @@ from numba import njit
 from verifiable_dp import _philox, _validate
 from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
+from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.mechanisms import Exact
 from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import Noise, key_of
+from verifiable_dp.noise import key_of
 
 
 def radius(n_arms: Any, pulls: Any, beta: Any) -> Any:
@@ -74,38 +74,49 @@ class SE(Elimination):
 
     def __post_init__(self) -> None:
         _validate.arms_and_horizon(self.n_arms, self.horizon)
-        if self.beta is None:
-            object.__setattr__(self, "beta", 1.0 / self.horizon)
-        _validate.probability("beta", self.beta)
+        _validate.beta(self)
 
     def start(self, run: IntArray) -> SEState:
         """All arms are active, no rewards."""
         base = super().start(run)
         return SEState(base.run, base.t, base.epoch, base.active, np.zeros(base.active.shape))
 
-    def epoch_length(self, state: EliminationState) -> IntArray:
+    def pulls(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
         """One sweep."""
-        return np.ones(len(state.run), np.int64)
+        return np.ones(np.shape(epoch))
 
-    def release(
-        self, state: SEState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
+    def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+        """Two radii."""
+        return np.asarray(2 * radius(self.n_arms, epoch, self.beta))
+
+    def mechanism(self, size: IntArray, epoch: IntArray) -> Exact:
         """The rewards of the sweep as they are."""
-        slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        return memory, Exact().release(answer, noise, state.run, slot, where)
+        return Exact()
 
-    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
-        """Arms more than two radii below the largest mean."""
-        mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], -np.inf)
-        limit = 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)
-        return np.asarray(mean.max(axis=1)[:, None] - mean > limit[:, None]) & state.active
+    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+        """Sweeps are too many for a table."""
+        epoch = state.epoch.astype(np.float64)
+        return self.pulls(state.size, epoch).astype(np.int64), self.gap(state.size, epoch)
 
-    def decide(self, state: SEState, query: Query, released: FloatArray) -> SEState:  # type: ignore[override]
+    def margin(self, state: Any) -> None:
+        """None: earlier sweeps count as well."""
+        return
+
+    def compared(self, state: Any, released: FloatArray) -> FloatArray:
+        """Means over all sweeps."""
+        return np.asarray((state.sums + released) / state.epoch[:, None])
+
+    def removed(self, state: Any, released: FloatArray) -> BoolArray:
+        """Arms more than the gap below the largest mean."""
+        mean = self.compared(state, released)
+        best = np.fmax.reduce(mean, axis=1, initial=-np.inf)
+        return np.asarray(best[:, None] - mean > self.plan(state)[1][:, None])
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> SEState:
         """Add the sweep's rewards, remove arms."""
         after = super().decide(state, query, released)
-        assert isinstance(after, SEState)
-        return replace(after, sums=after.sums + np.nan_to_num(released))
+        found: SEState = replace(after, sums=after.sums + np.nan_to_num(released))
+        return found
 
     def kernel(
         self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray

@@ -110,11 +110,9 @@ class ShuffledLinear(DPLinear):
         self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of the reports of this batch, by action: what the server makes of the shuffled pairs."""
-        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
         pulls = query.pulls()
         scale = np.repeat(self.scales(pulls.sum(axis=1))[:, None], self.n_arms, axis=1)
-        return memory, noise.reports(answer, scale, pulls, state.run, slot, where)
+        return memory, noise.reports(answer, scale, pulls, state.run, *self.addresses(state, query))
 
     def scales(self, clients: IntArray) -> FloatArray:
         """Scale of the noise of a report in batches of `clients` (n,); 1 for those without any."""

@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._index import PrefixSums
 from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import Tree, TreeMemory
-from verifiable_dp.noise import Noise
+from verifiable_dp.mechanisms import Tree
 
 
 @dataclass(frozen=True)
-class TreeSum(Algorithm):
+class TreeSum(PrefixSums):
     """Release, after each item, the node of the tree that the item completes.
 
     The error of a prefix sum is O(log^{1.5} T / epsilon) with constant probability.
@@ -48,11 +44,6 @@ class TreeSum(Algorithm):
         Tree(self.horizon, self.epsilon, budget=self.budget)
 
     @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """One stream."""
-        return 1
-
-    @property
     def claim(self) -> PrivacyClaim:
         """Chan, Shi & Song; `log` is the budget that Tao et al. print in Algorithm 2 and claim in Lemma 2."""
         if self.budget == "levels":
@@ -63,27 +54,3 @@ class TreeSum(Algorithm):
     def mechanism(self) -> Tree:
         """The tree."""
         return Tree(self.horizon, self.epsilon, budget=self.budget)
-
-    def start(self, run: IntArray) -> State:
-        """No items."""
-        return State(run, np.zeros(len(run), np.int64))
-
-    def private(self, run: IntArray) -> TreeMemory:
-        """Exact sums of the open nodes."""
-        return self.mechanism.start(len(run), 1)
-
-    def query(self, state: State) -> Query:
-        """One item."""
-        n = len(state.run)
-        rounds = (state.t < self.horizon).astype(np.int64)
-        return Query(state.t, rounds, np.ones((n, 1), bool), np.ones(n, bool))
-
-    def release(
-        self, state: State, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """The completed node."""
-        return self.mechanism.insert(memory, answer, noise, state.run, query.active)
-
-    def decide(self, state: State, query: Query, released: FloatArray) -> State:
-        """Count the item."""
-        return State(state.run, state.t + 1)

@@ -11,11 +11,11 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Data, Query
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
-from verifiable_dp.auditors._shared import TABLE_RUNS, original, with_parameters
+from verifiable_dp.auditing.theorems import TABLE_RUNS, Trial
+from verifiable_dp.auditing.wrapped import original, with_parameters
 from verifiable_dp.environments import Drawn, Draws, Huber, Pareto, StudentT
 from verifiable_dp.evidence import tables as evidence
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.simulation import simulate
 
 # Inliers, ours: those of the paper are not known. Second moments within 1, about the mean in the last two.
 RAW = StudentT((0.8, -0.8), 3.0, 0.3, "Student t")  # E X^2 = .91
@@ -126,30 +126,28 @@ def instances(setting: Setting, rule: Any, rival: Any, alpha: float) -> Iterator
         return
     shift = RADIUS if setting.moments == "central" else 0.0
     near = max(INSIDE * float(rule.limit[-1]) - shift, 1.0)
-    far = INSIDE * float(rival.schedule[1][1, rival.n_arms])
+    far = INSIDE * rival.search_bounds[1]
     for kind in KINDS:
         yield kind, near, contaminated(setting.inlier, alpha, kind, near)
     yield FAR, far, contaminated(setting.inlier, alpha, "adversarial", far)
 
 
-def tables(algorithm: Any, *, claim: str, budget: str, seed: int, workers: int) -> list[Check]:
-    """Clean regret of `algorithm` and of DP Robust SE, a table for each choice of the latter's constants."""
-    runs = TABLE_RUNS[budget]
+def tables(trial: Trial) -> list[Check]:
+    """Clean regret and that of DP Robust SE, a table for each choice of the latter's constants."""
+    algorithm = trial.changed(n_arms=2, failure=None).algorithm
     played: dict[tuple[Any, Drawn], FloatArray] = {}
 
     def regret(player: Any, environment: Drawn, own_seed: int) -> FloatArray:
         key = (player, environment)
         if key not in played:
-            done = simulate(
-                player, Released(environment), runs=runs, seed=own_seed, workers=workers, points=2
-            )
+            done = trial.simulate(player, Released(environment), TABLE_RUNS, seed=own_seed)
             played[key] = done.regret
         return played[key]
 
     def row(rule: Any, rival: Any, kind: str, size: float, environment: Drawn) -> dict[str, Any]:
         return evidence.row(
-            regret(rule, environment, seed),
-            regret(rival, environment, seed + _RIVAL_SEED),
+            regret(rule, environment, trial.seed),
+            regret(rival, environment, trial.seed + _RIVAL_SEED),
             instance=environment.inlier.name if isinstance(environment, Huber) else environment.name,
             kind=kind,
             contamination=original(rule).contamination,
@@ -162,10 +160,10 @@ def tables(algorithm: Any, *, claim: str, budget: str, seed: int, workers: int) 
 
     return [
         evidence.table(
-            f"{claim} beside {DPRobustSE.name}, constants={constants}",
+            f"{trial.claim.name} beside {DPRobustSE.name}, constants={constants}",
             [row(*entry) for entry in entries(algorithm, constants)],
-            claim=claim,
-            caption=_caption(algorithm, runs, words),
+            claim=trial.claim.name,
+            caption=_caption(algorithm, trial.runs(TABLE_RUNS), words),
             algorithms=(algorithm.name, DPRobustSE.name),
             horizon=HORIZON,
             order=ORDER,

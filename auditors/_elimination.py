@@ -1,29 +1,22 @@
-"""What the auditors of the elimination family share: neighbours near the threshold, claims, mutants."""
+"""What the auditors of the elimination family share: neighbours near the threshold, and mutants."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Batch, Memory, Query
-from verifiable_dp.algorithms._elimination import Elimination, EliminationState
-from verifiable_dp.algorithms.dp_se import DPSE
-from verifiable_dp.auditing.auditor import AlteredNoise, Mutant
-from verifiable_dp.auditors._shared import HALF_NOISE, TRIALS, noise_times, original, with_parameters
-from verifiable_dp.environments import TwoPoint, bernoulli
-from verifiable_dp.evidence import regret
-from verifiable_dp.evidence.check import Check
+from verifiable_dp.auditing import mutants
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditors._shared import HALF_NOISE
+from verifiable_dp.environments import bernoulli
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Altered, Noise
-from verifiable_dp.simulation import simulate
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
 NEAR_TIES = bernoulli([0.51, 0.5, 0.5, 0.5, 0.5], "near ties")
+LARGE_GAPS = bernoulli([0.9, 0.3, 0.1], "large gaps")
 # The failure probability of half a threshold falls like sqrt(beta), that of a whole one faster than beta.
 CROWD = bernoulli([0.5 + 1e-9, *[0.5] * 99], "a hundred near ties")
 CROWD_BETA, CROWD_RUNS = 0.005, 1000
@@ -39,6 +32,22 @@ class Epoch:
     pulls: int
     limit: float
     size: int
+
+
+def first_epochs(rule: Any) -> list[Epoch]:
+    """The first epoch of all arms, and the second one of two arms if it fits."""
+    pulls, gap = rule.schedule
+    k = rule.n_arms
+    first, second = int(pulls[1, k]), int(pulls[2, 2])
+    epochs = [Epoch(0, first, float(gap[1, k]), k)]
+    if k * first + 2 * second <= rule.horizon:
+        epochs.append(Epoch(k * first, second, float(gap[2, 2]), 2))
+    return epochs
+
+
+def pairs(rule: Any) -> list[TablePair]:
+    """Tables near the thresholds of the first two epochs."""
+    return near_threshold(rule.n_arms, rule.horizon, rule.epsilon, first_epochs(rule))
 
 
 def near_threshold(n_arms: int, horizon: int, epsilon: float, epochs: Sequence[Epoch]) -> list[TablePair]:
@@ -85,199 +94,41 @@ def _pair(
     return TablePair(table, place, arm, 1.0 - entry)
 
 
-# ---------------------------------------------------------------- checks
+# ---------------------------------------------------------------- mutants
+
+SHARED_BY_ARMS = Mutant(
+    "one draw for all arms",
+    "the same noise is added to every arm, so that it cancels where means are compared",
+    mutants.SHARED_BY_ARMS,
+)
+NO_FORGETTING = Mutant(
+    "no forgetting",
+    "means are over all epochs, so that a reward enters several releases",
+    mutants.Unforgetting,
+)
+RAW = Mutant("raw comparison", "arms are removed by exact means", mutants.noise_times(0.0))
+SHARED_BY_EPOCHS = Mutant(
+    "one draw for all epochs",
+    "an arm gets the same noise in every epoch, so that differences of its sums are exact",
+    mutants.SHARED_BY_EPOCHS,
+)
 
 
-def survival_and_pulls(
-    algorithm: Any,
-    name: str,
-    bound: Callable[[FloatArray], FloatArray],
-    environment: TwoPoint,
-    *,
-    beta: float,
-    budget: str,
-    seed: int,
-    source: str,
-    ties: TwoPoint = NEAR_TIES,
-) -> list[Check]:
-    """Lemma of the kind of 4.2: w.p. >= 1 - beta no arm exceeds its bound on pulls, and the best survives.
-
-    `bound` maps positive gaps to pulls. `algorithm` has the environment's number of arms. Survival is tried
-    on `ties`.
-    """
-    done = simulate(algorithm, environment, runs=TRIALS[budget], seed=seed, points=2)
-    gaps = environment.gaps
-    bad = gaps > 0
-    most = bound(gaps[bad])
-    about = {"claim": name, "instance": environment.name, "horizon": algorithm.horizon, "source": source}
-    pulls = regret.probability(
-        f"{name} pulls on {environment.name}",
-        (done.pulls[:, bad] > most).any(axis=1),
-        probability=beta,
-        vacuous=bool((most >= algorithm.horizon).all()),
-        least_horizon=math.floor(most.min()) + 1,
-        bound=[float(m) for m in most],
-        **about,
-    )
-    return [pulls, survives(algorithm, name, ties, beta=beta, budget=budget, seed=seed, source=source)]
+def mean_noise(fault: str) -> Mutant:
+    """Sums with the noise that is meant for means."""
+    return Mutant("noise of means on sums", fault, mutants.MEAN_NOISE)
 
 
-def survives(
-    algorithm: Any,
-    name: str,
-    environment: TwoPoint,
-    *,
-    beta: float,
-    budget: str,
-    seed: int,
-    source: str,
-    runs: int | None = None,
-) -> Check:
-    """The best arm is not eliminated, w.p. >= 1 - beta; an elimination algorithm's most delicate promise."""
-    played = with_parameters(algorithm, n_arms=environment.n_arms)
-    done = simulate(played, environment, runs=runs or TRIALS[budget], seed=seed, points=2)
-    best = int(np.argmax(environment.means))
-    if done.active is not None:
-        lost = ~done.active[:, best]
-    else:  # a compiled loop keeps no set; the survivors are those that were pulled most
-        lost = done.pulls[:, best] + 1 < done.pulls.max(axis=1)
-    return regret.probability(
-        f"{name} survival on {environment.name}",
-        lost,
-        probability=beta,
-        claim=name,
-        instance=environment.name,
-        horizon=played.horizon,
-        source=source,
-    )
+PRIVACY_MUTANTS = (
+    HALF_NOISE,
+    SHARED_BY_ARMS,
+    NO_FORGETTING,
+    RAW,
+    mean_noise("sums get Lap(1/(epsilon R)), which is the scale for means"),
+    SHARED_BY_EPOCHS,
+)
 
 
-# ---------------------------------------------------------------- mutants of private elimination
-
-
-@dataclass(frozen=True)
-class Accumulated(Batch):
-    """Private side of an elimination that does not forget.
-
-    Attributes
-    ----------
-    sums : (n, K) float
-        Rewards of each arm in all epochs so far.
-    count : (n, K) int
-        Pulls in them.
-    """
-
-    sums: FloatArray
-    count: IntArray
-
-
-class NoForgetting:
-    """Mixed into an elimination: means over all epochs so far, each released with the noise of one epoch."""
-
-    def private(self, run: IntArray) -> Accumulated:
-        """Nothing yet."""
-        shape = (len(run), self.n_arms)  # type: ignore[attr-defined]
-        return Accumulated(np.zeros(shape), np.zeros(shape, np.int64))
-
-    def release(
-        self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sums since the start, scaled to the length of this epoch."""
-        this: Any = super()
-        length = self.epoch_length(state)[:, None]  # type: ignore[attr-defined]
-        kept = Accumulated(memory.sums + answer, memory.count + query.pulls())
-        _, released = this.release(state, memory, query, kept.sums, noise)
-        return kept, released * length / np.maximum(kept.count, 1)
-
-
-class NoiseOfMeans:
-    """Mixed into an elimination: adds to sums the noise that is meant for means."""
-
-    def release(
-        self, state: EliminationState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """All noise is divided by the length of the epoch."""
-        this: Any = super()
-        length = self.epoch_length(state)[:, None]  # type: ignore[attr-defined]
-        released: tuple[Memory, FloatArray] = this.release(
-            state, memory, query, answer, Altered(noise, 1 / length)
-        )
-        return released
-
-
-class Unforgetting(NoForgetting, DPSE):
-    """DP-SE that does not forget."""
-
-
-class MeanScale(NoiseOfMeans, DPSE):
-    """DP-SE with the noise of means on sums."""
-
-
-class Hasty(DPSE):
-    """Removes arms at an eighth of the threshold."""
-
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Gaps count eightfold."""
-        return super().removed(state, 8 * released)
-
-
-class HalfThreshold(DPSE):
-    """Removes arms at half the threshold."""
-
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Gaps count twice."""
-        return super().removed(state, 2 * released)
-
-
-class Timid(DPSE):
-    """Removes arms only at eight times the threshold."""
-
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Gaps count for an eighth."""
-        return super().removed(state, released / 8)
-
-
-class Inverted(DPSE):
-    """Removes the arms far above the smallest mean."""
-
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """The comparison is turned round."""
-        return super().removed(state, -released)
-
-
-def _shared_between_arms(algorithm: Any) -> AlteredNoise:
-    arms = original(algorithm).n_arms
-    return AlteredNoise(algorithm, reslot=lambda slot: slot // arms)
-
-
-def _shared_between_epochs(algorithm: Any) -> AlteredNoise:
-    arms = original(algorithm).n_arms
-    return AlteredNoise(algorithm, reslot=lambda slot: slot % arms)
-
-
-def privacy_mutants(unforgetting: type[Elimination], mean_scale: type[Elimination]) -> list[Mutant]:
-    """Mutants of DP-SE and of its wrapper; the classes are made by the caller from those above."""
-    return [
-        HALF_NOISE,
-        Mutant(
-            "one draw for all arms",
-            "the same noise is added to every arm, so that it cancels where means are compared",
-            _shared_between_arms,
-        ),
-        Mutant(
-            "no forgetting",
-            "means are over all epochs, so that a reward enters several releases",
-            lambda algorithm: unforgetting(**algorithm.parameters),
-        ),
-        noise_times(0.0, "raw comparison", "arms are removed by exact means"),
-        Mutant(
-            "noise of means on sums",
-            "sums get Lap(1/(epsilon R)), which is the scale for means",
-            lambda algorithm: mean_scale(**algorithm.parameters),
-        ),
-        Mutant(
-            "one draw for all epochs",
-            "an arm gets the same noise in every epoch, so that differences of its sums are exact",
-            _shared_between_epochs,
-        ),
-    ]
+def inverted(caught_by: str) -> Mutant:
+    """The comparison is turned round."""
+    return Mutant("inverted", "the best arms are removed", mutants.INVERTED, caught_by=caught_by)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,12 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Batch, Memory, Query, play
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
+from verifiable_dp.auditing.mutants import noise_times, shared
+from verifiable_dp.auditing.theorems import TRIALS, Trial
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors._shared import first_round
 from verifiable_dp.environments import Table
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.mechanisms.tree import SLOT_BITS, AdaptiveTree, update_nodes
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.noise import Noise, Seeded
@@ -96,6 +101,49 @@ class Redrawn(TreeIndex):
         return replace(state, estimate=np.where(query.active, np.nan_to_num(released), state.estimate))
 
 
-def same_node(slot: IntArray) -> IntArray:
-    """Slots of a tree with the item left out: one draw for all nodes of a column."""
-    return (slot >> SLOT_BITS) << SLOT_BITS
+class RedrawnSum:
+    """Mixed into a tree sum: the whole prefix sum is released each time, with the noise of one node."""
+
+    mechanism: Any
+
+    def private(self, run: IntArray) -> Sums:
+        """Nothing yet."""
+        return Sums(np.zeros((len(run), 1)))
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sum so far plus fresh noise."""
+        sums, slot = memory.sums + answer, (state.t + 1)[:, None]
+        scale = self.mechanism.scales(slot)
+        return Sums(sums), noise.laplace(sums, scale, state.run, slot, query.active)
+
+
+# Slots of a tree with the item left out: one draw for all nodes of a column.
+SAME_NODE = shared(lambda rule, slot: (slot >> SLOT_BITS) << SLOT_BITS)
+# Of the listing that divides the budget by log T.
+PRINTED_NOISE = noise_times(
+    lambda rule: with_parameters(rule, variant="printed").mechanism.divisor / rule.mechanism.divisor
+)
+
+
+@dataclass(frozen=True)
+class TreeError:
+    """With probability 1 - gamma no released prefix sum is off by more than `limit(rule, gamma)`."""
+
+    limit: Callable[[Any, float], float]
+    gamma: float = 0.1
+
+    def __call__(self, trial: Trial) -> Iterator[Check]:
+        """The error of all prefix sums together."""
+        rule = trial.rule
+        bound = self.limit(rule, self.gamma)
+        error = largest_tree_error(trial.algorithm, trial.runs(TRIALS), trial.seed)
+        yield trial.probability(
+            f"over {rule.horizon} items",
+            error > bound,
+            self.gamma,
+            horizon=rule.horizon,
+            epsilon=rule.epsilon,
+            bound=bound,
+        )

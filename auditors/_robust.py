@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray
-from verifiable_dp.algorithm import Query
+from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms._robust import LINE
-from verifiable_dp.auditing.auditor import AlteredNoise, Mutant
+from verifiable_dp.auditing import mutants
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditing.mutants import gap_times
+from verifiable_dp.auditing.theorems import TABLE_RUNS, MeanBound, Runs, Trial
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    TABLE_RUNS,
-    mean_regret,
-    noise_times,
-    original,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE
 from verifiable_dp.environments import Discrete, TwoPoint, bernoulli, hard
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence import tables
@@ -37,25 +33,20 @@ Player = Callable[[Discrete], Simulation]
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
-    """Tables near the thresholds of the first two epochs: a reward moves from -B to B."""
-    pulls, limit, threshold = algorithm.schedule
-    k = algorithm.n_arms
-    epochs, start = [], 0
-    for number, size in ((1, k), (2, 2)):
-        end = start + size * int(pulls[number, size])
-        if number > 1 and end > algorithm.horizon:
-            break
-        # In units of the range 2 B of a reward.
-        gap = float(threshold[number, size] / (2 * limit[number, size]))
-        epochs.append(family.Epoch(start, int(pulls[number, size]), gap, size))
-        start = end
-    limits = [float(limit[n, e.size]) for n, e in enumerate(epochs, start=1)]
+def pairs(rule: Any) -> list[TablePair]:
+    """Tables near the thresholds of the first two epochs, and one with a reward outside the truncation."""
+    found = family.first_epochs(rule)
+    limits = [float(rule.limits[number, epoch.size]) for number, epoch in enumerate(found, start=1)]
+    # Gaps in units of the range 2 B of a reward.
+    epochs = [replace(e, limit=e.limit / (2 * limit)) for e, limit in zip(found, limits, strict=True)]
     # The noise of a sum of n reports is about sqrt(2 n) times that of one release.
-    local = algorithm.claim.observe == "reports"
-    precision = algorithm.epsilon / (math.sqrt(2 * epochs[0].pulls) if local else 1.0)
-    found = family.near_threshold(k, algorithm.horizon, precision, epochs)
-    return [_widened(pair, [e.start for e in epochs], limits) for pair in found]
+    local = rule.claim.observe == "reports"
+    precision = rule.epsilon / (math.sqrt(2 * epochs[0].pulls) if local else 1.0)
+    near = [
+        _widened(pair, [e.start for e in epochs], limits)
+        for pair in family.near_threshold(rule.n_arms, rule.horizon, precision, epochs)
+    ]
+    return [*near[:3], outside(rule), *near[3:]]
 
 
 def _widened(pair: TablePair, starts: Sequence[int], limits: Sequence[float]) -> TablePair:
@@ -79,57 +70,44 @@ def outside(algorithm: Any) -> TablePair:
 # ---------------------------------------------------------------- bounds
 
 
-def pulls_bound(gaps: FloatArray, algorithm: Any) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
     """Pulls of arms with these gaps, w.p. 1 - beta: all epochs up to the first with D <= gap.
 
     The threshold is D/2 or a little less and covers the errors of two means, so that an arm whose gap is
     D or more goes in that epoch at the latest.
     """
-    rule = original(algorithm)
     epochs = np.ceil(np.log2(1 / np.minimum(gaps, 1.0))).astype(int)
     number = np.maximum(epochs, 1)
-    pulls, _, _ = rule.epochs(np.float64(rule.n_arms), np.arange(1, number.max() + 1, dtype=np.float64))
+    pulls = rule.pulls(np.float64(rule.n_arms), np.arange(1, number.max() + 1, dtype=np.float64))
     return np.asarray(np.cumsum(pulls)[number - 1], dtype=np.float64)
 
 
-def regret_bound(gaps: FloatArray, algorithm: Any) -> float:
+def regret_bound(gaps: FloatArray, rule: Any) -> float:
     """Mean regret: the gaps times their bound on pulls, and beta T times the largest gap."""
     bad = gaps[gaps > 0]
-    rule = original(algorithm)
     return float(bad @ pulls_bound(bad, rule) + float(rule.beta or 0.0) * rule.horizon * bad.max())
 
 
-def minimax_regret_bound(algorithm: Any) -> float:
+def minimax_regret_bound(rule: Any) -> float:
     """Mean regret whatever the gaps: arms nearer than D cost T D, the others their bound on pulls.
 
     min over D = 2^-j of T D + (K - 1) max_{i <= j} 2^(1-i) P_i, and beta T + (K - 1) P_1 times the largest
     gap that the moment allows; P_i is the sum of the first i epochs.
     """
-    rule = original(algorithm)
     epoch = np.arange(1, 63, dtype=np.float64)
     with np.errstate(over="ignore"):
-        pulls = np.cumsum(rule.epochs(np.float64(rule.n_arms), epoch)[0])
+        pulls = np.cumsum(rule.pulls(np.float64(rule.n_arms), epoch))
     far = (rule.n_arms - 1) * np.maximum.accumulate(2.0 ** (1 - epoch) * pulls)
     widest = 2 * rule.u ** (1 / (1 + rule.v))
     rest = widest * (float(rule.beta or 0.0) * rule.horizon + (rule.n_arms - 1) * pulls[0])
     return float(np.min(rule.horizon * 2.0**-epoch + far) + rest)
 
 
-def minimax_regret(algorithm: Any, claim: str, *, budget: str, seed: int, workers: int) -> Check:
+def minimax(trial: Trial) -> Iterator[Check]:
     """Regret on two arms in [0, 1] whose gap is the least that could break the bound twice over."""
-    played = with_parameters(algorithm, n_arms=2, horizon=LONG, beta=None)
-    gap = min(2 * minimax_regret_bound(played) / LONG, 1.0)
-    where = bernoulli([0.5 + gap / 2, 0.5 - gap / 2], "two arms at twice the bound over T")
-    check, _ = mean_regret(
-        played,
-        where,
-        lambda gaps, t: minimax_regret_bound(with_parameters(played, horizon=max(int(t), 2), beta=None)),
-        claim=claim,
-        budget=budget,
-        seed=seed,
-        workers=workers,
-    )
-    return check
+    trial = trial.changed(n_arms=2, horizon=LONG, beta=None)
+    gap = min(2 * minimax_regret_bound(trial.rule) / LONG, 1.0)
+    return MeanBound([bernoulli([0.5 + gap / 2, 0.5 - gap / 2], "two arms at twice the bound over T")])(trial)
 
 
 # ---------------------------------------------------------------- lower bounds
@@ -143,6 +121,20 @@ def player(algorithm: Any, horizon: int, runs: int, seed: int) -> Player:
         return simulate(played, instance, runs=runs, seed=seed, points=2)
 
     return play
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A lower bound on its hard instance: `judge(play, epsilon=, v=)` at a horizon."""
+
+    judge: Callable[..., Check]
+    runs: Runs
+    horizon: int = LONG
+
+    def __call__(self, trial: Trial) -> Iterator[Check]:
+        """One check."""
+        play = player(trial.algorithm, self.horizon, trial.runs(self.runs), trial.seed)
+        yield self.judge(play, epsilon=trial.rule.epsilon, v=trial.rule.v)
 
 
 def least_pulls(gaps: FloatArray, *, horizon: float, epsilon: float, v: float, theorem: int) -> FloatArray:
@@ -302,45 +294,58 @@ def on_both(
     return own + regret_on(algorithm, there, runs=runs, seed=seed + 1)
 
 
-def floor_table(
-    algorithms: Callable[[float], Sequence[Any]],
-    bound: Callable[[float, float], float],
-    theorem: int,
-    *,
-    n_arms: int,
-    horizon: int,
-    v: float,
-    epsilons: Sequence[float],
-    budget: str,
-    seed: int,
-    caption: str,
-) -> Check:
-    """`algorithms(epsilon)` on a theorem's hard instances, at the gap of the largest `bound(gap, epsilon)`.
+@dataclass(frozen=True)
+class Floors:
+    """A theorem's hard instances for every algorithm of a model, at the gap of the largest bound.
 
-    The bound is on the sum of two regrets; half of it bounds one of the two.
+    Parameters
+    ----------
+    algorithms
+        `algorithms(epsilon)` are those of the model.
+    bound
+        `bound(gap, epsilon)` on the sum of two regrets; half of it bounds one of the two.
+    theorem
+        Its number.
+    n_arms, horizon
+        K and T.
+    epsilons
+        Of the rows.
+    caption
+        Of the table; ``{runs}`` is filled in.
     """
-    rows = []
-    for epsilon in epsilons:
-        gap = best_gap(lambda gap, epsilon=epsilon: bound(gap, epsilon))  # type: ignore[misc]
-        for algorithm in algorithms(epsilon):
-            both = on_both(algorithm, theorem, [gap] * (n_arms - 1), v=v, runs=TABLE_RUNS[budget], seed=seed)
-            rows.append(
-                tables.floor_row(
-                    both,
-                    bound=bound(gap, epsilon),
-                    algorithm=algorithm.name,
-                    instance=f"Theorem {theorem}, gap {gap:.3g}",
-                    epsilon=epsilon,
-                    horizon=horizon,
+
+    algorithms: Callable[[float], Sequence[Any]]
+    bound: Callable[[float, float], float]
+    theorem: int
+    n_arms: int
+    horizon: int
+    epsilons: Sequence[float]
+    caption: str
+
+    def __call__(self, trial: Trial) -> Iterator[Check]:
+        """One table, at v = 1."""
+        rows, runs = [], trial.runs(TABLE_RUNS)
+        for epsilon in self.epsilons:
+            gap = best_gap(lambda gap, epsilon=epsilon: self.bound(gap, epsilon))  # type: ignore[misc]
+            for algorithm in self.algorithms(epsilon):
+                gaps = [gap] * (self.n_arms - 1)
+                rows.append(
+                    tables.floor_row(
+                        on_both(algorithm, self.theorem, gaps, v=1.0, runs=runs, seed=trial.seed),
+                        bound=self.bound(gap, epsilon),
+                        algorithm=algorithm.name,
+                        instance=f"Theorem {self.theorem}, gap {gap:.3g}",
+                        epsilon=epsilon,
+                        horizon=self.horizon,
+                    )
                 )
-            )
-    return tables.floors(
-        f"theorem-{theorem} on every algorithm of the model",
-        rows,
-        claim=f"theorem-{theorem}",
-        caption=caption,
-        measured="sum of two regrets",
-    )
+        yield tables.floors(
+            f"{trial.claim.name} on every algorithm of the model",
+            rows,
+            claim=trial.claim.name,
+            caption=self.caption.format(runs=runs),
+            measured="sum of two regrets",
+        )
 
 
 def _upper(regret: FloatArray) -> float:
@@ -350,89 +355,26 @@ def _upper(regret: FloatArray) -> float:
 
 # ---------------------------------------------------------------- mutants
 
-
-class Untruncated:
-    """Mixed in: the rewards themselves are summed; the noise is that of truncated ones."""
-
-    def query(self, state: Any) -> Query:
-        """Asks for plain sums."""
-        this: Any = super()
-        query: Query = this.query(state)
-        return replace(query, ask=None)
-
-
-class Hasty:
-    """Mixed in: removes every arm but the one with the largest noisy mean."""
-
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """Any gap is enough."""
-        this: Any = super()
-        return np.asarray(this.removed(state, 1e9 * released))
+PRIVACY_MUTANTS = (
+    HALF_NOISE,
+    family.SHARED_BY_ARMS,
+    family.NO_FORGETTING,
+    family.RAW,
+    family.mean_noise("sums get noise that is divided by the number of pulls"),
+)
+NO_TRUNCATION = Mutant(
+    "no truncation",
+    "rewards are summed as they are, with the noise that truncated ones need",
+    mutants.Untruncated,
+)
 
 
-class Inverted:
-    """Mixed in: removes the arms far above the smallest mean."""
-
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
-        """The comparison is turned round."""
-        this: Any = super()
-        return np.asarray(this.removed(state, -released))
-
-
-def mutants(cls: type[Any], *, local: bool = False) -> list[Mutant]:
-    """Mutants of an algorithm of the family; the classes are made of `cls` and a mixin.
-
-    Reused noise is left out of the local model: there an epoch that keeps all arms needs very many reports.
-    """
-
-    def mixed(mixin: type[Any]) -> Any:
-        broken: Any = type(mixin.__name__, (mixin, cls), {"__module__": __name__, "__doc__": mixin.__doc__})
-        return lambda algorithm: broken(**algorithm.parameters)
-
-    def arms(algorithm: Any) -> int:
-        return int(original(algorithm).n_arms)
-
-    found = [
-        HALF_NOISE,
-        Mutant(
-            "one draw for all arms",
-            "the same noise is added to every arm, so that it cancels where means are compared",
-            lambda algorithm: AlteredNoise(algorithm, reslot=lambda slot: slot // arms(algorithm)),
-        ),
-        Mutant(
-            "no forgetting",
-            "means are over all epochs, so that a reward enters several releases",
-            mixed(family.NoForgetting),
-        ),
-        noise_times(0.0, "raw comparison", "arms are removed by exact means"),
-        Mutant(
-            "noise of means on sums",
-            "sums get noise that is divided by the number of pulls",
-            mixed(family.NoiseOfMeans),
-        ),
-        Mutant(
-            "one draw for all epochs",
-            "an arm gets the same noise in every epoch, so that differences of its sums are exact",
-            lambda algorithm: AlteredNoise(algorithm, reslot=lambda slot: slot % arms(algorithm)),
-        ),
-        Mutant(
-            "no truncation",
-            "rewards are summed as they are, with the noise that truncated ones need",
-            mixed(Untruncated),
-        ),
-        Mutant(
-            "hasty",
-            "every arm but the one that looks best is removed after the first epoch",
-            mixed(Hasty),
-            "regret",
-            f"{'pulls' if local else 'lemma-4'} survival on near ties",
-        ),
-        Mutant(
-            "inverted",
-            "the best arms are removed",
-            mixed(Inverted),
-            "regret",
-            f"{'pulls' if local else 'lemma-4'} pulls on two arms in [0, 1]",
-        ),
-    ]
-    return [m for m in found if not (local and m.name == "one draw for all epochs")]
+def regret_mutants(event: str) -> tuple[Mutant, Mutant]:
+    """Mutants of the decisions, caught by the claim `event` on pulls and survival."""
+    hasty = Mutant(
+        "hasty",
+        "every arm but the one that looks best is removed after the first epoch",
+        gap_times(1e-9),
+        caught_by=f"{event} survival on near ties",
+    )
+    return hasty, family.inverted(f"{event} pulls on two arms in [0, 1]")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,17 @@ import numpy as np
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT
-from verifiable_dp.auditing.auditor import Mutant, Wrapped
-from verifiable_dp.auditors._shared import TRIALS, first_item, original
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditing.mutants import Make, result
+from verifiable_dp.auditing.theorems import TRIALS, Trial
+from verifiable_dp.auditing.wrapped import Wrapped
+from verifiable_dp.auditors._shared import first_item
 from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair
 from verifiable_dp.noise import Around, Noise, Shift
-from verifiable_dp.simulation import Simulation, simulate
+from verifiable_dp.simulation import Simulation
 
 # ---------------------------------------------------------------- neighbours
 
@@ -118,93 +122,100 @@ def samples(done: Simulation, rule: Any) -> FloatArray:
     return np.asarray(np.nan_to_num(done.output[:, 0], nan=float(rule.horizon)))
 
 
-def takes_at_least(done: Simulation, algorithm: Any, mean: float, claim: str) -> Check:
+@dataclass(frozen=True)
+class AtMean:
+    """A check of runs on samples -R or +R with a mean in units of R: `judge(trial, mean, done)`."""
+
+    judge: Callable[[Trial, float, Simulation], Check]
+    share: float
+
+    def __call__(self, trial: Trial) -> Iterator[Check]:
+        """One check."""
+        mean = self.share * float(trial.rule.radius)
+        yield self.judge(trial, mean, trial.play(two_point(mean, float(trial.rule.radius)), TRIALS))
+
+
+def _about(trial: Trial, mean: float) -> dict[str, Any]:
+    return {
+        "instance": f"two-point samples with mean {mean:g}",
+        "horizon": trial.rule.horizon,
+    }
+
+
+def takes_at_least(trial: Trial, mean: float, done: Simulation) -> Check:
     """Mean samples against `least_mean`; a run that has not halted counts as the horizon.
 
     Where that would fall short it counts for so many that the mean cannot, since nothing is known of it.
     """
-    rule = original(algorithm)
+    rule = trial.rule
     bound = least_mean(mean, rule.radius, rule.alpha, rule.beta)
     halted, values = ~np.isnan(done.output[:, 0]), samples(done, rule)
     if values.mean() < bound:
         values = np.where(halted, values, bound * len(halted))
     return evidence.mean_at_least(
-        f"{claim} at mean {mean:g}",
+        f"{trial.claim.name} at mean {mean:g}",
         values,
         bound=bound,
-        claim=claim,
-        instance=f"two-point samples with mean {mean:g}",
-        horizon=rule.horizon,
+        claim=trial.claim.name,
         halted=int(halted.sum()),
+        **_about(trial, mean),
     )
 
 
-def run(algorithm: Any, mean: float, *, budget: str, seed: int, workers: int) -> Simulation:
-    """Runs on samples -R or +R with this mean."""
-    environment = two_point(mean, float(algorithm.bounds[1]))
-    return simulate(algorithm, environment, runs=TRIALS[budget], seed=seed, workers=workers, points=2)
-
-
-def correct(done: Simulation, algorithm: Any, mean: float, claim: str) -> Check:
+def correct(trial: Trial, mean: float, done: Simulation) -> Check:
     """(alpha, beta)-correctness: a run fails if it halts at an estimate off by more than alpha |mu|.
 
     Vacuous if no run halted.
     """
-    rule = original(algorithm)
+    rule = trial.rule
     halted = ~np.isnan(done.output[:, 0])
     off = np.abs(np.nan_to_num(done.output[:, 1]) - mean) > rule.alpha * abs(mean)
-    return evidence.probability(
-        f"{claim} at mean {mean:g}",
+    return trial.probability(
+        f"at mean {mean:g}",
         halted & off,
-        probability=rule.beta,
+        rule.beta,
         vacuous=not halted.any(),
-        claim=claim,
-        instance=f"two-point samples with mean {mean:g}",
-        horizon=rule.horizon,
         alpha_of_claim=rule.alpha,
         halted=int(halted.sum()),
+        **_about(trial, mean),
     )
 
 
-def halts_by(
-    done: Simulation, algorithm: Any, mean: float, limit: float, claim: str, about: str = ""
-) -> Check:
+def halts_by(trial: Trial, mean: float, done: Simulation, limit: float, about: str = "") -> Check:
     """A run fails if it has not halted by `limit`; vacuous if the horizon is shorter."""
-    rule = original(algorithm)
+    rule = trial.rule
     time = np.nan_to_num(done.output[:, 0], nan=np.inf)
-    return evidence.probability(
-        f"{claim}{about} at mean {mean:g}",
+    return trial.probability(
+        f"{about}at mean {mean:g}",
         (time > limit) & (limit <= rule.horizon),
-        probability=rule.beta,
+        rule.beta,
         vacuous=limit > rule.horizon,
         least_horizon=int(np.ceil(limit)),
-        claim=claim,
-        instance=f"two-point samples with mean {mean:g}",
-        horizon=rule.horizon,
         limit=float(limit),
+        **_about(trial, mean),
     )
 
 
-def halts_after(done: Simulation, algorithm: Any, mean: float, claim: str) -> Check:
+def halts_after(trial: Trial, mean: float, done: Simulation) -> Check:
     """Theorem 3.4 as proved: n = R log(1/beta)/(12 epsilon alpha |mu|) samples suffice for few runs only.
 
     An epsilon-DP rule that is right with probability 1 - beta here and at the mean mu (1 - alpha)/(1 + alpha)
     halts by n with probability sqrt(beta) + beta at most. Vacuous where n < 1, or beta >= 1/4.
     """
-    rule = original(algorithm)
+    rule = trial.rule
     least = least_private(mean, rule.radius, rule.alpha, rule.beta, rule.epsilon)
     time = np.nan_to_num(done.output[:, 0], nan=np.inf)
-    return evidence.probability(
-        f"{claim} at mean {mean:g}",
+    return trial.probability(
+        f"at mean {mean:g}",
         time <= least,
-        probability=min(1.0, float(np.sqrt(rule.beta) + rule.beta)),
+        min(1.0, float(np.sqrt(rule.beta) + rule.beta)),
         vacuous=bool(least < 1 or rule.beta >= 0.25),
-        claim=claim,
-        instance=f"two-point samples with mean {mean:g}",
-        horizon=rule.horizon,
         least_samples=float(least),
+        **_about(trial, mean),
     )
 
+
+CORRECT = (AtMean(correct, 0.5), AtMean(correct, -0.5))
 
 # ---------------------------------------------------------------- mutants
 
@@ -251,31 +262,30 @@ class ScaledByUse(Wrapped):
 
 
 PRIVACY_MUTANTS = (
-    Mutant(
-        "raw estimate",
-        "the mean is released as it is",
-        lambda algorithm: ScaledByUse(algorithm, on_estimate=0.0),
-    ),
+    Mutant("raw estimate", "the mean is released as it is", partial(ScaledByUse, on_estimate=0.0)),
     Mutant(
         "estimate not split",
         "the estimate is released with Lap(R/epsilon): half the sensitivity, and the budget not shared",
-        lambda algorithm: ScaledByUse(algorithm, on_estimate=0.25),
+        partial(ScaledByUse, on_estimate=0.25),
     ),
     Mutant(
         "raw halting",
         "the comparisons have no noise at all",
-        lambda algorithm: ScaledByUse(algorithm, on_threshold=0.0, on_queries=0.0),
+        partial(ScaledByUse, on_threshold=0.0, on_queries=0.0),
     ),
 )
 
 NO_THRESHOLD_NOISE = Mutant(
     "no threshold noise",
     "the threshold has no noise, so that every answer costs anew",
-    lambda algorithm: ScaledByUse(algorithm, on_threshold=0.0),
+    partial(ScaledByUse, on_threshold=0.0),
 )
 
 NO_QUERY_NOISE = Mutant(
-    "no query noise",
-    "only the threshold has noise",
-    lambda algorithm: ScaledByUse(algorithm, on_queries=0.0),
+    "no query noise", "only the threshold has noise", partial(ScaledByUse, on_queries=0.0)
 )
+
+
+def threshold_over(factor: float) -> Make:
+    """Halts at a share of the threshold."""
+    return result("threshold", lambda rule, limit, t, check: limit / factor, compiled=True)

@@ -9,25 +9,19 @@ from typing import Any
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
 from verifiable_dp.algorithms.dp_nas import DPNAS
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import result
+from verifiable_dp.auditing.theorems import TABLE_RUNS, CorrectOnly, Trial
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    TABLE_RUNS,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import tables
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.simulation import simulate
+from verifiable_dp.simulation import Simulation
 
-MEANS = (0.5, -0.5)
 NEAR = 0.02  # the mean of Theorem 3.4's check, in units of R
 FAINT = 0.05  # the mean of Corollary 3.6, at which the rule still halts
-CORNER = {"alpha": 0.999, "beta": 0.08}
 
 
 def halting_bound(
@@ -47,43 +41,30 @@ def halting_bound(
     return 2000 * (t0 + t1 + t2)
 
 
-def _halting(algorithm: Any, mean: float, done: Any, about: str = "") -> Check:
-    rule = original(algorithm)
+def _halting(trial: Trial, mean: float, done: Simulation, about: str = "") -> Check:
+    rule = trial.rule
     limit = halting_bound(mean, rule.radius, rule.alpha, rule.beta, rule.epsilon)
-    return family.halts_by(done, algorithm, mean, limit, "theorem-3.3", about)
+    return family.halts_by(trial, mean, done, limit, about)
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Correctness and halting time at means R/2 and -R/2; halting at alpha = .999, mu = R; lower bounds."""
-    radius = float(algorithm.bounds[1])
-    for share in MEANS:
-        mean = share * radius
-        done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
-        yield family.correct(done, algorithm, mean, "corollary-3.2")
-        yield _halting(algorithm, mean, done)
-    corner = with_parameters(algorithm, **CORNER)
-    done = family.run(corner, radius, budget=budget, seed=seed, workers=workers)
-    yield _halting(corner, radius, done, " at the corner")
-    near = NEAR * radius
-    slow = family.run(algorithm, near, budget=budget, seed=seed, workers=workers)
-    yield family.halts_after(slow, algorithm, near, "theorem-3.4")
-    faint = family.run(algorithm, FAINT * radius, budget=budget, seed=seed, workers=workers)
-    yield family.takes_at_least(faint, algorithm, FAINT * radius, "corollary-3.6")
-    if budget != "mutant":
-        yield floors(budget, seed, workers)
+def corner(trial: Trial) -> Iterator[Check]:
+    """Halting at alpha = .999, mu = R."""
+
+    def judge(trial: Trial, mean: float, done: Simulation) -> Check:
+        return _halting(trial, mean, done, "at the corner ")
+
+    return family.AtMean(judge, 1.0)(trial.changed(alpha=0.999, beta=0.08))
 
 
 RULE: dict[str, Any] = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
 
 
-def floors(budget: str, seed: int, workers: int) -> Check:
+def floors(trial: Trial) -> Iterator[Check]:
     """Both lower bounds on every private stopping rule."""
     rows = []
     for epsilon in (0.05, 0.5):
         for rule in (DPNAS(epsilon=epsilon, **RULE), DPExponentialNAS(epsilon=epsilon, **RULE)):
-            done = simulate(
-                rule, two_point(FAINT, 1.0), runs=TABLE_RUNS[budget], seed=seed, workers=workers, points=2
-            )
+            done = trial.simulate(rule, two_point(FAINT, 1.0), TABLE_RUNS)
             private = family.least_private(FAINT, 1.0, rule.alpha, rule.beta, epsilon)
             bounds = {
                 "Theorem 3.4": private * (1 - math.sqrt(rule.beta) - rule.beta),
@@ -100,7 +81,7 @@ def floors(budget: str, seed: int, workers: int) -> Check:
                 )
                 for name, bound in bounds.items()
             ]
-    return tables.floors(
+    yield tables.floors(
         "corollary-3.6 on every private stopping rule",
         rows,
         claim="corollary-3.6",
@@ -109,43 +90,27 @@ def floors(budget: str, seed: int, workers: int) -> Check:
         "that many times n in the mean; Corollary 3.6's first term: kl(1 - beta, beta)/KL(mu, mu (1 - "
         "alpha)/(1 + alpha)), which holds without privacy too. A run that has not halted counts as the "
         "horizon. "
-        f"{TABLE_RUNS[budget]} runs of each.",
+        f"{trial.runs(TABLE_RUNS)} runs of each.",
         measured="samples",
     )
 
 
-class Hasty(DPExponentialNAS):
-    """Halts at a twentieth of the threshold."""
-
-    def threshold(self, t: Any, check: Any) -> Any:
-        """A twentieth."""
-        return super().threshold(t, check) / 20
-
-
-class Stubborn(DPExponentialNAS):
-    """Compares with a threshold that grows as fast as the sum can."""
-
-    def threshold(self, t: Any, check: Any) -> Any:
-        """The threshold plus t R."""
-        return super().threshold(t, check) + t * self.radius
-
-
-_MUTANTS = (
+MUTANTS = (
     HALF_NOISE,
     *family.PRIVACY_MUTANTS,
     family.NO_THRESHOLD_NOISE,
     family.NO_QUERY_NOISE,
-    regret_mutant(
+    Mutant(
         "hasty",
         "it halts at a twentieth of the threshold",
-        Hasty,
-        "corollary-3.2 at mean 0.5",
+        family.threshold_over(20),
+        caught_by="corollary-3.2 at mean 0.5",
     ),
-    regret_mutant(
+    Mutant(
         "stubborn",
         "the threshold grows like t, so that it never halts",
-        Stubborn,
-        "theorem-3.3 at mean 0.5",
+        result("threshold", lambda rule, limit, t, check: limit + t * rule.radius, compiled=True),
+        caught_by="theorem-3.3 at mean 0.5",
     ),
 )
 
@@ -157,6 +122,7 @@ CLAIMS = (
         Source(papers.S1, "Corollary 3.2"),
         "probability",
         domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+        checks=family.CORRECT,
     ),
     RegretClaim(
         "theorem-3.3",
@@ -172,6 +138,7 @@ CLAIMS = (
         "probability",
         halting_bound,
         "beta <= .08, mu not 0",
+        [family.AtMean(_halting, 0.5), family.AtMean(_halting, -0.5), corner],
     ),
     RegretClaim(
         "theorem-3.4",
@@ -181,6 +148,7 @@ CLAIMS = (
         Source(papers.S1, "Theorem 3.4", "constants of its proof; samples -R or R"),
         "probability",
         domain="beta < 1/4, mu not 0",
+        checks=[family.AtMean(family.halts_after, NEAR)],
     ),
     RegretClaim(
         "corollary-3.6",
@@ -196,6 +164,7 @@ CLAIMS = (
         "mean",
         family.least_mean,
         "mu' = mu (1 - alpha)/(1 + alpha), beta < 1/2; samples -R or R",
+        [family.AtMean(family.takes_at_least, FAINT), CorrectOnly(floors)],
     ),
 )
 
@@ -206,9 +175,8 @@ auditor = Auditor(
     instance={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 1 << 16},
     small={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 512},
     pairs=family.along_threshold,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.08, "horizon": 200_000},
     worst_cost=family.worst_cost,
 )

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
-from verifiable_dp.algorithms._linear import LinearState, on_sphere
+from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear, width
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Printed
+from verifiable_dp.auditing import mutants
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.mutants import given
+from verifiable_dp.auditing.theorems import RUNS, TRIALS, CorrectOnly, Trial
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._elimination import Accumulated
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, RUNS, TRIALS, original, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Noise
-from verifiable_dp.simulation import simulate
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 
@@ -38,63 +36,42 @@ def laplace_tail(n: int, t: float, b: float = 1.0, c: float = 1.0) -> float:
     return math.exp(-((t * b / c) ** 2) / (4 * n))
 
 
-def _tail(budget: str, seed: int) -> Check:
+def tail(trial: Trial) -> Iterator[Check]:
     """Lemma 4 for 100 equal terms at t = 30 (b = c = 1)."""
-    n, t, runs = 100, 30.0, 100 * TRIALS[budget]
-    sums = np.random.default_rng(seed).laplace(size=(runs, n)).sum(axis=1)
-    return evidence.probability(
-        "lemma-4 at n = 100, t = 30",
+    n, t, runs = 100, 30.0, 100 * trial.runs(TRIALS)
+    sums = np.random.default_rng(trial.seed).laplace(size=(runs, n)).sum(axis=1)
+    yield trial.probability(
+        "at n = 100, t = 30",
         sums >= t,
-        probability=laplace_tail(n, t),
-        claim="lemma-4",
+        laplace_tail(n, t),
         instance="equal terms",
         source="Lemma 4, corrected",
     )
 
 
-def _core_set(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
+def core_set(trial: Trial) -> Iterator[Check]:
     """Mean regret with core set against that of the ablation: K = 1000, T = 1e7, epsilon = .1."""
     actions = on_sphere(1000, 2, 0)
-    environment = family.on_circle(actions, 0)
+    where = family.on_circle(actions, 0)
+    many = trial.changed(actions=actions, epsilon=0.1, horizon=10**7, beta=None)
     with_core, without = (
-        simulate(
-            with_parameters(algorithm, actions=actions, epsilon=0.1, horizon=10**7, beta=None, core=core),
-            environment,
-            runs=RUNS[budget],
-            seed=seed + core,
-            workers=workers,
-            points=2,
-        ).regret
-        for core in (True, False)
+        many.changed(core=core).play(where, RUNS, seed=trial.seed + core).regret for core in (True, False)
     )
-    return evidence.comparison(
-        f"section-6 on {environment.name}",
+    yield evidence.comparison(
+        f"section-6 on {where.name}",
         with_core,
         without,
         factor=1.0,
         claim="section-6",
         rival="without the core set",
-        instance=environment.name,
+        instance=where.name,
         horizon=10**7,
     )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Theorem 1 with its numbers, Lemma 3 at beta = .1 and T = 1e5, Lemma 4, the core set of Section 6."""
-    yield from family.regret(
-        algorithm, DPLinear, "theorem-1", "lemma-3", budget=budget, seed=seed, workers=workers
-    )
-    yield _nets(seed)
-    yield _designs(seed)
-    yield _tail(budget, seed)
-    yield _core_set(algorithm, budget, seed, workers)
-    if budget != "mutant":
-        yield family.price(algorithm, "theorem-1", budget=budget, seed=seed, workers=workers)
-
-
-def _nets(seed: int) -> Check:
+def nets(trial: Trial) -> Iterator[Check]:
     """Lemma 1: size over its bound, or distance from a point of the ball over zeta where that is larger."""
-    rng, worst = np.random.default_rng(seed), []
+    rng, worst = np.random.default_rng(trial.seed), []
     for d in (1, 2, 3):
         for zeta in (0.1, 0.25, 0.5):
             points = net(d, zeta)
@@ -104,7 +81,7 @@ def _nets(seed: int) -> Check:
             far = max(float(np.linalg.norm(points - x, axis=1).min()) for x in ball)
             spans = np.linalg.matrix_rank(points) == d
             worst.append(max(len(points) / net_size(d, zeta), far / zeta, 0.0 if spans else 2.0))
-    return evidence.mean_bound(
+    yield evidence.mean_bound(
         "lemma-1 for d = 1 to 3, zeta = .1 to .5",
         np.full(len(worst), max(worst)),
         bound=1.0,
@@ -115,16 +92,16 @@ def _nets(seed: int) -> Check:
     )
 
 
-def _designs(seed: int) -> Check:
+def designs(trial: Trial) -> Iterator[Check]:
     """Lemma 2: max |a|^2 over 2 d, or the size of the core set over its bound where that is larger."""
     worst = []
     for d in (2, 3, 5, 10):
         for number in range(4):
-            actions = np.array(on_sphere(200, d, 100 * seed + number))
+            actions = np.array(on_sphere(200, d, 100 * trial.seed + number))
             weights = design(actions)
             norm = float(spread(coordinates(actions), weights).max())
             worst.append(max(norm / (2 * d), float((weights > 0).sum()) / core_limit(d)))
-    return evidence.mean_bound(
+    yield evidence.mean_bound(
         "lemma-2 for d = 2 to 10",
         np.full(len(worst), max(worst)),
         bound=1.0,
@@ -179,92 +156,35 @@ def _pair(algorithm: Any, batch: int, lead: float) -> TablePair:
 
 # ---------------------------------------------------------------- mutants
 
-
-class Unforgetting(DPLinear):
-    """Sums over all batches so far, each released with the noise of one batch."""
-
-    def private(self, run: Any) -> Accumulated:
-        """Nothing yet."""
-        shape = (len(run), self.n_arms)
-        return Accumulated(np.zeros(shape), np.zeros(shape, np.int64))
-
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sums since the start, scaled to the pulls of this batch."""
-        kept = Accumulated(memory.sums + answer, memory.count + query.pulls())
-        _, released = super().release(state, memory, query, kept.sums, noise)
-        return kept, released * query.pulls() / np.maximum(kept.count, 1)
-
-
-class MeanScale(DPLinear):
-    """Adds to sums the noise that is meant for means."""
-
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sums with Lap(2/(epsilon n_a))."""
-        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        scale = self.mechanism.scale / np.maximum(query.pulls(), 1)
-        return memory, noise.laplace(answer, scale, state.run, slot, where)
-
-
-class Hasty(family.Hasty, DPLinear):
-    """See the family."""
-
-
-class Timid(family.Timid, DPLinear):
-    """See the family."""
-
-
-class Inverted(family.Inverted, DPLinear):
-    """See the family."""
-
-
-class Unweighted(family.Unweighted, DPLinear):
-    """See the family."""
-
-
-def _shared_between_actions(algorithm: Any) -> AlteredNoise:
-    arms = original(algorithm).n_arms
-    return AlteredNoise(algorithm, reslot=lambda slot: slot // arms)
-
-
-def _shared_between_batches(algorithm: Any) -> AlteredNoise:
-    arms = original(algorithm).n_arms
-    return AlteredNoise(algorithm, reslot=lambda slot: slot % arms)
-
-
-_MUTANTS: Sequence[Mutant] = (
+MUTANTS = (
     HALF_NOISE,
     Mutant(
         "sensitivity 1",
         "as printed: Lap(1/epsilon) and half the epsilon-terms of gamma, though a reward moves by up to 2",
-        lambda algorithm: with_parameters(algorithm, variant="printed"),
+        given(variant="printed"),
     ),
     NO_NOISE,
     Mutant(
         "one draw for all actions",
         "the sums of a batch share one noise value, so that their differences are exact",
-        _shared_between_actions,
+        mutants.SHARED_BY_ARMS,
     ),
     Mutant(
         "one draw for all batches",
         "an action gets the same noise in every batch, so that differences of its sums are exact",
-        _shared_between_batches,
+        mutants.SHARED_BY_EPOCHS,
     ),
     Mutant(
         "no forgetting",
         "sums are over all batches, so that a reward enters several releases",
-        lambda algorithm: Unforgetting(**algorithm.parameters),
+        mutants.Unforgetting,
     ),
     Mutant(
         "noise of means on sums",
         "sums get Lap(2/(epsilon n)), which is the scale for means",
-        lambda algorithm: MeanScale(**algorithm.parameters),
+        mutants.MEAN_NOISE,
     ),
-    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted, "lemma-3"),
+    *family.removal_mutants("lemma-3"),
 )
 
 CLAIMS = (
@@ -282,6 +202,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "a finite set of actions, T at least 8",
+        [family.MEANS, CorrectOnly(family.PRICE)],
     ),
     RegretClaim(
         "lemma-1",
@@ -295,6 +216,7 @@ CLAIMS = (
         "comparison",
         net_size,
         "zeta in (0, 1)",
+        [nets],
     ),
     RegretClaim(
         "lemma-2",
@@ -308,6 +230,7 @@ CLAIMS = (
         "comparison",
         core_limit,
         "a finite set of actions; d is the dimension of their span",
+        [designs],
     ),
     RegretClaim(
         "lemma-3",
@@ -318,6 +241,7 @@ CLAIMS = (
         "probability",
         width,
         "a finite set of actions; noise of scale sensitivity/epsilon on each sum",
+        [family.GoodEvent("Lemma 3")],
     ),
     RegretClaim(
         "lemma-4",
@@ -332,6 +256,7 @@ CLAIMS = (
         "probability",
         laplace_tail,
         "0 <= t <= n c/b",
+        [tail],
     ),
     RegretClaim(
         "section-6",
@@ -346,6 +271,7 @@ CLAIMS = (
         ),
         "comparison",
         domain="epsilon small: the noise of K sums is what the core set saves",
+        checks=[core_set],
     ),
 )
 
@@ -361,9 +287,8 @@ auditor = Auditor(
     },
     small={"actions": family.AXES, "epsilon": 20.0, "horizon": 400, "beta": 0.9},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment=EXPERIMENT,
     printed=Printed("refuted"),
     worst_cost=family.worst_cost,

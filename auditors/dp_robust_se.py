@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from typing import Any
 
 from verifiable_dp.algorithms import papers
@@ -14,64 +14,17 @@ from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.theorems import TRIALS, CorrectOnly, MeanBound, Prices, Pulls, Survival
 from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.auditors._shared import (
-    TABLE_RUNS,
-    TRIALS,
-    mean_regret,
-    original,
-    prices,
-    with_parameters,
-)
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
 
-BETA = 0.1
-PRICE_HORIZON = 1_000_000
+TWO = {"n_arms": 2, "beta": 0.1}
+SHORT = 100_000  # horizon of the table of lower bounds, which index policies can play
 _DERIVED = (
     "printed as a rate with u^(1/(1+v)), which does not scale like a reward; constants and u^(1/v) from the "
     "epochs' lengths"
 )
-
-
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Lemma 4 and Theorem 4 on two-point rewards in [0, 1]; Theorems 5 and 10 on their hard instances."""
-    two = with_parameters(algorithm, n_arms=2, beta=BETA)
-    yield from elimination.survival_and_pulls(
-        two,
-        "lemma-4",
-        lambda gaps: family.pulls_bound(gaps, two),
-        family.TWO_ARMS,
-        beta=BETA,
-        budget=budget,
-        seed=seed,
-        source="Lemma 4",
-        ties=family.NEAR_TIES,
-    )
-    stated = with_parameters(algorithm, n_arms=2, beta=None)
-    check, _ = mean_regret(
-        stated,
-        family.TWO_ARMS,
-        lambda gaps, t: family.regret_bound(gaps, with_parameters(stated, horizon=int(t), beta=None)),
-        claim="theorem-4",
-        budget=budget,
-        seed=seed,
-        workers=workers,
-    )
-    yield check
-    yield family.minimax_regret(algorithm, "theorem-4-minimax", budget=budget, seed=seed, workers=workers)
-    play = family.player(algorithm, family.LONG, TRIALS[budget], seed)
-    about = {"epsilon": algorithm.epsilon, "v": algorithm.v}
-    for number, k in ((5, 3), (10, 2)):
-        yield family.central_lower_bound(play, number, n_arms=k, **about)
-    if budget != "mutant":
-        yield from tables(algorithm, budget, seed, workers)
-
-
-SHORT = 100_000  # horizon of the table of lower bounds, which index policies can play
-PRICES = (0.1, 0.25, 0.5, 1.0)
 
 
 def central(epsilon: float, horizon: int = SHORT) -> list[Any]:
@@ -87,47 +40,32 @@ def central(epsilon: float, horizon: int = SHORT) -> list[Any]:
     ]
 
 
-def tables(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
-    """Theorem 10 on every algorithm of the model, and the price of privacy."""
-    rule = original(algorithm)
-    floors = family.floor_table(
-        central,
-        lambda gap, epsilon: family.central_minimax_bound(gap, horizon=SHORT, epsilon=epsilon, v=1.0),
-        10,
-        n_arms=2,
-        horizon=SHORT,
-        v=1.0,
-        epsilons=(0.1, 1.0),
-        budget=budget,
-        seed=seed,
-        caption="The two laws of Theorem 10 at v = 1, their gap that of the largest bound: T Delta/2 exp(-3 "
-        "epsilon T TV), TV = 10 Delta^2, for the sum of the regrets on both, which every epsilon-DP "
-        "algorithm pays (derived with Lemma 6.1 of Karwa & Vadhan 2018; the theorem itself speaks of "
-        "horizons that index policies cannot play). Algorithms of rewards in [0, 1] see them divided by the "
-        "larger one. "
-        f"{TABLE_RUNS[budget]} runs of each.",
-    )
-    free = RobustUCB(2, PRICE_HORIZON, rule.v, rule.u)
-    played = [
-        (
-            with_parameters(algorithm, n_arms=2, epsilon=epsilon, horizon=PRICE_HORIZON, beta=None),
-            free,
-            family.TWO_ARMS,
-        )
-        for epsilon in PRICES
-    ]
-    caption = (
-        f"Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: DP "
-        f"Robust SE beside Robust UCB, {TABLE_RUNS[budget]} runs of each."
-    )
-    paid = prices("theorem-4", played, caption=caption, budget=budget, seed=seed, workers=workers)
-    return [floors, paid]
+FLOORS = family.Floors(
+    central,
+    lambda gap, epsilon: family.central_minimax_bound(gap, horizon=SHORT, epsilon=epsilon, v=1.0),
+    10,
+    2,
+    SHORT,
+    (0.1, 1.0),
+    "The two laws of Theorem 10 at v = 1, their gap that of the largest bound: T Delta/2 exp(-3 "
+    "epsilon T TV), TV = 10 Delta^2, for the sum of the regrets on both, which every epsilon-DP "
+    "algorithm pays (derived with Lemma 6.1 of Karwa & Vadhan 2018; the theorem itself speaks of "
+    "horizons that index policies cannot play). Algorithms of rewards in [0, 1] see them divided by the "
+    "larger one. {runs} runs of each.",
+)
+PRICE = Prices(
+    lambda rule: RobustUCB(2, rule.horizon, rule.v, rule.u),
+    [family.TWO_ARMS],
+    (0.1, 0.25, 0.5, 1.0),
+    "Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: DP "
+    "Robust SE beside Robust UCB, {runs} runs of each.",
+    {"n_arms": 2, "horizon": 1_000_000, "beta": None},
+)
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
-    """Rewards from -B to B near the thresholds, and one outside the truncation."""
-    near = family.pairs(algorithm)
-    return [*near[:3], family.outside(algorithm), *near[3:]]
+def _least(theorem: int, n_arms: int) -> family.LowerBound:
+    judge = functools.partial(family.central_lower_bound, theorem=theorem, n_arms=n_arms)
+    return family.LowerBound(judge, TRIALS)
 
 
 CLAIMS = (
@@ -140,6 +78,7 @@ CLAIMS = (
         "probability",
         family.pulls_bound,
         "epsilon <= 1; binds where T exceeds the bound",
+        [Pulls(family.TWO_ARMS, TWO), Survival(family.NEAR_TIES, TWO)],
     ),
     RegretClaim(
         "theorem-4",
@@ -149,6 +88,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "epsilon <= 1",
+        [MeanBound([family.TWO_ARMS], {"n_arms": 2, "beta": None}), CorrectOnly(PRICE)],
     ),
     RegretClaim(
         "theorem-4-minimax",
@@ -163,6 +103,7 @@ CLAIMS = (
         "mean",
         family.minimax_regret_bound,
         "epsilon <= 1",
+        [family.minimax],
     ),
     RegretClaim(
         "theorem-5",
@@ -176,6 +117,7 @@ CLAIMS = (
         family.least_pulls,
         "epsilon <= 1, means <= 1/6, gaps < 1/12, T^.13 > 4 K/Delta; regret <= T^(3/4), also where an arm is "
         "changed",
+        [_least(5, 3)],
     ),
     RegretClaim(
         "theorem-10",
@@ -186,7 +128,15 @@ CLAIMS = (
         "probability",
         family.least_pulls,
         "epsilon <= 1, Delta < 1/5, T^.13 > 4/Delta; regret <= T^(3/4), also where arm 2 is changed",
+        [_least(10, 2), CorrectOnly(FLOORS)],
     ),
+)
+
+MUTANTS = (
+    *family.PRIVACY_MUTANTS,
+    elimination.SHARED_BY_EPOCHS,
+    family.NO_TRUNCATION,
+    *family.regret_mutants("lemma-4"),
 )
 
 auditor = Auditor(
@@ -203,10 +153,9 @@ auditor = Auditor(
         "constants": 0.05,
     },
     small={"n_arms": 2, "horizon": 250, "v": 1.0, "u": 1.0, "beta": 0.5, "constants": 0.05},
-    pairs=pairs,
-    mutants=family.mutants(DPRobustSE),
+    pairs=family.pairs,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 4_000_000, "v": 1.0, "u": 1.0},
     worst_cost=lambda algorithm: algorithm.epsilon,  # 2 B over 2 B/epsilon, and a reward enters one release
 )

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Query, play
+from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._index import TreeState
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant, Printed
+from verifiable_dp.auditing import mutants
+from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.mutants import mixed, noise_times, shared
+from verifiable_dp.auditing.theorems import TRIALS, CorrectOnly, MeanBound, Trial
+from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    TRIALS,
-    Interpreted,
-    mean_regret,
-    noise_times,
-    original,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Discrete, Pareto
 from verifiable_dp.evidence import regret as evidence
@@ -43,8 +36,8 @@ INSTANCE: dict[str, Any] = {
     "u": 1.0,
     "constants": 100.0,
 }
-SHORT = 1000
-ACTIVE = 40_000_000
+SHORT = {"horizon": 1000, "n_arms": 2}
+ACTIVE = {"horizon": 40_000_000, "n_arms": 2, "v": 1.0, "u": 1.0}  # on the widest gap that u = 1 allows
 SURE = Discrete(((1.0, 1.0), (-1.0, -1.0)), ((0.5, 0.5), (0.5, 0.5)), "arms that pay 1 and -1")  # E X^2 = 1
 BETA = 0.1  # failure probability of one arm's estimate in the check of Lemma 3
 ARMS = Pareto((0.6, 0.3), 3.0, "two Pareto arms of shape 3")  # E X^2 = .48
@@ -95,56 +88,29 @@ def moments(v: float, budget: str, seed: int, constants: Sequence[float] = (4.0,
     ]
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Lemma 3 at the end of a short run, Theorem 2 there, where it is vacuous, and where not; Lemma 10."""
-    short = with_parameters(algorithm, horizon=SHORT, n_arms=2)
-    rule = original(short)
-    runs = np.arange(TRIALS[budget])
-    done = play(short, ARMS.data(seed), Seeded(seed), runs, keep=())
-    final: Any = done.final
+def lemma_3(trial: Trial) -> Iterator[Check]:
+    """The noisy means after the last round of a short run.
+
+    The lemma's t^-4 is too rare to be counted; BETA takes its place in the bonus as well.
+    """
+    short = trial.changed(**SHORT)
+    runs = np.arange(trial.runs(TRIALS))
+    final: Any = play(short.algorithm, ARMS.data(trial.seed), Seeded(trial.seed), runs, keep=()).final
     off = final.estimate / final.pulls - np.array(ARMS.means)
-    # The lemma's t^-4 is too rare to be counted; BETA takes its place in the bonus as well.
-    limit = rule.bonus(np.float64(BETA**-0.25), final.pulls.astype(np.float64))
-    yield evidence.probability(
-        "lemma-3 after the last round",
+    limit = short.rule.bonus(np.float64(BETA**-0.25), final.pulls.astype(np.float64))
+    yield trial.probability(
+        "after the last round",
         (off > limit).any(axis=1),
-        probability=2 * BETA,
-        claim="lemma-3",
-        horizon=SHORT,
+        2 * BETA,
+        horizon=short.rule.horizon,
         instance=ARMS.name,
     )
-    check, _ = mean_regret(
-        short,
-        ARMS,
-        lambda gaps, t: regret_bound(gaps, t, rule),
-        claim="theorem-2",
-        budget=budget,
-        seed=seed,
-        workers=workers,
-        runs=10,
-    )
-    yield check
-    if budget != "mutant":
-        yield active(algorithm, budget, seed, workers)
-    for v in sorted({0.5, rule.v}):
-        yield from moments(v, budget, seed)
 
 
-def active(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
-    """Theorem 2 on the widest gap that u = 1 allows, at a horizon where its bound is active."""
-    played = with_parameters(algorithm, horizon=ACTIVE, n_arms=2, v=1.0, u=1.0)
-    rule = original(played)
-    check, _ = mean_regret(
-        played,
-        SURE,
-        lambda gaps, t: regret_bound(gaps, t, rule),
-        claim="theorem-2",
-        budget=budget,
-        seed=seed,
-        workers=workers,
-        runs=3,
-    )
-    return check
+def lemma_10(trial: Trial) -> Iterator[Check]:
+    """Its ratios at v = 1/2 and at that of the instance."""
+    for v in sorted({0.5, trial.rule.v}):
+        yield from moments(v, trial.budget, trial.seed)
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -176,53 +142,31 @@ def _moved(algorithm: Any, when: int, item: int, times: float) -> TablePair:
     return TablePair(table, when, 0, limit, (-most, most))
 
 
-class Untruncated(Interpreted, DPRobustUCB):
-    """Inserts rewards as they are."""
-
-    def query(self, state: TreeState) -> Query:
-        """Asks for plain sums."""
-        return replace(super().query(state), ask=None)
-
-
-class Redrawn(Interpreted, family.Redrawn, DPRobustUCB):
-    """See the family."""
-
-
-def _printed(algorithm: Any) -> AlteredNoise:
-    printed = with_parameters(algorithm, variant="printed").mechanism
-    return AlteredNoise(algorithm, printed.divisor / original(algorithm).mechanism.divisor)
-
-
-def _shared(algorithm: Any) -> AlteredNoise:
-    return AlteredNoise(algorithm, reslot=lambda slot: slot & ((1 << SLOT_BITS) - 1))
-
-
-_MUTANTS: Sequence[Mutant] = (
+MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant("budget log T", "a node gets epsilon / log T (natural), as printed", _printed),
+    Mutant("budget log T", "a node gets epsilon / log T (natural), as printed", family.PRINTED_NOISE),
     Mutant(
         "one draw for all nodes",
         "every node of a tree gets the same noise, so that differences of nodes are exact",
-        lambda algorithm: AlteredNoise(algorithm, reslot=family.same_node),
+        family.SAME_NODE,
     ),
-    Mutant("one draw for all arms", "trees share their noise, so that it cancels between arms", _shared),
+    Mutant(
+        "one draw for all arms",
+        "trees share their noise, so that it cancels between arms",
+        shared(lambda rule, slot: slot & ((1 << SLOT_BITS) - 1)),
+    ),
     Mutant(
         "re-drawn",
         "the whole sum of an arm is released at each pull, at the price of one node",
-        lambda algorithm: Redrawn(**algorithm.parameters),
+        mixed(family.Redrawn),
     ),
-    Mutant(
-        "no truncation",
-        "rewards are inserted as they are",
-        lambda algorithm: Untruncated(**algorithm.parameters),
-    ),
+    Mutant("no truncation", "rewards are inserted as they are", mutants.Untruncated),
     Mutant(
         "heavy noise",
         "the noise is a thousand times what privacy needs",
-        noise_times(1e3, "", "").make,
-        "regret",
-        "lemma-3 after the last round",
+        noise_times(1e3),
+        caught_by="lemma-3 after the last round",
     ),
 )
 
@@ -235,6 +179,7 @@ CLAIMS = (
         "probability",
         DPRobustUCB.bonus,
         "epsilon <= 1",
+        [lemma_3],
     ),
     RegretClaim(
         "theorem-2",
@@ -244,6 +189,7 @@ CLAIMS = (
         "mean",
         regret_bound,
         "epsilon <= 1",
+        [MeanBound([ARMS], SHORT, 10), CorrectOnly(MeanBound([SURE], ACTIVE, 3))],
     ),
     RegretClaim(
         "lemma-10",
@@ -251,6 +197,7 @@ CLAIMS = (
         "max over laws of E|X - mu|^p/E|X|^p <= 4 and of E|X|^p/(E|X - mu|^p + |mu|^p) <= 2",
         Source(papers.TAO, "Lemma 10", "exact moments of random laws with finitely many points"),
         "mean",
+        checks=[lemma_10],
     ),
 )
 
@@ -261,10 +208,9 @@ auditor = Auditor(
     instance=INSTANCE,
     small={**INSTANCE, "horizon": 16},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
-    experiment={**INSTANCE, "horizon": SHORT, "constants": "proof"},
+    experiment={**INSTANCE, "horizon": 1000, "constants": "proof"},
     longest=255,
     tightness=DPRobustUCB(**INSTANCE).mechanism.cost(33, 64),
     printed=Printed("refuted"),

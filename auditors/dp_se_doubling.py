@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms.dp_se import epoch_length, threshold
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.theorems import CorrectOnly, Growth, MeanBound
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors import dp_se
-from verifiable_dp.auditors._shared import (
-    mean_regret,
-    original,
-    regret_mutant,
-    settings,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import c1_to_c4
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import s1
-from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
-
-EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}
 
 
 def phases(first_guess: int, horizon: int) -> list[tuple[int, int, int]]:
@@ -49,83 +37,15 @@ def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, first_guess: 
     return trivial if total >= trivial * (1 - 1e-12) else total
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """The bound on C1 to C4, and growth like log^2 T. With budget ``mutant``: C2 alone."""
-    epsilon, first_guess = original(algorithm).epsilon, original(algorithm).first_guess
-    for environment in settings(algorithm.n_arms, budget):
-        yield mean_regret(
-            algorithm,
-            environment,
-            lambda gaps, t: regret_bound(gaps, t, epsilon, first_guess),
-            claim="theorem-4.3 with restarts",
-            budget=budget,
-            seed=seed,
-            workers=workers,
-        )[0]
-    if budget != "mutant":
-        yield late(algorithm, budget, seed, workers)
-    yield from dp_se.rate_checks(
-        algorithm,
-        dp_se.RANGES[1:],
-        log_power=2.0,
-        claim="theorem-4.3 with restarts",
-        budget=budget,
-        seed=seed,
-    )
-
-
-def late(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
-    """The bound on C1 at a horizon where it is active."""
-    rule = original(algorithm)
-    check, _ = mean_regret(
-        with_parameters(algorithm, horizon=dp_se.LAW),
-        replace(s1("C1", algorithm.n_arms), name="C1, T = 1e12"),
-        lambda gaps, t: regret_bound(gaps, t, rule.epsilon, rule.first_guess),
-        claim="theorem-4.3 with restarts",
-        budget=budget,
-        seed=seed,
-        workers=workers,
-    )
-    return check
-
-
-def schedule(algorithm: Any) -> list[family.Epoch]:
-    """The first epoch of the first two phases that are long enough for one."""
-    k, epsilon = algorithm.n_arms, algorithm.epsilon
+def pairs(rule: Any) -> list[TablePair]:
+    """Tables near the thresholds of the first epochs of the first two phases that are long enough for one."""
     epochs = []
-    for guess, start, end in phases(algorithm.first_guess, algorithm.horizon):
-        pulls = math.ceil(float(epoch_length(k, 1, epsilon, 1 / guess)))
-        if k * pulls <= end - start:
-            epochs.append(family.Epoch(start, pulls, float(threshold(k, 1, epsilon, 1 / guess)), k))
-    return epochs[:2]
+    for phase, (_, start, end) in zip(rule.phases, phases(rule.first_guess, rule.horizon), strict=False):
+        first = family.first_epochs(phase)[0]
+        if rule.n_arms * first.pulls <= end - start:
+            epochs.append(replace(first, start=start))
+    return family.near_threshold(rule.n_arms, rule.horizon, rule.epsilon, epochs[:2])
 
-
-def pairs(algorithm: Any) -> list[TablePair]:
-    """Tables near the thresholds of two phases."""
-    return family.near_threshold(algorithm.n_arms, algorithm.horizon, algorithm.epsilon, schedule(algorithm))
-
-
-class Unforgetting(family.Unforgetting, DPSEDoubling):
-    """Means over all epochs and phases so far."""
-
-
-class MeanScale(family.MeanScale, DPSEDoubling):
-    """Adds to sums the noise that is meant for means."""
-
-
-class Inverted(family.Inverted, DPSEDoubling):
-    """Removes the arms far above the smallest mean."""
-
-
-_MUTANTS = (
-    *family.privacy_mutants(Unforgetting, MeanScale),
-    regret_mutant(
-        "inverted",
-        "the best arms are removed",
-        Inverted,
-        "theorem-4.3 with restarts on C2",
-    ),
-)
 
 CLAIMS = (
     RegretClaim(
@@ -143,6 +63,11 @@ CLAIMS = (
         "mean",
         regret_bound,
         "binds from the first phase that is longer than its bound",
+        [
+            MeanBound(c1_to_c4),
+            CorrectOnly(MeanBound(dp_se.c1_late, dp_se.LATE)),
+            Growth(dp_se.RANGES[1:], log_power=2),
+        ],
     ),
 )
 
@@ -153,9 +78,8 @@ auditor = Auditor(
     instance={"n_arms": 2, "epsilon": 1.0, "horizon": 7400, "first_guess": 8192},
     small={"n_arms": 2, "epsilon": 1.0, "horizon": 3100, "first_guess": 8192, "beta": None},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=(*family.PRIVACY_MUTANTS, family.inverted("theorem-4.3 with restarts on C2")),
     claims=CLAIMS,
-    regret=regret,
-    experiment=EXPERIMENT,
-    worst_cost=lambda algorithm: algorithm.mechanism.cost(),  # a reward enters one release
+    experiment=dp_se.EXPERIMENT,
+    worst_cost=lambda rule: rule.mechanism(1, 1).cost(),  # a reward enters one release
 )

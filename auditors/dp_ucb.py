@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,31 +12,17 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import mixed, noise_times, result
+from verifiable_dp.auditing.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    RUNS,
-    TABLE_RUNS,
-    TRIALS,
-    mean_regret,
-    original,
-    prices,
-    regret_mutant,
-    settings,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import s1
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.simulation import simulate
 
-SHORT = 512  # horizon at which the tree's error is simulated
-LATE = 10**7  # horizon at which the bound is active on C1
-PRICES = (0.1, 0.25, 0.5, 1.0, 4.0)
 RATE_RUNS = {"mutant": 6, "quick": 10, "standard": 30, "thorough": 100}
 
 
@@ -70,50 +55,13 @@ def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: st
     return float(np.sum(bad * pulls)) + min(gamma, failure) * rule.horizon * float(gaps.max())
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """The derived bound on C1 to C4, and the error of the trees; with budget ``mutant`` on C2 alone."""
-    rule = original(algorithm)
-
-    def bound(gaps: FloatArray, horizon: float) -> float:
-        return regret_bound(gaps, horizon, epsilon=rule.epsilon, budget=rule.budget, gamma=rule.gamma)
-
-    for environment in settings(rule.n_arms, budget):
-        yield mean_regret(
-            algorithm,
-            environment,
-            bound,
-            claim="regret",
-            budget=budget,
-            seed=seed,
-            workers=workers,
-            runs=2 * RUNS[budget],
-        )[0]
-    yield rate(algorithm, budget, seed)
-    if budget != "mutant":
-        yield late(algorithm, bound, budget, seed, workers)
-        yield price(algorithm, budget, seed, workers)
-    short = with_parameters(algorithm, horizon=SHORT)
-    error = family.largest_tree_error(short, TRIALS[budget], seed)
-    width = DPUCB(rule.n_arms, rule.epsilon, SHORT, rule.budget, rule.gamma).width
-    yield evidence.probability(
-        "width of the index",
-        error > width,
-        probability=rule.gamma,
-        claim="width",
-        horizon=SHORT,
-        width=width,
-        epsilon=rule.epsilon,
-    )
-
-
-def rate(algorithm: Any, budget: str, seed: int) -> Check:
+def rate(trial: Trial) -> Iterator[Check]:
     """Growth like log^3 T, as that of log^2 T log(KT log T/gamma), where gaps are wide and epsilon = 10."""
     points = []
     for number, t in enumerate(np.geomspace(1e5, 2e6, 10)):
-        played = with_parameters(algorithm, n_arms=WIDE.n_arms, epsilon=10.0, horizon=int(t))
-        done = simulate(played, WIDE, runs=RATE_RUNS[budget], seed=seed + number, points=2)
-        points.append((int(t), done.regret))
-    return evidence.scaling(
+        played = trial.changed(n_arms=WIDE.n_arms, epsilon=10.0, horizon=int(t))
+        points.append((int(t), played.play(WIDE, RATE_RUNS, seed=trial.seed + number).regret))
+    yield evidence.scaling(
         f"rate on {WIDE.name}",
         points,
         log_power=3.0,
@@ -124,113 +72,73 @@ def rate(algorithm: Any, budget: str, seed: int) -> Check:
     )
 
 
-def late(algorithm: Any, bound: Any, budget: str, seed: int, workers: int) -> Check:
-    """The derived bound on C1 at a horizon where it is active."""
-    check, _ = mean_regret(
-        with_parameters(algorithm, horizon=LATE),
-        replace(s1("C1", algorithm.n_arms), name="C1, T = 1e7"),
-        bound,
-        claim="regret",
-        budget=budget,
-        seed=seed,
-        workers=workers,
-        runs=5,
-    )
-    return check
-
-
-def price(algorithm: Any, budget: str, seed: int, workers: int) -> Check:
-    """Regret over that of UCB1 on C2."""
-    k, horizon = algorithm.n_arms, algorithm.horizon
-    played = [
-        (with_parameters(algorithm, epsilon=epsilon), UCB1(k, horizon), s1("C2", k)) for epsilon in PRICES
-    ]
-    return prices(
-        "regret",
-        played,
-        caption=f"C2 with K = {k} arms, budget {original(algorithm).budget}: DP-UCB beside UCB1, "
-        f"{TABLE_RUNS[budget]} runs of each.",
-        budget=budget,
-        seed=seed,
-        workers=workers,
+def width(trial: Trial) -> Iterator[Check]:
+    """The error of the trees at T = 512."""
+    short = trial.changed(horizon=512)
+    rule = short.rule
+    error = family.largest_tree_error(short.algorithm, trial.runs(TRIALS), trial.seed)
+    yield trial.probability(
+        "of the index",
+        error > rule.width,
+        rule.gamma,
+        horizon=rule.horizon,
+        width=rule.width,
+        epsilon=rule.epsilon,
     )
 
 
-def _levels(algorithm: Any) -> int:
-    return int(original(algorithm).mechanism.levels)
+# The bound is active on C1 at T = 1e7.
+LATE = MeanBound(
+    lambda trial: [replace(s1("C1", trial.rule.n_arms), name="C1, T = 1e7")], {"horizon": 10**7}, 5
+)
+PRICE = Prices(
+    lambda rule: UCB1(rule.n_arms, rule.horizon),
+    lambda trial: [s1("C2", trial.rule.n_arms)],
+    (0.1, 0.25, 0.5, 1.0, 4.0),
+    "C2 with K = {rule.n_arms} arms, budget {rule.budget}: DP-UCB beside UCB1, {runs} runs of each.",
+)
 
 
-class Redrawn(family.Redrawn, DPUCB):
-    """See the family."""
-
-
-class Bare(DPUCB):
-    """An index that does not allow for the noise."""
-
-    @property
-    def width(self) -> float:
-        """Gamma is left out."""
-        return 0.0
-
-
-class Pessimist(DPUCB):
-    """A lower confidence bound where an upper one belongs."""
-
-    @property
-    def width(self) -> float:
-        """Gamma with the wrong sign."""
-        return -super().width
-
-
-class Wide(DPUCB):
-    """A width that is too large by log T."""
-
-    @property
-    def width(self) -> float:
-        """Gamma log T."""
-        return super().width * math.log(self.horizon)
-
-
-_MUTANTS = (
+MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
     Mutant(
         "tree off by one",
         "the budget is divided by one level less than an item enters",
-        lambda algorithm: AlteredNoise(algorithm, 1 - 1 / _levels(algorithm)),
+        noise_times(lambda rule: 1 - 1 / rule.mechanism.levels),
     ),
     Mutant(
         "budget log T",
         "a node gets epsilon / log T (natural) instead of epsilon / (floor(log2 T) + 1)",
-        lambda algorithm: AlteredNoise(algorithm, math.log(algorithm.horizon) / _levels(algorithm)),
+        noise_times(lambda rule: math.log(rule.horizon) / rule.mechanism.levels),
     ),
     Mutant(
         "re-drawn",
         "the whole sum is released at each pull, at the price of one node",
-        lambda algorithm: Redrawn(**algorithm.parameters),
+        mixed(family.Redrawn),
     ),
     Mutant(
         "one draw for all nodes",
         "an arm gets the same noise in every node, so that differences of nodes are exact",
-        lambda algorithm: AlteredNoise(algorithm, reslot=family.same_node),
+        family.SAME_NODE,
     ),
-    regret_mutant(
+    Mutant(
         "bare index",
         "the index has no width for the noise, so that an unlucky draw loses the best arm",
-        Bare,
-        "regret on C2",
+        result("width", lambda rule, width: 0.0, compiled=True),
+        caught_by="regret on C2",
     ),
-    regret_mutant(
+    Mutant(
         "pessimist",
         "the width of the noise is subtracted",
-        Pessimist,
-        "regret on C2",
+        result("width", lambda rule, width: -width, compiled=True),
+        caught_by="regret on C2",
     ),
-    regret_mutant(
+    Mutant(
         "wide index",
         "the width is too large by a factor log T",
-        Wide,
-        "regret on C2",
+        result("width", lambda rule, width: width * math.log(rule.horizon), compiled=True),
+        caught_by="regret on C2",
     ),
 )
 
@@ -245,6 +153,7 @@ CLAIMS = (
             "a rate without constants: checked as log^3 T, where the first term decides",
         ),
         "scaling",
+        checks=[rate],
     ),
     RegretClaim(
         "regret",
@@ -255,6 +164,11 @@ CLAIMS = (
         "mean",
         regret_bound,
         "rewards in [0, 1]",
+        [
+            MeanBound(c1_to_c4, runs={budget: 2 * runs for budget, runs in RUNS.items()}),
+            CorrectOnly(LATE),
+            CorrectOnly(PRICE),
+        ],
     ),
     RegretClaim(
         "width",
@@ -262,6 +176,7 @@ CLAIMS = (
         "K log^2 T log(KT log T/gamma)/epsilon, without the factor K for the budget per arm",
         Source(papers.MISHRA, "Algorithm 1", "the event on which its proof rests; simulated"),
         "probability",
+        checks=[width],
     ),
 )
 
@@ -273,9 +188,8 @@ auditor = Auditor(
     instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15, "budget": "per-arm"},
     small={"n_arms": 2, "epsilon": 1.0, "horizon": 7, "budget": "per-arm"},
     pairs=family.first_rewards,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 1_000_000, "budget": "per-arm"},
     longest=255,
     worst_cost=family.worst_cost,

@@ -2,107 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.ldp_linear import LDPLinear, width
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.mutants import MEAN_NOISE, given, noise_by
+from verifiable_dp.auditing.theorems import CorrectOnly
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence.check import Check
-from verifiable_dp.noise import Altered, Noise
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
 
-
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Theorem 2 with its numbers for several theta, and Lemma 5 at beta = .1 and T = 1e5."""
-    yield from family.regret(
-        algorithm, LDPLinear, "theorem-2", "lemma-5", budget=budget, seed=seed, workers=workers
-    )
-    if budget != "mutant":
-        yield family.price(algorithm, "theorem-2", budget=budget, seed=seed, workers=workers)
-
-
-class MeanScale(LDPLinear):
-    """Reports get the noise that is meant for their mean."""
-
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Lap(2/(epsilon n_a)) for each report."""
-        return super().release(state, memory, query, answer, Altered(noise, 1 / np.maximum(query.pulls(), 1)))
-
-
-class Fading(LDPLinear):
-    """Reports get less noise from batch to batch."""
-
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Lap(2/(epsilon i)) in batch i."""
-        return super().release(state, memory, query, answer, Altered(noise, 1 / state.batch[:, None]))
-
-
-class OffByOne(LDPLinear):
-    """Reports on the first action get no noise."""
-
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """The loop over actions begins at the second one."""
-        factor = (np.arange(self.n_arms) > 0).astype(np.float64)
-        return super().release(state, memory, query, answer, Altered(noise, factor))
-
-
-class Hasty(family.Hasty, LDPLinear):
-    """See the family."""
-
-
-class Timid(family.Timid, LDPLinear):
-    """See the family."""
-
-
-class Inverted(family.Inverted, LDPLinear):
-    """See the family."""
-
-
-class Unweighted(family.Unweighted, LDPLinear):
-    """See the family."""
-
-
-_MUTANTS: Sequence[Mutant] = (
+MUTANTS = (
     HALF_NOISE,
     Mutant(
         "sensitivity 1",
         "as printed: Lap(1/epsilon), though a reward moves by up to 2",
-        lambda algorithm: with_parameters(algorithm, variant="printed"),
+        given(variant="printed"),
     ),
     NO_NOISE,
     Mutant(
         "noise of the mean",
         "a report gets Lap(2/(epsilon n)), which is the scale for the mean of n rewards",
-        lambda algorithm: MeanScale(**algorithm.parameters),
+        MEAN_NOISE,
     ),
     Mutant(
         "fading noise",
         "reports of batch i get Lap(2/(epsilon i))",
-        lambda algorithm: Fading(**algorithm.parameters),
+        noise_by(lambda rule, state, query: 1 / state.batch[:, None]),
     ),
     Mutant(
         "first action forgotten",
         "the loop that adds noise begins at the second action",
-        lambda algorithm: OffByOne(**algorithm.parameters),
+        noise_by(lambda rule, state, query: (np.arange(rule.n_arms) > 0).astype(np.float64)),
     ),
-    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted, "lemma-5"),
+    *family.removal_mutants("lemma-5"),
 )
 
 CLAIMS = (
@@ -120,6 +57,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "a finite set of actions, T at least 8",
+        [family.MEANS, CorrectOnly(family.PRICE)],
     ),
     RegretClaim(
         "lemma-5",
@@ -134,6 +72,7 @@ CLAIMS = (
         "probability",
         width,
         "a finite set of actions; q^i of any size",
+        [family.GoodEvent("Lemma 5")],
     ),
 )
 
@@ -149,9 +88,8 @@ auditor = Auditor(
     },
     small={"actions": family.AXES, "epsilon": 20.0, "horizon": 400, "beta": 0.9},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment=EXPERIMENT,
     printed=Printed("refuted"),
     worst_cost=family.worst_cost,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,24 +13,18 @@ from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditing.auditor import Auditor, Printed
-from verifiable_dp.auditors import _elimination as elimination
+from verifiable_dp.auditing.theorems import RUNS, CorrectOnly, MeanBound, Prices, Pulls, Survival, Trial
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.auditors._shared import (
-    RUNS,
-    TABLE_RUNS,
-    mean_regret,
-    original,
-    prices,
-    with_parameters,
-)
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
 from verifiable_dp.simulation import simulate
 
 BETA = 0.1
+TWO = {"n_arms": 2, "beta": BETA}
+PROOF = "proof of Theorem 7"
 # Rewards -1 and 1 have u = 1; neither u nor epsilon enters the exponent.
 RATE = {"n_arms": 2, "horizon": 1 << 62, "beta": BETA, "epsilon": 1.0, "u": 1.0}
 ORDERS = (1.0, 0.5)  # v of the rates; below that four gaps do not fit into the horizon
@@ -39,23 +34,6 @@ MINIMAX = 10**6  # horizon of Theorem 9
 def exponent(v: float) -> float:
     """Pulls of an arm grow like gap to the power of minus this; Theorem 7 prints (1 + v)/v."""
     return 2 * (1 + v) / v
-
-
-def rate(algorithm: Any, v: float, *, runs: int, seed: int) -> Check:
-    """How pulls grow with 1/gap: the fitted exponent against the corrected one, the printed one beside it."""
-    return evidence.scaling(
-        f"theorem-7-rate at v = {v:g} over gaps .35, .175, …",
-        pulls_by_gap(with_parameters(algorithm, v=v), runs, seed),
-        exponent=exponent(v),
-        log_power=0.0,
-        # Four points leave two degrees of freedom; the printed exponent is off by (1 + v)/v, 2 or more.
-        margin=0.3 * (1 + v) / v,
-        claim="theorem-7-rate",
-        instance=f"two arms, +-1, v = {v:g}",
-        over="1/Delta",
-        v=v,
-        printed_exponent=(1 + v) / v,
-    )
 
 
 def pulls_by_gap(algorithm: Any, runs: int, seed: int) -> list[tuple[float, np.ndarray]]:
@@ -72,41 +50,26 @@ def pulls_by_gap(algorithm: Any, runs: int, seed: int) -> list[tuple[float, np.n
     return points
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Bounds on pulls and regret as for the central algorithm, and how pulls grow with 1/gap."""
-    two = with_parameters(algorithm, n_arms=2, beta=BETA)
-    yield from elimination.survival_and_pulls(
-        two,
-        "pulls",
-        lambda gaps: family.pulls_bound(gaps, two),
-        family.TWO_ARMS,
-        beta=BETA,
-        budget=budget,
-        seed=seed,
-        source="proof of Theorem 7",
-        ties=family.NEAR_TIES,
-    )
-    stated = with_parameters(algorithm, n_arms=2, beta=None)
-    check, _ = mean_regret(
-        stated,
-        family.TWO_ARMS,
-        lambda gaps, t: family.regret_bound(gaps, with_parameters(stated, horizon=int(t), beta=None)),
-        claim="theorem-7",
-        budget=budget,
-        seed=seed,
-        workers=workers,
-    )
-    yield check
-    yield family.minimax_regret(algorithm, "theorem-7-minimax", budget=budget, seed=seed, workers=workers)
+def rates(trial: Trial) -> Iterator[Check]:
+    """How pulls grow with 1/gap: the fitted exponent against the corrected one, the printed one beside it."""
     for v in ORDERS:
-        yield rate(algorithm, v, runs=RUNS[budget], seed=seed)
-    yield from lower_bounds(algorithm, RUNS[budget], seed)
-    if budget != "mutant":
-        yield from tables(algorithm, budget, seed, workers)
+        yield evidence.scaling(
+            f"theorem-7-rate at v = {v:g} over gaps .35, .175, …",
+            pulls_by_gap(with_parameters(trial.algorithm, v=v), trial.runs(RUNS), trial.seed),
+            exponent=exponent(v),
+            log_power=0.0,
+            # Four points leave two degrees of freedom; the printed exponent is off by (1 + v)/v, 2 or more.
+            margin=0.3 * (1 + v) / v,
+            claim="theorem-7-rate",
+            instance=f"two arms, +-1, v = {v:g}",
+            over="1/Delta",
+            v=v,
+            printed_exponent=(1 + v) / v,
+        )
 
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # three arms as actions
-PRICES = (0.25, 0.5, 1.0)
+EPSILONS = (0.25, 0.5, 1.0)  # of the tables
 
 
 def local(epsilon: float) -> list[Any]:
@@ -114,62 +77,40 @@ def local(epsilon: float) -> list[Any]:
     return [LDPRobustSE(3, epsilon, MINIMAX, 1.0, 1.0), LDPLinear(AXES, epsilon, MINIMAX)]
 
 
-def tables(algorithm: Any, budget: str, seed: int, workers: int) -> list[Check]:
-    """Theorem 9 on every algorithm of the model, and the price of privacy."""
-    rule = original(algorithm)
-    floors = family.floor_table(
-        local,
-        lambda gap, epsilon: family.minimax_bound(gap, n_arms=3, horizon=MINIMAX, epsilon=epsilon, v=1.0),
-        9,
-        n_arms=3,
-        horizon=MINIMAX,
-        v=1.0,
-        epsilons=PRICES,
-        budget=budget,
-        seed=seed,
-        caption="Three arms of Theorem 9 at v = 1, and the same with the last arm changed, the gap that of "
-        "the largest bound. The bound is proved for the arm that is pulled least; these algorithms treat the "
-        "worse arms alike. The linear algorithm sees arms as axes and rewards divided by the larger one. "
-        f"{TABLE_RUNS[budget]} runs of each.",
-    )
-    horizon = rule.horizon
-    free = LinearElimination(((1.0, 0.0), (0.0, 1.0)), horizon)
-    played = [
-        (
-            with_parameters(algorithm, n_arms=2, epsilon=epsilon, beta=None),
-            free,
-            family.TWO_ARMS,
-        )
-        for epsilon in PRICES
-    ]
-    caption = (
-        f"Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: "
-        "LDP Robust SE beside phased elimination with the arms as axes, which is not private and told that "
-        f"rewards are bounded. {TABLE_RUNS[budget]} runs of each."
-    )
-    paid = prices("theorem-7", played, caption=caption, budget=budget, seed=seed, workers=workers)
-    return [floors, paid]
+FLOORS = family.Floors(
+    local,
+    lambda gap, epsilon: family.minimax_bound(gap, n_arms=3, horizon=MINIMAX, epsilon=epsilon, v=1.0),
+    9,
+    3,
+    MINIMAX,
+    EPSILONS,
+    "Three arms of Theorem 9 at v = 1, and the same with the last arm changed, the gap that of "
+    "the largest bound. The bound is proved for the arm that is pulled least; these algorithms treat the "
+    "worse arms alike. The linear algorithm sees arms as axes and rewards divided by the larger one. "
+    "{runs} runs of each.",
+)
+PRICE = Prices(
+    lambda rule: LinearElimination(((1.0, 0.0), (0.0, 1.0)), rule.horizon),
+    [family.TWO_ARMS],
+    EPSILONS,
+    "Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: "
+    "LDP Robust SE beside phased elimination with the arms as axes, which is not private and told that "
+    "rewards are bounded. {runs} runs of each.",
+    {"n_arms": 2, "beta": None},
+)
 
 
-def lower_bounds(algorithm: Any, runs: int, seed: int) -> list[Check]:
-    """Theorems 8, 11 and 9 on their hard instances."""
-    about = {"epsilon": algorithm.epsilon, "v": algorithm.v}
-    long = family.player(algorithm, family.LONG, runs, seed)
-    gap = 0.05 if algorithm.v > 0.75 else 0.12  # told apart within the horizon
-    return [
-        family.local_lower_bound(long, 8, gaps=[gap, gap], **about),
-        family.local_lower_bound(long, 11, gaps=[gap], **about),
-        family.minimax_lower_bound(
-            family.player(algorithm, MINIMAX, runs, seed), n_arms=3, horizon=MINIMAX, **about
-        ),
-    ]
+def _least(theorem: int, others: int) -> family.LowerBound:
+    def judge(play: family.Player, *, epsilon: float, v: float) -> Check:
+        gap = 0.05 if v > 0.75 else 0.12  # told apart within the horizon
+        return family.local_lower_bound(play, theorem, gaps=[gap] * others, epsilon=epsilon, v=v)
+
+    return family.LowerBound(judge, RUNS)
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
-    """Rewards from -B to B near the thresholds, and one outside the truncation."""
-    near = family.pairs(algorithm)
-    return [*near[:3], family.outside(algorithm), *near[3:]]
-
+MINIMAX_LEAST = family.LowerBound(
+    functools.partial(family.minimax_lower_bound, n_arms=3, horizon=MINIMAX), RUNS, MINIMAX
+)
 
 CLAIMS = (
     RegretClaim(
@@ -181,6 +122,7 @@ CLAIMS = (
         "probability",
         family.pulls_bound,
         "epsilon <= 1; binds where T exceeds the bound",
+        [Pulls(family.TWO_ARMS, TWO, PROOF), Survival(family.NEAR_TIES, TWO, PROOF)],
     ),
     RegretClaim(
         "theorem-7",
@@ -195,6 +137,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "epsilon <= 1",
+        [MeanBound([family.TWO_ARMS], {"n_arms": 2, "beta": None}), CorrectOnly(PRICE)],
     ),
     RegretClaim(
         "theorem-7-rate",
@@ -204,6 +147,7 @@ CLAIMS = (
         "scaling",
         exponent,
         "v in {1, .5}",
+        [rates],
     ),
     RegretClaim(
         "theorem-7-printed",
@@ -233,6 +177,7 @@ CLAIMS = (
         "mean",
         family.minimax_regret_bound,
         "epsilon <= 1",
+        [family.minimax],
     ),
     RegretClaim(
         "theorem-8",
@@ -247,6 +192,7 @@ CLAIMS = (
         ),
         "mean",
         domain="epsilon <= 1, mu_a/5 <= Delta_a <= mu_a/2, means <= 1/2",
+        checks=[_least(8, 2)],
     ),
     RegretClaim(
         "theorem-11",
@@ -255,6 +201,7 @@ CLAIMS = (
         Source(papers.TAO, "Theorem 11 (28)", "checked before the limit, in the form (28) of its proof"),
         "mean",
         domain="epsilon <= 1, Delta < 1/5",
+        checks=[_least(11, 1)],
     ),
     RegretClaim(
         "theorem-9",
@@ -270,6 +217,7 @@ CLAIMS = (
         "mean",
         family.minimax_bound,
         "epsilon <= 1",
+        [MINIMAX_LEAST, CorrectOnly(FLOORS)],
     ),
 )
 
@@ -287,10 +235,10 @@ auditor = Auditor(
         "constants": 0.02,
     },
     small={"n_arms": 2, "horizon": 200, "v": 1.0, "u": 1.0, "beta": 0.5, "constants": 0.02},
-    pairs=pairs,
-    mutants=family.mutants(LDPRobustSE, local=True),
+    pairs=family.pairs,
+    # Reused noise is left out: here an epoch that keeps all arms needs very many reports.
+    mutants=(*family.PRIVACY_MUTANTS, family.NO_TRUNCATION, *family.regret_mutants("pulls")),
     claims=CLAIMS,
-    regret=regret,
     experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 1 << 40, "v": 1.0, "u": 1.0},
     printed=Printed("not_refuted"),
     worst_cost=lambda algorithm: algorithm.epsilon,  # of one report: 2 B over 2 B/epsilon

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
+from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._linear import Plan
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import decided_by, result
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import (
-    first_round,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import first_round
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
-
-
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Mean regret for several theta, and the good event at beta = .1 and T = 1e5."""
-    correct = LinearElimination(**original(algorithm).parameters)
-    short = {"horizon": 100_000, "beta": family.BETA}
-    yield from family.mean_regret(
-        algorithm, correct, "regret", family.THETAS[budget], budget=budget, seed=seed, workers=workers
-    )
-    yield from family.good_event(
-        with_parameters(algorithm, **short),
-        with_parameters(correct, **short),
-        "good-event",
-        budget=budget,
-        seed=seed,
-        source="ch. 22",
-    )
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -55,57 +32,31 @@ def pairs(algorithm: Any) -> list[TablePair]:
     return [near, first_round(np.zeros(table.shape), algorithm.bounds)]
 
 
-class Hasty(family.Hasty, LinearElimination):
-    """See the family."""
+def _partial(state: Any, query: Query, released: FloatArray) -> FloatArray:
+    """Without the last action that was pulled."""
+    last = query.active.shape[1] - 1 - query.active[:, ::-1].argmax(axis=1)
+    return np.where(np.arange(query.active.shape[1]) == last[:, None], 0.0, released)
 
 
-class Timid(family.Timid, LinearElimination):
-    """See the family."""
-
-
-class Inverted(family.Inverted, LinearElimination):
-    """See the family."""
-
-
-class Unweighted(family.Unweighted, LinearElimination):
-    """See the family."""
-
-
-class Sparse(LinearElimination):
-    """Pulls a hundredth of what the width needs."""
-
-    def size(self, batch: int) -> float:
-        """A hundredth of the pulls of a phase."""
-        return super().size(batch) / 100
-
-
-class Turned(LinearElimination):
-    """Takes losses for rewards."""
-
-    def estimates(self, done: Plan, sums: FloatArray) -> FloatArray:
-        """Estimates with the wrong sign."""
-        return -super().estimates(done, sums)
-
-
-class Partial(LinearElimination):
-    """Regresses without the last action of the core set."""
-
-    def estimates(self, done: Plan, sums: FloatArray) -> FloatArray:
-        """Its rewards are lost."""
-        kept = sums.copy()
-        kept[:, done.core[-1]] = 0.0
-        return super().estimates(done, kept)
-
-
-_MUTANTS = (
-    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted, "good-event"),
-    regret_mutant("sparse", "a phase has a hundredth of its pulls", Sparse, "good-event on near ties"),
-    regret_mutant("turned", "estimates have the wrong sign", Turned, "regret on sphere, theta 1"),
-    regret_mutant(
+MUTANTS = (
+    *family.removal_mutants("good-event"),
+    Mutant(
+        "sparse",
+        "a phase has a hundredth of its pulls",
+        result("size", lambda rule, size, batch: size / 100),
+        caught_by="good-event on near ties",
+    ),
+    Mutant(
+        "turned",
+        "estimates have the wrong sign",
+        result("estimates", lambda rule, value, *at: -value),
+        caught_by="regret on sphere, theta 1",
+    ),
+    Mutant(
         "partial",
         "the rewards of the last action of the core set are lost",
-        Partial,
-        "regret on sphere, theta 1",
+        decided_by(_partial),
+        caught_by="regret on sphere, theta 1",
     ),
 )
 
@@ -122,6 +73,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "a finite set of actions, rewards in [-1, 1]",
+        [family.MEANS],
     ),
     RegretClaim(
         "good-event",
@@ -131,6 +83,7 @@ CLAIMS = (
         Source(papers.LATTIMORE, "chapter 22", "derived: sub-Gaussian tails, union over actions and phases"),
         "probability",
         domain="a finite set of actions, rewards in [-1, 1]",
+        checks=[family.GoodEvent("ch. 22")],
     ),
 )
 
@@ -141,9 +94,8 @@ auditor = Auditor(
     instance={"actions": family.AXES, "horizon": 600, "beta": 0.5},
     small={"actions": family.AXES, "horizon": 200, "beta": 0.9},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     reference_epsilon=1.0,
     experiment={"actions": family.CIRCLE, "horizon": 1_000_000},
 )

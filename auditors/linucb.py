@@ -9,29 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithm import Query, play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import on_sphere
-from verifiable_dp.algorithms.linucb import LinUCB, LinUCBState
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.algorithms.linucb import LinUCB
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import decided_by, result
+from verifiable_dp.auditing.theorems import TRIALS, MeanBound, Trial
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import (
-    RUNS,
-    TRIALS,
-    Interpreted,
-    original,
-    regret_mutant,
-    with_parameters,
-)
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.noise import Seeded
-from verifiable_dp.simulation import simulate
-
-SHORT = 3000  # horizon of mutants, which have no compiled loop
 
 
 def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, largest: float) -> float:
@@ -44,38 +33,9 @@ def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, larg
     return rho * math.sqrt(8 * horizon * dimension * log) + beta * horizon * largest
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Theorem 3 for several theta, and the ellipsoid after 1000 rounds at beta = .1.
-
-    With budget ``mutant`` Theorem 3 is held against one theta at T = 3000.
-    """
-    played = with_parameters(algorithm, horizon=SHORT, beta=None) if budget == "mutant" else algorithm
-    for number in range(family.THETAS[budget]):
-        yield _mean_regret(played, number, budget, seed, workers)
-    short = with_parameters(algorithm, horizon=1000, beta=family.BETA)
-    for number in (0, 1):
-        yield _ellipsoid(short, number, TRIALS[budget], seed)
-
-
-def _mean_regret(algorithm: Any, number: int, budget: str, seed: int, workers: int) -> Check:
-    correct = LinUCB(**original(algorithm).parameters)
-    environment = family.on_circle(correct.actions, number)
-    most = float(environment.gaps.max())
-
-    def bound(horizon: float) -> float:
-        return regret_bound(horizon, correct.dimension, correct.ridge, 1 / horizon, most)
-
-    done = simulate(algorithm, environment, runs=RUNS[budget], seed=seed, workers=workers, points=2)
-    return evidence.mean_bound(
-        f"theorem-3 on {environment.name}",
-        done.regret,
-        bound=bound(correct.horizon),
-        largest=most * correct.horizon,
-        least_horizon=evidence.least_horizon(bound, lambda t: most * t),
-        claim="theorem-3",
-        instance=environment.name,
-        horizon=correct.horizon,
-    )
+def means(trial: Trial) -> Iterator[Check]:
+    """Theorem 3 for several theta; of a mutant, which has no compiled loop, at T = 3000."""
+    return MeanBound(family.thetas, {"horizon": 3000, "beta": None} if trial.mutant else {})(trial)
 
 
 def outside(algorithm: Any, number: int, runs: int, seed: int) -> Any:
@@ -90,16 +50,18 @@ def outside(algorithm: Any, number: int, runs: int, seed: int) -> Any:
     return np.sqrt(np.maximum(length, 0)) > algorithm.radius(final)
 
 
-def _ellipsoid(algorithm: Any, number: int, runs: int, seed: int) -> Check:
-    return evidence.probability(
-        f"theorem-2 on sphere, theta {number + 1}",
-        outside(algorithm, number, runs, seed),
-        probability=float(algorithm.beta),
-        claim="theorem-2",
-        instance=f"sphere, theta {number + 1}",
-        horizon=algorithm.horizon,
-        source="Theorem 2",
-    )
+def ellipsoid(trial: Trial) -> Iterator[Check]:
+    """The ellipsoid after 1000 rounds at beta = .1, for two theta."""
+    short = trial.changed(horizon=1000, beta=family.BETA)
+    for number in (0, 1):
+        yield trial.probability(
+            f"on sphere, theta {number + 1}",
+            outside(short.algorithm, number, trial.runs(TRIALS), trial.seed),
+            float(short.rule.beta),
+            instance=f"sphere, theta {number + 1}",
+            horizon=short.rule.horizon,
+            source="Theorem 2",
+        )
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -118,87 +80,54 @@ def pairs(algorithm: Any) -> list[TablePair]:
 # ---------------------------------------------------------------- mutants
 
 
-class Greedy(Interpreted, LinUCB):
-    """No bonus."""
-
-    def radius(self, state: LinUCBState) -> FloatArray:
-        """An ellipsoid that is a point."""
-        return np.zeros(len(state.run))
+def _next_action(query: Query) -> Query:
+    return replace(query, active=np.roll(query.active, 1, axis=1))
 
 
-class Overconfident(Interpreted, LinUCB):
-    """A tenth of the radius."""
-
-    def radius(self, state: LinUCBState) -> FloatArray:
-        """As if noise had a hundredth of its variance."""
-        return super().radius(state) / 10
-
-
-class Inverted(Interpreted, LinUCB):
-    """Plays the smallest index."""
-
-    def index(self, state: LinUCBState) -> FloatArray:
-        """The index with its sign turned."""
-        return -super().index(state)
-
-
-class Deaf(Interpreted, LinUCB):
-    """Books only the first reward."""
-
-    def decide(self, state: LinUCBState, query: Query, released: FloatArray) -> LinUCBState:
-        """Later rewards are lost."""
-        return super().decide(state, query, np.where(state.t[:, None] == 0, released, 0.0))
-
-
-class Misplaced(Interpreted, LinUCB):
-    """Books each reward to the next action."""
-
-    def decide(self, state: LinUCBState, query: Query, released: FloatArray) -> LinUCBState:
-        """The regression takes the next action for the one that was played."""
-        shifted = replace(query, active=np.roll(query.active, 1, axis=1))
-        return super().decide(state, shifted, np.roll(released, 1, axis=1))
-
-
-class Doubled(Interpreted, LinUCB):
-    """Books each reward twice, and the action once."""
-
-    def decide(self, state: LinUCBState, query: Query, released: FloatArray) -> LinUCBState:
-        """Estimates are twice as large."""
-        return super().decide(state, query, 2 * released)
-
-
-class Turned(Interpreted, LinUCB):
-    """Books rewards with the wrong sign."""
-
-    def decide(self, state: LinUCBState, query: Query, released: FloatArray) -> LinUCBState:
-        """Losses are taken for rewards."""
-        return super().decide(state, query, -released)
-
-
-_MUTANTS = (
-    regret_mutant(
+TWO, THREE = "theorem-2 on sphere, theta 1", "theorem-3 on sphere, theta 1"
+MUTANTS = (
+    Mutant(
         "greedy",
         "the index has no bonus, and the ellipsoid is a point",
-        Greedy,
-        "theorem-2 on sphere, theta 1",
+        result("radius", lambda rule, radius, state: 0 * radius),
+        caught_by=TWO,
     ),
-    regret_mutant(
+    Mutant(
         "overconfident",
         "the radius is a tenth of what the noise needs",
-        Overconfident,
-        "theorem-2 on sphere, theta 1",
+        result("radius", lambda rule, radius, state: radius / 10),
+        caught_by=TWO,
     ),
-    regret_mutant(
-        "inverted", "the action of the smallest index is played", Inverted, "theorem-3 on sphere, theta 1"
+    Mutant(
+        "inverted",
+        "the action of the smallest index is played",
+        result("index", lambda rule, index, state: -index),
+        caught_by=THREE,
     ),
-    regret_mutant("deaf", "only the first reward is booked", Deaf, "theorem-2 on sphere, theta 1"),
-    regret_mutant(
-        "misplaced", "each reward is booked to the next action", Misplaced, "theorem-2 on sphere, theta 1"
+    Mutant(
+        "deaf",
+        "only the first reward is booked",
+        decided_by(lambda state, query, released: np.where(state.t[:, None] == 0, released, 0.0)),
+        caught_by=TWO,
     ),
-    regret_mutant(
-        "doubled", "each reward is booked twice, its action once", Doubled, "theorem-2 on sphere, theta 1"
+    Mutant(
+        "misplaced",
+        "each reward is booked to the next action",
+        decided_by(lambda state, query, released: np.roll(released, 1, axis=1), _next_action),
+        caught_by=TWO,
     ),
-    regret_mutant("turned", "rewards are booked with the wrong sign", Turned, "theorem-3 on sphere, theta 1"),
+    Mutant(
+        "doubled",
+        "each reward is booked twice, its action once",
+        decided_by(lambda state, query, released: 2 * released),
+        caught_by=TWO,
+    ),
+    Mutant(
+        "turned",
+        "rewards are booked with the wrong sign",
+        decided_by(lambda state, query, released: -released),
+        caught_by=THREE,
+    ),
 )
 
 CLAIMS = (
@@ -216,6 +145,7 @@ CLAIMS = (
         "mean",
         regret_bound,
         "mean rewards in [-1, 1]",
+        [means],
     ),
     RegretClaim(
         "theorem-2",
@@ -225,6 +155,7 @@ CLAIMS = (
         Source(papers.ABBASI, "Theorem 2", "checked after T = 1000 rounds at beta = .1"),
         "probability",
         domain="1-sub-Gaussian noise, |theta| <= 1",
+        checks=[ellipsoid],
     ),
 )
 
@@ -235,9 +166,8 @@ auditor = Auditor(
     instance={"actions": family.AXES, "horizon": 16},
     small={"actions": family.AXES, "horizon": 8},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     reference_epsilon=1.0,
     experiment={"actions": family.CIRCLE, "horizon": 100_000},
     longest=256,

@@ -2,99 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._stopping import StoppingState
 from verifiable_dp.algorithms.nas import NAS
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import result
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import (
-    Interpreted,
-    regret_mutant,
-)
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence.check import Check
-
-MEANS = (0.5, -0.5)
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Correctness at means R/2 and -R/2; the same at every budget but for the number of runs."""
-    for share in MEANS:
-        mean = share * float(algorithm.bounds[1])
-        done = family.run(algorithm, mean, budget=budget, seed=seed, workers=workers)
-        yield family.correct(done, algorithm, mean, "correctness")
+def _total(rule: NAS, output: FloatArray, state: StoppingState) -> FloatArray:
+    return output * np.column_stack([np.ones(len(state.t)), state.t])
 
 
-class NoAccuracy(NAS):
-    """Halts as soon as the mean differs from 0."""
-
-    def threshold(self, t: Any, check: Any) -> Any:
-        """t h_t: the factor 1 + 1/alpha is left out."""
-        return super().threshold(t, check) / (1 + 1 / self.alpha)
+def _rescaled(rule: NAS, output: FloatArray, state: StoppingState) -> FloatArray:
+    time, mean = output.T
+    return np.column_stack([time, (mean + rule.radius) / (2 * rule.radius)])
 
 
-class Narrow(NAS):
-    """A radius without its logarithm and a tenth as wide."""
-
-    def threshold(self, t: Any, check: Any) -> Any:
-        """A twentieth."""
-        return super().threshold(t, check) / 20
-
-
-class Unsigned(Interpreted, NAS):
-    """Releases |mean|."""
-
-    def output(self, state: StoppingState) -> FloatArray:
-        """The sign is lost."""
-        return np.abs(super().output(state))
-
-
-class Late(Interpreted, NAS):
-    """Divides the sum by twice the time."""
-
-    def output(self, state: StoppingState) -> FloatArray:
-        """Half the mean."""
-        return super().output(state) * [1.0, 0.5]
-
-
-class Total(Interpreted, NAS):
-    """Releases the sum."""
-
-    def output(self, state: StoppingState) -> FloatArray:
-        """The sum of the samples."""
-        return super().output(state) * np.column_stack([np.ones(len(state.t)), state.t])
-
-
-class Rescaled(Interpreted, NAS):
-    """Releases the mean on the scale of [0, 1]."""
-
-    def output(self, state: StoppingState) -> FloatArray:
-        """(mean + R)/(2 R)."""
-        time, mean = super().output(state).T
-        return np.column_stack([time, (mean + self.radius) / (2 * self.radius)])
-
-
-_MUTANTS = (
-    regret_mutant(
+MUTANTS = (
+    Mutant(
         "no accuracy",
         "it halts at h_t, without the factor 1 + 1/alpha",
-        NoAccuracy,
-        "correctness at mean 0.5",
+        result("threshold", lambda rule, limit, t, check: limit / (1 + 1 / rule.alpha), compiled=True),
+        caught_by="correctness at mean 0.5",
     ),
-    regret_mutant("narrow", "it halts at a twentieth of the threshold", Narrow, "correctness at mean 0.5"),
-    regret_mutant("unsigned", "|mean| is released", Unsigned, "correctness at mean -0.5"),
-    regret_mutant(
-        "halved", "the sum is divided by twice the number of samples", Late, "correctness at mean 0.5"
+    Mutant(
+        "narrow",
+        "it halts at a twentieth of the threshold",
+        family.threshold_over(20),
+        caught_by="correctness at mean 0.5",
     ),
-    regret_mutant("total", "the sum is released instead of the mean", Total, "correctness at mean 0.5"),
-    regret_mutant(
-        "rescaled", "the mean is released on the scale of [0, 1]", Rescaled, "correctness at mean 0.5"
+    Mutant(
+        "unsigned",
+        "|mean| is released",
+        result("output", lambda rule, output, state: np.abs(output)),
+        caught_by="correctness at mean -0.5",
+    ),
+    Mutant(
+        "halved",
+        "the sum is divided by twice the number of samples",
+        result("output", lambda rule, output, state: output * [1.0, 0.5]),
+        caught_by="correctness at mean 0.5",
+    ),
+    Mutant(
+        "total",
+        "the sum is released instead of the mean",
+        result("output", _total),
+        caught_by="correctness at mean 0.5",
+    ),
+    Mutant(
+        "rescaled",
+        "the mean is released on the scale of [0, 1]",
+        result("output", _rescaled),
+        caught_by="correctness at mean 0.5",
     ),
 )
 
@@ -106,6 +70,7 @@ CLAIMS = (
         Source(papers.S1, "Section 3", "after Domingo, Gavaldà & Watanabe 2002"),
         "probability",
         domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+        checks=family.CORRECT,
     ),
 )
 
@@ -116,9 +81,8 @@ auditor = Auditor(
     instance={"alpha": 0.9, "beta": 0.9, "horizon": 160},
     small={"alpha": 0.9, "beta": 0.9, "horizon": 120},
     pairs=family.along_threshold,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     reference_epsilon=1.0,
     experiment={"alpha": 0.2, "beta": 0.1, "horizon": 20_000},
     longest=2000,

@@ -12,18 +12,13 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
-from verifiable_dp.auditing.auditor import Auditor
-from verifiable_dp.auditors._shared import (
-    TRIALS,
-    first_round,
-    mean_regret,
-    original,
-    regret_mutant,
-    with_parameters,
-)
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import rebuilt, result
+from verifiable_dp.auditing.theorems import RUNS, TRIALS, MeanBound, Trial
+from verifiable_dp.auditing.wrapped import original
+from verifiable_dp.auditors._shared import first_round
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import Drawn, Pareto
-from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
 
@@ -51,47 +46,30 @@ def regret_bound(gaps: FloatArray, horizon: float, *, v: float, u: float) -> flo
     return float(gaps @ pulls)
 
 
-def _lemma(algorithm: Any, budget: str, seed: int) -> Check:
-    """One estimate of `PULLS` rewards at delta = BETA, either side."""
-    rule, where = original(algorithm), arms("two Pareto arms", algorithm.v, algorithm.u)
+def one_mean(trial: Trial) -> Iterator[Check]:
+    """One estimate of `PULLS` rewards at delta = BETA, either side; a mutant's own truncation and bonus."""
+    rule: Any = original(trial.algorithm)
+    where = arms("two Pareto arms", rule.v, rule.u)
     log, number = math.log(1 / BETA), np.arange(1, PULLS + 1)
     limit = (rule.moment * number / log) ** (1 / (1 + rule.v))
-    rewards = where.draw(np.random.default_rng(seed), 1, TRIALS[budget] * PULLS).reshape(-1, PULLS)
+    drawn = where.draw(np.random.default_rng(trial.seed), 1, trial.runs(TRIALS) * PULLS)
+    rewards = drawn.reshape(-1, PULLS)
     mean = np.where(np.abs(rewards) <= limit, rewards, 0.0).mean(axis=1)
     bonus = rule.constant * (log / PULLS) ** rule.power
-    return evidence.probability(
-        f"truncated-mean of {PULLS} rewards",
+    yield trial.probability(
+        f"of {PULLS} rewards",
         np.abs(mean - where.means[1]) > bonus,
-        probability=2 * BETA,
-        claim="truncated-mean",
+        2 * BETA,
         instance=f"Pareto rewards of shape {where.shape:g}",
         bonus=float(bonus),
     )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """The mean of truncated rewards, and regret on two arms; on five arms too but for a mutant."""
-    rule = original(algorithm)
-
-    def bound(gaps: FloatArray, horizon: float) -> float:
-        return regret_bound(gaps, horizon, v=rule.v, u=rule.u)
-
-    yield _lemma(algorithm, budget, seed)
-    for name, shares in SHARES.items():
-        if budget == "mutant" and len(shares) > 2:
-            continue
-        played = with_parameters(algorithm, n_arms=len(shares))
-        check, _ = mean_regret(
-            played,
-            arms(name, rule.v, rule.u),
-            bound,
-            claim="regret",
-            budget=budget,
-            seed=seed,
-            workers=workers,
-            runs=100 if budget == "mutant" else None,
-        )
-        yield check
+def means(trial: Trial) -> Iterator[Check]:
+    """Regret on two arms; on five arms too but for a mutant."""
+    for name, shares in list(SHARES.items())[: 1 if trial.mutant else None]:
+        where = arms(name, trial.rule.v, trial.rule.u)
+        yield from MeanBound([where], {"n_arms": len(shares)}, {**RUNS, "mutant": 100})(trial)
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -101,42 +79,6 @@ def pairs(algorithm: Any) -> list[TablePair]:
     shape = (algorithm.horizon, algorithm.n_arms)
     ramp = np.broadcast_to(np.linspace(-limit, limit, algorithm.horizon)[:, None], shape)
     return [first_round(table, (-limit, limit)) for table in (np.zeros(shape), ramp, -ramp)]
-
-
-class Greedy(RobustUCB):
-    """No bonus."""
-
-    @property
-    def constant(self) -> float:
-        """Zero."""
-        return 0.0
-
-
-class Pessimist(RobustUCB):
-    """A lower confidence bound."""
-
-    @property
-    def constant(self) -> float:
-        """The bonus with its sign turned."""
-        return -super().constant
-
-
-class Wide(RobustUCB):
-    """Ten times the bonus."""
-
-    @property
-    def constant(self) -> float:
-        """40 u^(1/(1+v))."""
-        return 10 * super().constant
-
-
-class Overtruncated(RobustUCB):
-    """Truncates as if rewards were a hundred times smaller."""
-
-    @property
-    def moment(self) -> float:
-        """u / 100^(1+v)."""
-        return float(super().moment / 100 ** (1 + self.v))
 
 
 @dataclass(frozen=True)
@@ -178,25 +120,34 @@ class Inverted(RobustUCB):
         return super().kernel(_Misread(environment, sign=-1.0), seed, run, times)
 
 
-_MUTANTS = (
-    regret_mutant(
+ONE, TWO = "truncated-mean of 200 rewards", "regret on two Pareto arms"
+MUTANTS = (
+    Mutant(
         "greedy",
         "the index has no bonus, so that a bad start is never made good",
-        Greedy,
-        "truncated-mean of 200 rewards",
+        result("constant", lambda rule, constant: 0.0, compiled=True),
+        caught_by=ONE,
     ),
-    regret_mutant("pessimist", "the bonus is subtracted", Pessimist, "truncated-mean of 200 rewards"),
-    regret_mutant("wide", "the bonus is ten times as large", Wide, "regret on two Pareto arms"),
-    regret_mutant(
+    Mutant(
+        "pessimist",
+        "the bonus is subtracted",
+        result("constant", lambda rule, constant: -constant, compiled=True),
+        caught_by=ONE,
+    ),
+    Mutant(
+        "wide",
+        "the bonus is ten times as large",
+        result("constant", lambda rule, constant: 10 * constant, compiled=True),
+        caught_by=TWO,
+    ),
+    Mutant(
         "over-truncated",
         "thresholds are a hundredth, so that every reward is dropped",
-        Overtruncated,
-        "truncated-mean of 200 rewards",
+        result("moment", lambda rule, moment: float(moment / 100 ** (1 + rule.v)), compiled=True),
+        caught_by=ONE,
     ),
-    regret_mutant(
-        "misplaced", "each reward is booked to the arm before", Misplaced, "regret on two Pareto arms"
-    ),
-    regret_mutant("inverted", "rewards are taken for costs", Inverted, "regret on two Pareto arms"),
+    Mutant("misplaced", "each reward is booked to the arm before", rebuilt(Misplaced), caught_by=TWO),
+    Mutant("inverted", "rewards are taken for costs", rebuilt(Inverted), caught_by=TWO),
 )
 
 CLAIMS = (
@@ -212,6 +163,7 @@ CLAIMS = (
         ),
         "probability",
         domain="E|X|^(1+v) <= u",
+        checks=[one_mean],
     ),
     RegretClaim(
         "regret",
@@ -226,6 +178,7 @@ CLAIMS = (
         "mean",
         regret_bound,
         "E|X|^(1+v) <= u; Pareto arms of shape 2 + v",
+        [means],
     ),
 )
 
@@ -236,9 +189,8 @@ auditor = Auditor(
     instance={"n_arms": 2, "horizon": 32, "v": 1.0, "u": 1.0},
     small={"n_arms": 2, "horizon": 12, "v": 1.0, "u": 1.0},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     reference_epsilon=1.0,
     experiment={"n_arms": 2, "horizon": 100_000, "v": 1.0, "u": 1.0},
     longest=64,

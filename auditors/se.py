@@ -8,30 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray
+from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms.se import SE, SEState, radius
-from verifiable_dp.auditing.auditor import Auditor
+from verifiable_dp.algorithms.se import SE, radius
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import gap_times, result
+from verifiable_dp.auditing.theorems import TRIALS, MeanBound, Pulls, Survival, Trial
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import (
-    TRIALS,
-    Interpreted,
-    first_round,
-    mean_regret,
-    regret_mutant,
-    settings,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import c1_to_c4, first_round
 from verifiable_dp.claims import RegretClaim, Source
 from verifiable_dp.environments import bernoulli
-from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.simulation import simulate
 
 BETA = 0.1  # of the checks that speak of probability
 SMALL_GAP = 0.1
-LARGE_GAPS = bernoulli([0.9, 0.3, 0.1], "large gaps")
+SHORT = {"n_arms": 3, "horizon": 5000, "beta": BETA}
+DERIVED = "successive elimination, derived"
 
 
 def pulls_bound(gaps: FloatArray, n_arms: int, beta: float) -> FloatArray:
@@ -80,49 +73,24 @@ def safe_sweeps(gap: float, n_arms: int, beta: float, eta: float) -> int:
         total, start = end, end + 1
 
 
-def least_sweeps(algorithm: Any, budget: str, seed: int) -> Check:
+def least_sweeps(trial: Trial) -> Iterator[Check]:
     """The worse of two arms stays as long as `safe_sweeps`; half the threshold removes it sooner."""
     sweeps = safe_sweeps(SMALL_GAP, 2, BETA, BETA)
-    played = with_parameters(algorithm, n_arms=2, horizon=4 * sweeps, beta=BETA)
     where = bernoulli([0.5 + SMALL_GAP / 2, 0.5 - SMALL_GAP / 2], "a small gap")
-    done = simulate(played, where, runs=TRIALS[budget], seed=seed, points=2)
-    return evidence.probability(
-        f"least-sweeps on {where.name}",
+    done = trial.changed(n_arms=2, horizon=4 * sweeps, beta=BETA).play(where, TRIALS)
+    yield trial.probability(
+        f"on {where.name}",
         done.pulls[:, 1] < sweeps,
-        probability=BETA,
-        claim="least-sweeps",
+        BETA,
         instance=where.name,
         horizon=4 * sweeps,
         sweeps=sweeps,
     )
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Pulls and survival at beta = .1, mean regret at beta = 1/T; with budget ``mutant`` at T = 2e4 on C2."""
-    if budget == "mutant":
-        algorithm = with_parameters(algorithm, horizon=20_000, beta=None)
-    yield from family.survival_and_pulls(
-        with_parameters(algorithm, n_arms=3, horizon=5000, beta=BETA),
-        "elimination",
-        lambda gaps: pulls_bound(gaps, 3, BETA),
-        LARGE_GAPS,
-        beta=BETA,
-        budget=budget,
-        seed=seed,
-        source="successive elimination, derived",
-    )
-    yield least_sweeps(algorithm, budget, seed)
-    for environment in settings(algorithm.n_arms, budget):
-        check, _ = mean_regret(
-            algorithm,
-            environment,
-            regret_bound,
-            claim="regret",
-            budget=budget,
-            seed=seed,
-            workers=workers,
-        )
-        yield check
+def mean_regret(trial: Trial) -> Iterator[Check]:
+    """On C1 to C4; of a mutant, which has no compiled loop, at T = 2e4."""
+    return MeanBound(c1_to_c4, {"horizon": 20_000, "beta": None} if trial.mutant else {})(trial)
 
 
 def pairs(algorithm: Any) -> list[TablePair]:
@@ -133,97 +101,43 @@ def pairs(algorithm: Any) -> list[TablePair]:
     return [first_round(table), first_round(other), first_round(np.full(table.shape, 0.5))]
 
 
-class _Changed(Interpreted, SE):
-    """SE, open to changes of its removal rule."""
-
-    times = 1.0
-
-    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
-        """Arms more than `times` two radii below the largest mean."""
-        mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], -np.inf)
-        limit = self.times * 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)
-        return np.asarray(mean.max(axis=1)[:, None] - mean > limit[:, None]) & state.active
-
-
-class Hasty(_Changed):
-    """An eighth of the radius."""
-
-    times = 0.125
-
-
-class HalfThreshold(_Changed):
-    """Half of two radii."""
-
-    times = 0.5
-
-
-class Greedy(_Changed):
-    """No radius: the leader of the first sweep stays."""
-
-    times = 0.0
-
-
-class Timid(_Changed):
-    """Six times the radius."""
-
-    times = 6.0
-
-
-class Inverted(_Changed):
-    """Removes the arms far above the smallest mean."""
-
-    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
-        """The comparison is turned round."""
-        mean = np.where(state.active, (state.sums + released) / state.epoch[:, None], np.inf)
-        limit = 2 * radius(self.n_arms, state.epoch.astype(np.float64), self.beta)
-        return np.asarray(mean - mean.min(axis=1)[:, None] > limit[:, None]) & state.active
-
-
-class Forgetting(_Changed):
-    """Sums of the last sweep alone, divided by all sweeps."""
-
-    def decide(self, state: Any, query: Any, released: FloatArray) -> SEState:
-        """The sums are dropped."""
-        after = super().decide(state, query, released)
-        return SEState(after.run, after.t, after.epoch, after.active, np.zeros(after.sums.shape))
-
-
-class OffByOne(_Changed):
-    """Removes the arm after the one that should go."""
-
-    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
-        """The right set, one place on."""
-        return np.roll(super().removed(state, released), 1, axis=1) & state.active
-
-
-_MUTANTS = (
-    regret_mutant(
-        "hasty", "arms leave at an eighth of the radius", Hasty, "elimination survival on near ties"
+MUTANTS = (
+    Mutant(
+        "hasty",
+        "arms leave at an eighth of the radius",
+        gap_times(1 / 8),
+        caught_by="elimination survival on near ties",
     ),
-    regret_mutant(
+    Mutant(
         "half threshold",
         "arms leave at one radius, half the threshold",
-        HalfThreshold,
-        "least-sweeps on a small gap",
+        gap_times(1 / 2),
+        caught_by="least-sweeps on a small gap",
     ),
-    regret_mutant(
-        "greedy", "arms leave as soon as they are behind", Greedy, "elimination survival on near ties"
+    Mutant(
+        "greedy",
+        "arms leave as soon as they are behind",
+        gap_times(0),
+        caught_by="elimination survival on near ties",
     ),
-    regret_mutant(
-        "timid", "arms leave at six times the radius only", Timid, "elimination pulls on large gaps"
+    Mutant(
+        "timid",
+        "arms leave at six times the radius only",
+        gap_times(6),
+        caught_by="elimination pulls on large gaps",
     ),
-    regret_mutant("inverted", "the best arms are removed", Inverted, "elimination pulls on large gaps"),
-    regret_mutant(
+    family.inverted("elimination pulls on large gaps"),
+    Mutant(
         "forgetting",
         "only the last sweep counts, so that no arm ever leaves",
-        Forgetting,
-        "elimination pulls on large gaps",
+        result("compared", lambda rule, mean, state, released: released / state.epoch[:, None]),
+        caught_by="elimination pulls on large gaps",
     ),
-    regret_mutant(
+    Mutant(
         "off by one",
         "the arm after the one that should go is removed",
-        OffByOne,
-        "elimination pulls on large gaps",
+        result("removed", lambda rule, gone, state, released: np.roll(gone, 1, axis=1) & state.active),
+        caught_by="elimination pulls on large gaps",
     ),
 )
 
@@ -238,6 +152,10 @@ CLAIMS = (
         ),
         "probability",
         pulls_bound,
+        checks=[
+            Pulls(family.LARGE_GAPS, SHORT, DERIVED),
+            Survival(family.NEAR_TIES, SHORT, DERIVED),
+        ],
     ),
     RegretClaim(
         "least-sweeps",
@@ -253,6 +171,7 @@ CLAIMS = (
         "probability",
         safe_sweeps,
         "rewards in [0, 1]",
+        [least_sweeps],
     ),
     RegretClaim(
         "regret",
@@ -261,6 +180,7 @@ CLAIMS = (
         Source(papers.EVEN_DAR, "successive elimination", "derived from the claim on pulls"),
         "mean",
         regret_bound,
+        checks=[mean_regret],
     ),
 )
 
@@ -271,9 +191,8 @@ auditor = Auditor(
     instance={"n_arms": 2, "horizon": 80, "beta": 0.5},
     small={"n_arms": 2, "horizon": 60, "beta": 0.9},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     reference_epsilon=1.0,
     experiment={"n_arms": 5, "horizon": 1_000_000},
     longest=4096,

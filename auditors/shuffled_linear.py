@@ -2,52 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
+from verifiable_dp._validate import BoolArray
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._linear import LinearState
+from verifiable_dp.algorithms._linear import PhasedElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
+from verifiable_dp.auditing.mutants import given, rebuilt, result
+from verifiable_dp.auditing.theorems import CorrectOnly, Trial
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, with_parameters
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.evidence import exact_shuffle
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Noise
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """Theorem 3 with its numbers for several theta, and Lemma 5 at beta = .1 and T = 1e5."""
-    yield from family.regret(
-        algorithm, ShuffledLinear, "theorem-3", "lemma-5", budget=budget, seed=seed, workers=workers
-    )
-    yield amplification()
-    if budget != "mutant":
-        yield family.price(algorithm, "theorem-3", budget=budget, seed=seed, workers=workers)
-
-
-def amplification(delta: float = 1e-6) -> Check:
+def amplification(trial: Trial) -> Iterator[Check]:
     """Delta of n shuffled reports at f(eps0), at most, over the delta claimed: the bound by clones.
 
     The largest over eps0 in the domain, for each n; exact numbers, no runs.
     """
-    worst = []
+    delta, worst = 1e-6, []
     for n in (500, 1000, 5000, 20_000):
         shares = shuffle.domain(n, delta) * np.array([0.25, 0.5, 0.75, 1.0])
         found = [shuffle.clones_delta(n, x, shuffle.amplified(x, n, delta)) for x in shares.tolist()]
         worst.append(max(found) / delta)
-    return evidence.mean_bound(
+    yield evidence.mean_bound(
         "equation-10 within its domain",
         worst,
         bound=1.0,
@@ -99,100 +89,54 @@ def exact(algorithm: Any, claim: PrivacyClaim) -> list[Check]:
 # ---------------------------------------------------------------- mutants
 
 
-class Unchecked(ShuffledLinear):
-    """Takes eps0 = f^-1(epsilon) outside the domain of eq. 10 too."""
-
-    def local(self, clients: int) -> float:
-        """No upper limit."""
-        return max(self.epsilon, shuffle.formula_inverse(self.epsilon, clients, self.delta))
-
-
-class Overcounted(ShuffledLinear):
-    """Amplifies as if all T clients were shuffled together."""
-
-    def local(self, clients: int) -> float:
-        """eps0 of a batch of T."""
-        return super().local(self.horizon)
-
-
-class Doubled(ShuffledLinear):
-    """Reports with twice eps0."""
-
-    def local(self, clients: int) -> float:
-        """Twice as much as the shuffler pays for."""
-        return 2 * super().local(clients)
-
-
-class Unshuffled(ShuffledLinear):
-    """The reports arrive in the order of the clients."""
-
-    def crowd(self, counts: IntArray) -> IntArray:
-        """Each report stands alone."""
-        return np.ones(len(counts), np.int64)
-
-
 class Late(ShuffledLinear):
-    """Clients report exact rewards, and the server adds noise to the sums."""
+    """Clients report exact rewards, and the server adds Lap(2/epsilon) to the sums."""
 
-    def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sums with Lap(2/epsilon)."""
-        slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
-        where = query.active & query.complete[:, None]
-        return memory, self.mechanism.release(answer, noise, state.run, slot, where)
+    release = PhasedElimination.release
 
 
-class Hasty(family.Hasty, ShuffledLinear):
-    """See the family."""
-
-
-class Timid(family.Timid, ShuffledLinear):
-    """See the family."""
-
-
-class Inverted(family.Inverted, ShuffledLinear):
-    """See the family."""
-
-
-class Unweighted(family.Unweighted, ShuffledLinear):
-    """See the family."""
-
-
-_MUTANTS: Sequence[Mutant] = (
+MUTANTS = (
     HALF_NOISE,
     Mutant(
         "as printed",
         "Lap(1/epsilon0), though a reward moves by up to 2, and eq. 10 outside its domain",
-        lambda algorithm: with_parameters(algorithm, variant="printed"),
+        given(variant="printed"),
     ),
     NO_NOISE,
     Mutant(
         "domain unchecked",
         "eq. 10 is inverted outside its domain",
-        lambda algorithm: Unchecked(**algorithm.parameters),
+        result(
+            "local",
+            lambda rule, local, clients: max(
+                rule.epsilon, shuffle.formula_inverse(rule.epsilon, clients, rule.delta)
+            ),
+        ),
     ),
     Mutant(
         "amplified by T",
         "epsilon0 is that of T shuffled reports, though a batch has fewer",
-        lambda algorithm: Overcounted(**algorithm.parameters),
+        result(
+            "local",
+            lambda rule, local, clients: shuffle.local_epsilon(rule.epsilon, rule.horizon, rule.delta),
+        ),
     ),
     Mutant(
         "epsilon0 doubled",
         "a report has twice the epsilon0 that the shuffler makes up for",
-        lambda algorithm: Doubled(**algorithm.parameters),
+        result("local", lambda rule, local, clients: 2 * local),
     ),
     Mutant(
         "order visible",
         "reports are passed on in the order of the clients, so that nothing is amplified",
-        lambda algorithm: Unshuffled(**algorithm.parameters),
+        result("crowd", lambda rule, crowd, counts: np.ones(len(counts), np.int64)),
     ),
     Mutant(
         "noise at the server",
         "clients report exact rewards; only the sums get noise",
-        lambda algorithm: Late(**algorithm.parameters),
+        rebuilt(Late),
     ),
-    *family.removal_mutants(Hasty, Timid, Inverted, Unweighted, "lemma-5"),
+    *family.removal_mutants("lemma-5"),
 )
 
 CLAIMS = (
@@ -211,6 +155,7 @@ CLAIMS = (
         family.regret_bound,
         "the rate: epsilon = O(sqrt(log(1/delta)/T)) only, where its private term is at least log T times "
         "sqrt(T log T); the numbers: every epsilon, a finite set of actions, T at least 8",
+        [family.MEANS, CorrectOnly(family.PRICE)],
     ),
     RegretClaim(
         "lemma-5",
@@ -224,6 +169,7 @@ CLAIMS = (
         ),
         "probability",
         domain="a finite set of actions",
+        checks=[family.GoodEvent("Lemma 5")],
     ),
     RegretClaim(
         "equation-10",
@@ -238,6 +184,7 @@ CLAIMS = (
         "probability",
         shuffle.amplified,
         "eps0 <= log(n/(16 log(2/delta)))",
+        [amplification],
     ),
 )
 
@@ -256,9 +203,8 @@ auditor = Auditor(
     },
     small={"actions": family.AXES, "epsilon": 20.0, "horizon": 400, "beta": 0.9},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment=EXPERIMENT,
     printed=Printed("refuted"),
     exact=exact,

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Batch, Memory, Query, State
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.tree_sum import TreeSum
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.auditing.auditor import Auditor, Mutant
+from verifiable_dp.auditing.mutants import Make, mixed, noise_times
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import (
-    HALF_NOISE,
-    NO_NOISE,
-    TRIALS,
-    first_item,
-    noise_times,
-    original,
-    with_parameters,
-)
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, first_item
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence import regret as evidence
-from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair
-from verifiable_dp.noise import Noise
-
-GAMMA = 0.1
 
 
 def error_bound(horizon: int, epsilon: float, gamma: float) -> float:
@@ -44,61 +29,19 @@ def error_bound(horizon: int, epsilon: float, gamma: float) -> float:
     return levels / epsilon * math.sqrt(max(levels, log)) * math.sqrt(8 * log)
 
 
-def regret(algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
-    """The error of all prefix sums together; the same at every budget but for the number of runs."""
-    rule = original(algorithm)
-    bound = error_bound(rule.horizon, rule.epsilon, GAMMA)
-    error = family.largest_tree_error(algorithm, TRIALS[budget], seed)
-    yield evidence.probability(
-        f"error over {rule.horizon} items",
-        error > bound,
-        probability=GAMMA,
-        claim="error",
-        horizon=rule.horizon,
-        epsilon=rule.epsilon,
-        bound=bound,
-    )
-
-
 def pairs(algorithm: Any) -> list[StreamPair]:
     """The first item, 0 against 1: it enters the most nodes."""
     n = algorithm.horizon
     return [first_item(np.full(n, value)) for value in (0.5, 0.0, 1.0)]
 
 
-@dataclass(frozen=True)
-class Total(Batch):
-    """Private side of a sum that is kept whole: (n, 1)."""
-
-    total: FloatArray
-
-
-class Redrawn(TreeSum):
-    """Releases the whole prefix sum each time, with the noise of one node."""
-
-    def private(self, run: IntArray) -> Total:  # type: ignore[override]
-        """Nothing yet."""
-        return Total(np.zeros((len(run), 1)))
-
-    def release(
-        self, state: State, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Sum so far plus fresh noise."""
-        total = memory.total + answer
-        slot = (state.t + 1)[:, None]
-        scale = np.full(answer.shape, self.mechanism.scale)
-        return Total(total), noise.laplace(total, scale, state.run, slot, query.active)
+def _budget(name: str) -> Make:
+    return noise_times(
+        lambda rule: with_parameters(rule, budget=name).mechanism.divisor / rule.mechanism.levels
+    )
 
 
-def _budget(name: str) -> Any:
-    def make(algorithm: Any) -> AlteredNoise:
-        tree = with_parameters(algorithm, budget=name).mechanism
-        return AlteredNoise(algorithm, tree.divisor / original(algorithm).mechanism.levels)
-
-    return make
-
-
-_MUTANTS: Sequence[Mutant] = (
+MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
     Mutant("budget log T", "a node gets epsilon / log T (natural), as Tao et al. print", _budget("log")),
@@ -110,19 +53,18 @@ _MUTANTS: Sequence[Mutant] = (
     Mutant(
         "one draw for all nodes",
         "every node gets the same noise, so that differences of nodes are exact",
-        lambda algorithm: AlteredNoise(algorithm, reslot=family.same_node),
+        family.SAME_NODE,
     ),
     Mutant(
         "re-drawn",
         "the whole prefix sum is released each time, at the price of one node",
-        lambda algorithm: Redrawn(**algorithm.parameters),
+        mixed(family.RedrawnSum),
     ),
     Mutant(
         "tenfold noise",
         "the noise is ten times what privacy needs",
-        noise_times(10.0, "", "").make,
-        "regret",
-        "error over 1024 items",
+        noise_times(10.0),
+        caught_by="error over 1024 items",
     ),
 )
 
@@ -138,6 +80,7 @@ CLAIMS = (
         ),
         "probability",
         error_bound,
+        checks=[family.TreeError(lambda rule, gamma: error_bound(rule.horizon, rule.epsilon, gamma))],
     ),
 )
 
@@ -148,9 +91,8 @@ auditor = Auditor(
     instance={"epsilon": 1.0, "horizon": 8},
     small={"epsilon": 1.0, "horizon": 8},
     pairs=pairs,
-    mutants=_MUTANTS,
+    mutants=MUTANTS,
     claims=CLAIMS,
-    regret=regret,
     experiment={"epsilon": 1.0, "horizon": 1024},
     longest=1023,
     worst_cost=lambda algorithm: algorithm.mechanism.cost(1),

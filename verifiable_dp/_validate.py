@@ -110,6 +110,13 @@ def arms_and_horizon(n_arms: Any, horizon: Any) -> tuple[int, int]:
     return arms, rounds
 
 
+def beta(algorithm: Any) -> None:
+    """Set the failure probability of a frozen algorithm to 1/T if it is None; refuse it outside (0, 1)."""
+    if algorithm.beta is None:
+        object.__setattr__(algorithm, "beta", 1.0 / algorithm.horizon)
+    probability("beta", algorithm.beta)
+
+
 def bounds(name: str, value: Any) -> tuple[float, float]:
     """Return (low, high), finite, low < high."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -278,6 +278,8 @@ class RegretClaim:
         Function of keyword parameters that gives the bound; None where only a rate is known.
     domain
         Where the claim holds, in words.
+    checks
+        What it is held against, in order: functions of a trial, which are mostly data (`auditing.theorems`).
     """
 
     name: str
@@ -287,6 +289,7 @@ class RegretClaim:
     kind: str
     bound: Callable[..., Any] | None = field(default=None, compare=False)
     domain: str = ""
+    checks: Sequence[Callable[[Any], Iterable[Any]]] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         _validate.choice("kind", self.kind, ("mean", "probability", "scaling", "comparison"))

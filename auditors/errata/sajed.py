@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms.dp_se import epoch_length
+from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.auditing.errata import Erratum, Findings
 from verifiable_dp.auditors import dp_exponential_nas
 from verifiable_dp.auditors.dp_se_doubling import phases
@@ -85,9 +85,11 @@ def shrinking(seed: int) -> Findings:
     """The last epoch with twenty arms against the next one with two."""
     epsilon, beta = SHRINKING["epsilon"], SHRINKING["beta"]
     epoch, size, after = (int(SHRINKING[name]) for name in ("epoch", "size", "next_size"))
-    now = float(epoch_length(size, epoch, epsilon, beta))
-    next_one = float(epoch_length(after, epoch + 1, epsilon, beta))
-    same = float(epoch_length(size, epoch + 1, epsilon, beta))
+    pulls = DPSE(size, epsilon, size, beta).pulls
+    now, next_one, same = (
+        float(pulls(np.array(float(k)), np.array(float(e))))
+        for k, e in ((size, epoch), (after, epoch + 1), (size, epoch + 1))
+    )
     return Findings(
         [statement("R_e is at most R_(e+1)/2 when S shrinks", now, "at most", next_one / 2, **SHRINKING)],
         [

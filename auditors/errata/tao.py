@@ -13,10 +13,9 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.auditor import AlteredNoise
 from verifiable_dp.auditing.errata import Erratum, Findings
+from verifiable_dp.auditing.wrapped import AlteredNoise, with_parameters
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
-from verifiable_dp.auditors._shared import with_parameters
 from verifiable_dp.claims import Source
 from verifiable_dp.environments import TwoPoint, bernoulli
 from verifiable_dp.evidence import alignment
@@ -121,7 +120,7 @@ def precision(seed: int) -> Findings:
     for variant, root in (("printed", 4.0), ("corrected", 2.0)):
         last = math.ceil(math.log(1 / gap, root))
         epochs = np.arange(1, last + 1, dtype=np.float64)
-        count[variant] = float(LDPRobustSE(**base, variant=variant).epochs(np.array(2.0), epochs)[0].sum())
+        count[variant] = float(LDPRobustSE(**base, variant=variant).pulls(np.array(2.0), epochs).sum())
     words = "pulls of an arm with gap .2 until D is below it, "
     return Findings(
         [statement(f"{words}D = 4^-tau", count["printed"], "at most", proof, gap=gap, **base)],
@@ -267,7 +266,7 @@ def local_noise(seed: int) -> Findings:
         check, found = alignment.check(
             AlteredNoise(algorithm, factor),
             AlteredNoise(small, factor),
-            ldp_robust_se.pairs(algorithm)[:2],
+            ldp_robust_se.auditor.pairs(algorithm)[:2],
             epsilon=algorithm.epsilon,
             small_epsilon=small.epsilon,
             visible=True,

@@ -16,6 +16,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.auditing.study import Cell, Figure, Guide, Line, Outcome, Panel, Plan, Statement, Study
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors._contamination import (
     FAR,
     INSIDE,
@@ -28,7 +29,7 @@ from verifiable_dp.auditors._contamination import (
     contaminated,
     instances,
 )
-from verifiable_dp.auditors._shared import largest_regret, with_parameters
+from verifiable_dp.auditors._shared import largest_regret
 from verifiable_dp.auditors.dp_robust_elimination import regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, law, over
 from verifiable_dp.claims import Source

@@ -28,8 +28,8 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import with_parameters
 from verifiable_dp.auditors.studies import fewer, rate, rate_panel
 from verifiable_dp.claims import Source
 from verifiable_dp.environments import TwoPoint

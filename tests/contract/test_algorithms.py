@@ -9,7 +9,7 @@ from verifiable_dp import make, simulate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import check_fits, play
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import Prefix
+from verifiable_dp.auditing.wrapped import Prefix
 from verifiable_dp.environments import Binomial, Pulled, Table, TwoPoint
 from verifiable_dp.evidence import alignment
 from verifiable_dp.noise import Around, Seeded, key_of

@@ -13,10 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.trials import on_trial
 from verifiable_dp import make
 from verifiable_dp.algorithms import _design, ldp_linear
 from verifiable_dp.algorithms import dp_linear as central
-from verifiable_dp.auditing import registry
+from verifiable_dp.auditing import registry, theorems
 from verifiable_dp.auditors import (
     _linear,
     _robust,
@@ -249,7 +250,7 @@ def grows(monkeypatch):
         return SimpleNamespace(regret=values, pulls=np.column_stack([values, values]))
 
     made = []
-    for module in (dp_se, dp_ucb, ldp_robust_se, ucb1):
+    for module in (theorems, ldp_robust_se):
         monkeypatch.setattr(module, "simulate", simulate)
 
 
@@ -262,32 +263,35 @@ def rates(checks):
 def test_rates_are_those_of_the_theorems(grows):
     """Literally: Theorem 4.3 is linear in K, 1/epsilon and 1/Delta, and in log T."""
     rule = make("dp-se", n_arms=5, epsilon=0.25, horizon=10**6)
-    found = rates(dp_se.exponents(rule, "quick", 0))
+    trial = on_trial("dp-se", "theorem-4.3", rule, "quick")
+    found = rates(c for check in dp_se.EXPONENTS for c in check(trial))
     assert found == {
         f"theorem-4.3 exponent over {name}": (1.0, 0.0, 0.1) for name in ("K", "epsilon", "Delta")
     }
-    found = rates(dp_se.rate_checks(rule, log_power=1.0, claim="theorem-4.3", budget="quick", seed=0))
+    (growth,) = (check for check in trial.claim.checks if isinstance(check, theorems.Growth))
+    found = rates(growth(trial))
     assert len(found) == 2
     assert set(found.values()) == {(0.0, 1.0, 0.03)}
-    found = rates([dp_ucb.rate(make("dp-ucb", n_arms=5, epsilon=1.0, horizon=10**6), "quick", 0)])
+    rule = make("dp-ucb", n_arms=5, epsilon=1.0, horizon=10**6)
+    found = rates(dp_ucb.rate(on_trial("dp-ucb", "rate", rule, "quick")))
     assert set(found.values()) == {(0.0, 3.0, 0.06)}
     local = heavy("ldp-robust-se", horizon=10**12, beta=0.1)
-    for v, exponent in ((1.0, 4.0), (0.5, 6.0)):
-        check = ldp_robust_se.rate(local, v, runs=2, seed=0)
+    checks = ldp_robust_se.rates(on_trial("ldp-robust-se", "theorem-7-rate", local, "quick"))
+    for check, exponent in zip(checks, (4.0, 6.0), strict=True):
         assert list(rates([check]).values()) == [pytest.approx((exponent, 0.0, 0.15 * exponent))]
         assert check.statistics["printed_exponent"] == exponent / 2
 
 
-def test_restarts_cost_a_factor_of_log(grows, monkeypatch):
-    monkeypatch.setattr(dp_se_doubling, "mean_regret", lambda *args, **options: (None, None))
+def test_restarts_cost_a_factor_of_log(grows):
     rule = make("dp-se-doubling", n_arms=5, epsilon=0.25, horizon=10**6)
-    _, check = dp_se_doubling.regret(rule, "mutant", 0, 1)
+    _, check = dp_se_doubling.auditor.regret(rule, "mutant", 0, 1)
     assert rates([check]) == {"theorem-4.3 with restarts rate on C2": (0.0, 2.0, 0.03)}
 
 
 def test_the_constant_of_ucb1_is_that_of_lai_and_robbins_over_two(grows):
     """Slope at most sum 2/Delta, and as much again for lower-order terms."""
-    check = ucb1.growth(make("ucb1", n_arms=5, horizon=10**6), "quick", 0)
+    rule = make("ucb1", n_arms=5, horizon=10**6)
+    (check,) = ucb1.growth(on_trial("ucb1", "leading-constant", rule, "quick"))
     gaps = ucb1.FIVE.gaps[ucb1.FIVE.gaps > 0]
     claimed = sum(2 / gap for gap in gaps)
     found = {name: check.statistics[name] for name in ("slope", "most_slope", "margin", "curvature")}
@@ -298,7 +302,10 @@ def test_the_constant_of_ucb1_is_that_of_lai_and_robbins_over_two(grows):
 
 def test_comparisons_claim_the_papers_factor():
     """At least 5 times better than DP-UCB (S1, Section 5); with the core set as good (S4, Section 6)."""
-    for module, factor in ((dp_se, 5.0), (dp_linear, 1.0)):
+    (claim,) = (c for c in dp_se.auditor.claims if c.name == "section-5")
+    (only,) = claim.checks
+    assert only.check.factor == 5.0
+    for module, factor in ((dp_linear, 1.0),):
         calls = [
             node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call)
         ]

@@ -76,13 +76,30 @@ def run(environment, folder, *arguments):
 
 @pytest.mark.slow
 def test_it_is_listed_audited_and_its_mutant_refuted(followed, package):
-    assert "explore-then-commit" in followed["verifiable-dp list"]
+    assert "quadrupling" in followed["verifiable-dp list"]
     record = json.loads((package / "record.json").read_text("utf-8"))
     assert record["verdict"] == "not_refuted"
     assert record["checks"][0]["statistics"]["max_cost"] == pytest.approx(1.0)
-    assert [m["verdict"] for m in record["mutants"]] == ["refuted"]
-    assert record["target"]["source"]["path"] == "your_package/commit.py"
-    assert (package / "reports/explore-then-commit/record.html").is_file()
+    assert [m["verdict"] for m in record["mutants"]] == ["refuted"] * 6
+    assert record["target"]["source"]["path"] == "your_package/quadrupling.py"
+    assert (package / "reports/quadrupling/record.html").is_file()
+
+
+@pytest.mark.parametrize(("file", "most"), [("quadrupling.py", 60), ("auditor.py", 100)])
+def test_a_new_elimination_costs_no_more_lines_than_promised(package, file, most):
+    assert len((package / "your_package" / file).read_text("utf-8").splitlines()) <= most
+
+
+@pytest.mark.slow
+def test_its_theorems_hold_and_its_broken_decisions_are_caught(followed, package):
+    record = json.loads((package / "reports/quadrupling/record.json").read_text("utf-8"))
+    assert {c["name"]: c["result"]["verdict"] for c in record["regret"]["checks"]} == {
+        "theorem-2 pulls on wide gaps": "consistent",
+        "theorem-2 survival on all but tied": "consistent",
+        "theorem-3 on wide gaps": "consistent",
+    }
+    broken = {m["name"]: m["verdict"] for m in record["mutants"] if m["breaks"] == "regret"}
+    assert broken == dict.fromkeys(("hasty", "timid", "inverted"), "contradicted")
 
 
 @pytest.mark.slow
@@ -96,9 +113,9 @@ def test_what_ran_is_the_installed_package(followed, environment, tmp_path):
 
 @pytest.mark.slow
 def test_without_the_package_it_is_unknown(tmp_path):
-    done = run(dict(os.environ), tmp_path, "audit", "explore-then-commit")
+    done = run(dict(os.environ), tmp_path, "audit", "quadrupling")
     assert done.returncode == 2
-    assert "explore-then-commit" in done.stderr
+    assert "quadrupling" in done.stderr
 
 
 @pytest.mark.slow
@@ -115,4 +132,4 @@ def test_a_broken_package_spoils_only_its_own_name(followed, environment, tmp_pa
     assert run(both, tmp_path, "simulate", "se", "--horizon", "100").returncode == 0
     listed = run(both, tmp_path, "list")
     assert listed.returncode == 0
-    assert "explore-then-commit" in listed.stdout
+    assert "quadrupling" in listed.stdout

@@ -10,7 +10,7 @@ from tests.user_code.adaptive import Stalling
 from verifiable_dp import make
 from verifiable_dp.adversaries import restless
 from verifiable_dp.algorithm import play
-from verifiable_dp.auditing.auditor import AlteredNoise
+from verifiable_dp.auditing.wrapped import AlteredNoise
 from verifiable_dp.environments import Interactive, Table
 from verifiable_dp.evidence import adversary, blackbox
 from verifiable_dp.evidence.adversary import Sizes

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise
+from verifiable_dp.auditing.wrapped import AlteredNoise
 from verifiable_dp.environments import Table
 from verifiable_dp.evidence import exact, limits, worst
 from verifiable_dp.evidence.machine import Machine

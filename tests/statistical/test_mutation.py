@@ -13,7 +13,7 @@ from scipy import stats
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing import mutation, nulls, registry
-from verifiable_dp.auditing.auditor import AlteredNoise
+from verifiable_dp.auditing.wrapped import AlteredNoise
 from verifiable_dp.environments import Table
 from verifiable_dp.evidence import halting
 from verifiable_dp.evidence.machine import UnsupportedError

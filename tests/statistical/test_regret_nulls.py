@@ -7,6 +7,7 @@ probability 2e-4 under the worst law it allows; the algorithms here lie far insi
 import numpy as np
 import pytest
 
+from tests.trials import on_trial
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditors import dp_se, dp_ucb, se, ucb1
 from verifiable_dp.evidence import regret
@@ -24,11 +25,16 @@ def mutant(name, which):
     return found.make(algorithm(name))
 
 
+def tried(name, claim, *checks):
+    """Checks of one claim on an algorithm, as made of a mutant."""
+    return lambda rule, seed: [c for check in checks for c in check(on_trial(name, claim, rule, seed=seed))]
+
+
 CHECKS = {
-    "exponents of DP-SE": ("dp-se", lambda rule, seed: dp_se.exponents(rule, "mutant", seed), 30),
-    "survival of DP-SE": ("dp-se", lambda rule, seed: [dp_se.crowded(rule, "mutant", seed)], 15),
-    "sweeps of SE": ("se", lambda rule, seed: [se.least_sweeps(rule, "mutant", seed)], 40),
-    "constant of UCB1": ("ucb1", lambda rule, seed: [ucb1.growth(rule, "mutant", seed)], 2),
+    "exponents of DP-SE": ("dp-se", tried("dp-se", "theorem-4.3", *dp_se.EXPONENTS), 30),
+    "survival of DP-SE": ("dp-se", tried("dp-se", "lemma-4.2", dp_se.CROWDED), 15),
+    "sweeps of SE": ("se", tried("se", "least-sweeps", se.least_sweeps), 40),
+    "constant of UCB1": ("ucb1", tried("ucb1", "leading-constant", ucb1.growth), 2),
 }
 
 
@@ -60,7 +66,8 @@ def test_the_correct_algorithm_is_not_accused_at_200_seeds(words):
 def test_the_rate_of_dp_ucb_is_not_accused():
     rule = algorithm("dp-ucb")
     for seed in range(30):
-        assert dp_ucb.rate(rule, "mutant", 1000 * seed).verdict != "contradicted"
+        (check,) = dp_ucb.rate(on_trial("dp-ucb", "rate", rule, seed=1000 * seed))
+        assert check.verdict != "contradicted"
 
 
 @pytest.mark.parametrize(

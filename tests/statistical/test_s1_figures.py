@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from tests.trials import on_trial
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.algorithms.dp_ucb import DPUCB
+from verifiable_dp.auditing.theorems import Growth
 from verifiable_dp.auditors import dp_exponential_nas, dp_se, dp_ucb
 from verifiable_dp.environments import s1
 from verifiable_dp.simulation import simulate
@@ -53,25 +55,24 @@ def test_dp_se_beats_dp_ucb_fivefold(setting):
 
 @pytest.mark.slow
 def test_dp_se_claims_at_full_size():
-    checks = dp_se.regret(DPSE(5, 0.25, HORIZON), "standard", 0, 2)
+    checks = dp_se.auditor.regret(DPSE(5, 0.25, HORIZON), "standard", 0, 2)
     verdicts = {check.name: check.verdict for check in checks}
     assert verdicts.pop("theorem-4.3 on C1") == "vacuous"
     assert set(verdicts.values()) == {"consistent"}
 
 
 def test_dp_se_grows_like_log_t_and_not_faster():
-    algorithm = DPSE(5, 0.25, HORIZON)
-    options = {"claim": "theorem-4.3", "budget": "quick", "seed": 0}
-    assert {c.verdict for c in dp_se.rate_checks(algorithm, log_power=1.0, **options)} == {"consistent"}
-    assert {c.verdict for c in dp_se.rate_checks(algorithm, log_power=2.0, **options)} == {"contradicted"}
+    trial = on_trial("dp-se", "theorem-4.3", DPSE(5, 0.25, HORIZON), "quick")
+    assert {c.verdict for c in Growth(dp_se.RANGES, log_power=1)(trial)} == {"consistent"}
+    assert {c.verdict for c in Growth(dp_se.RANGES, log_power=2)(trial)} == {"contradicted"}
 
 
 def test_doubling_costs_a_factor_log_t():
     """The remark in the proof of Theorem 4.3 would keep log T: each of log2 T phases pays log T anew."""
     algorithm = DPSEDoubling(5, 0.25, HORIZON)
-    options = {"claim": "restarts", "budget": "quick", "seed": 0}
-    [printed] = dp_se.rate_checks(algorithm, dp_se.RANGES[1:], log_power=1.0, **options)
-    [derived] = dp_se.rate_checks(algorithm, dp_se.RANGES[1:], log_power=2.0, **options)
+    trial = on_trial("dp-se-doubling", "theorem-4.3 with restarts", algorithm, "quick")
+    [printed] = Growth(dp_se.RANGES[1:], log_power=1)(trial)
+    [derived] = Growth(dp_se.RANGES[1:], log_power=2)(trial)
     assert printed.verdict == "contradicted"
     assert derived.verdict == "consistent"
 

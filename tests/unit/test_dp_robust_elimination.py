@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.trials import on_trial
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Histogram, Truncated, play
 from verifiable_dp.algorithms.dp_robust_elimination import (
@@ -259,7 +260,7 @@ def test_printed_central_needs_room_for_two_bins_on_either_side():
 @pytest.fixture(scope="module")
 def found():
     algorithm = DPRobustElimination(**auditor.experiment)
-    return contamination.tables(algorithm, claim="theorem-4.1", budget="quick", seed=0, workers=1)
+    return contamination.tables(on_trial("dp-robust-elimination", "theorem-4.1", algorithm, "quick"))
 
 
 def test_the_table_has_every_kind_share_and_family(found):
@@ -304,7 +305,7 @@ def test_outliers_of_the_table_lie_just_within_a_truncation():
         assert isinstance(environment, Huber)
         assert environment.alpha == rule.contamination
         if kind == contamination.FAR:
-            assert 0.8 < size / rival.schedule[1][1, 2] < 1
+            assert 0.8 < size / rival.search_bounds[1] < 1
             continue
         # Taken at J, within the largest mean but for a bin.
         away = max(abs(mean) for mean in environment.means) if rule.central else 0.0

@@ -9,7 +9,7 @@ import pytest
 
 from verifiable_dp import InputError
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise, Prefix
+from verifiable_dp.auditing.wrapped import AlteredNoise, Prefix
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.environments import Table
 from verifiable_dp.evidence import exact

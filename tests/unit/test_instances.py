@@ -10,10 +10,10 @@ import verifiable_dp as vdp
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import audit as audits
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import Prefix
 from verifiable_dp.auditing.errata import chosen, examine
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import subject_of
+from verifiable_dp.auditing.wrapped import Prefix
 from verifiable_dp.evidence.alignment import replay
 from verifiable_dp.neighbours import pair_of
 from verifiable_dp.reporting import markdown, outcomes

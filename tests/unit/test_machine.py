@@ -8,7 +8,7 @@ import pytest
 from verifiable_dp import InputError
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise, Wrapped
+from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped
 from verifiable_dp.environments import Table
 from verifiable_dp.evidence.machine import Machine, UnsupportedError
 from verifiable_dp.noise import Seeded
@@ -138,11 +138,11 @@ def test_a_node_holds_what_the_definition_asks_for():
     algorithm, pairs = subject("dp-se", {"n_arms": 3})
     machine = Machine(algorithm, Table(pairs[0].left))
     root = machine.nodes[0]
-    length = algorithm.epoch_length(algorithm.start(np.zeros(1, np.int64)))[0]
+    length = algorithm.plan(algorithm.start(np.zeros(1, np.int64)))[0][0]
     sums = [pairs[0].left[arm : 3 * length : 3, arm].sum() for arm in range(3)]
     np.testing.assert_allclose(root.values, sums, rtol=1e-12)
     np.testing.assert_array_equal(root.scales, np.full(3, 1 / algorithm.epsilon))
-    assert root.margin == pytest.approx(algorithm._schedule[1][1, 3] * length)
+    assert root.margin == pytest.approx(algorithm.schedule[1][1, 3] * length)
     assert not root.leaf
     child = machine.nodes[machine.child(0, 0b110)]
     assert child.leaf

@@ -8,11 +8,12 @@ import pytest
 from scipy import stats
 
 import verifiable_dp as vdp
+from tests.trials import on_trial
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing import registry
+from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _robust, _stopping, dp_linear, dp_robust_elimination, shuffled_linear, ucb1
-from verifiable_dp.auditors._shared import with_parameters
 from verifiable_dp.environments import Pulled, bernoulli
 from verifiable_dp.evidence import regret, tables
 from verifiable_dp.evidence.check import judged
@@ -311,15 +312,16 @@ def test_least_mean_is_the_inequality_of_kaufmann_cappe_and_garivier():
 def test_a_rule_that_has_not_halted_is_not_accused_of_halting_early():
     auditor = registry.auditor("dp-exponential-nas")
     rule = with_parameters(auditor.algorithm(**auditor.experiment), horizon=1000)
-    done = _stopping.run(rule, 0.05, budget="mutant", seed=0, workers=1)
-    check = _stopping.takes_at_least(done, rule, 0.05, "corollary-3.6")
+    trial = on_trial("dp-exponential-nas", "corollary-3.6", rule)
+    (check,) = _stopping.AtMean(_stopping.takes_at_least, 0.05)(trial)
     assert check.statistics["halted"] == 0
     assert check.verdict == "consistent"
 
 
 def test_amplification_fails_beyond_its_domain():
     """The negative control of equation 10's check: reports at six times the domain's eps0."""
-    assert shuffled_linear.amplification().verdict == "consistent"
+    (check,) = shuffled_linear.amplification(None)
+    assert check.verdict == "consistent"
     n, delta = 500, 1e-6
     local = 6 * shuffle.domain(n, delta)
     claimed = shuffle.formula(local, n, delta)
@@ -327,6 +329,8 @@ def test_amplification_fails_beyond_its_domain():
 
 
 def test_nets_and_designs_are_measured():
-    assert dp_linear._nets(0).verdict == "consistent"
-    assert dp_linear._designs(0).verdict == "consistent"
-    assert 0.5 < dp_linear._designs(0).statistics["mean"] <= 1.0
+    algorithm = registry.auditor("dp-linear").algorithm(**dp_linear.EXPERIMENT)
+    (nets,) = dp_linear.nets(on_trial("dp-linear", "lemma-1", algorithm))
+    (designs,) = dp_linear.designs(on_trial("dp-linear", "lemma-2", algorithm))
+    assert nets.verdict == designs.verdict == "consistent"
+    assert 0.5 < designs.statistics["mean"] <= 1.0

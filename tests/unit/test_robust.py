@@ -68,7 +68,7 @@ def test_the_factor_on_the_constants_keeps_threshold_and_precision_together():
     for name in NAMES:
         for factor in ("proof", 0.1):
             algorithm = make(name, **{**PARAMETERS, "horizon": 10**9}, constants=factor)
-            assert algorithm.schedule[2][3, 2] == pytest.approx(2.0**-3 / 2, rel=0.05)
+            assert algorithm.schedule[1][3, 2] == pytest.approx(2.0**-3 / 2, rel=0.05)
 
 
 def test_the_printed_local_listing_separates_tied_arms():
@@ -80,7 +80,7 @@ def test_the_printed_local_listing_separates_tied_arms():
             "ldp-robust-se", n_arms=5, epsilon=1.0, horizon=10**12, v=1.0, u=1.0, beta=0.1, variant=variant
         )
         if variant == "printed":  # its first epoch, at D = 1/4
-            assert algorithm.schedule[2][1, 5] < 0.01
+            assert algorithm.schedule[1][1, 5] < 0.01
         run = simulate(algorithm, best, runs=200, seed=0, points=2)
         lost[variant] = np.mean(~run.active[:, :2].all(axis=1))
     assert lost["corrected"] == 0

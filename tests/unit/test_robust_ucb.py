@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from tests.trials import on_trial
 from verifiable_dp import make, simulate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import play
@@ -16,7 +17,7 @@ from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import _stopping as stopping
 from verifiable_dp.auditors import dp_robust_ucb, dp_se, ldp_robust_se
 from verifiable_dp.auditors import robust_ucb as auditor
-from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, hard
+from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, hard, two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.noise import Seeded
 from verifiable_dp.simulation import Simulation
@@ -214,7 +215,8 @@ def test_pulls_of_theorem_10_in_numbers():
 @pytest.mark.parametrize("v", [0.5, 1.0])
 def test_the_printed_exponent_lies_outside_the_interval_and_the_corrected_one_inside(v):
     algorithm = make("ldp-robust-se", n_arms=2, epsilon=1.0, horizon=10**6, v=1.0, u=1.0)
-    check = ldp_robust_se.rate(algorithm, v, runs=30, seed=0)
+    trial = on_trial("ldp-robust-se", "theorem-7-rate", algorithm, "quick")
+    (check,) = (c for c in ldp_robust_se.rates(trial) if c.statistics["v"] == v)
     low, high = check.result["lower_limit"], check.result["upper_limit"]
     assert check.verdict == "consistent"
     assert low <= 2 * (1 + v) / v <= high
@@ -236,23 +238,25 @@ def test_private_algorithms_play_the_hard_instances(name):
 def test_a_stopping_rule_that_needs_no_samples_is_contradicted():
     """Theorem 3.4: n = log(1/.04)/(12 .5 .01) = 53.6 samples at most, with probability .24 at most."""
     rule = make("dp-exponential-nas", epsilon=1.0, alpha=0.5, beta=0.04, horizon=1000)
+    trial = on_trial("dp-exponential-nas", "theorem-3.4", rule)
     pulls = np.full((200, 1), 8)
     for time, verdict in ((8.0, "contradicted"), (np.nan, "consistent")):
         done = Simulation(
             np.zeros(200), pulls, np.array([1]), np.zeros((200, 1)), None, np.full((200, 2), [time, 0.01])
         )
-        check = stopping.halts_after(done, rule, 0.01, "theorem-3.4")
+        check = stopping.halts_after(trial, 0.01, done)
         assert check.statistics["least_samples"] == pytest.approx(53.648, abs=1e-3)
         assert check.statistics["probability"] == pytest.approx(0.24)
         assert check.verdict == verdict
-    assert stopping.halts_after(done, rule, 1.0, "theorem-3.4").verdict == "vacuous"
+    assert stopping.halts_after(trial, 1.0, done).verdict == "vacuous"
 
 
 def test_a_horizon_before_the_bound_says_nothing_about_halting():
     rule = make("dp-exponential-nas", epsilon=1.0, alpha=0.5, beta=0.04, horizon=1000)
-    done = stopping.run(rule, 0.01, budget="mutant", seed=0, workers=1)
-    assert stopping.halts_by(done, rule, 0.01, 2000.0, "theorem-3.3").verdict == "vacuous"
-    assert stopping.halts_by(done, rule, 0.01, 900.0, "theorem-3.3").verdict == "contradicted"
+    trial = on_trial("dp-exponential-nas", "theorem-3.3", rule)
+    done = trial.play(two_point(0.01, 1.0), 200)
+    assert stopping.halts_by(trial, 0.01, done, 2000.0).verdict == "vacuous"
+    assert stopping.halts_by(trial, 0.01, done, 900.0).verdict == "contradicted"
 
 
 # ---------------------------------------------------------------- bounds whatever the gaps, moments, trees
@@ -278,9 +282,9 @@ def test_theorem_4_4_covers_theorem_4_3_at_each_gap():
 def test_a_mutant_that_never_removes_contradicts_theorem_4_4():
     mutants = {m.name: m for m in registry.auditor("dp-se").mutants}
     algorithm = make("dp-se", n_arms=2, epsilon=1.0, horizon=10**6)
-    check = dp_se.minimax_regret(mutants["inverted"].make(algorithm), "mutant", 0, 1)
-    assert check.verdict == "contradicted"
-    assert dp_se.minimax_regret(algorithm, "mutant", 0, 1).verdict == "consistent"
+    for played, verdict in ((mutants["inverted"].make(algorithm), "contradicted"), (algorithm, "consistent")):
+        (check,) = dp_se.minimax(on_trial("dp-se", "theorem-4.4", played))
+        assert check.verdict == verdict
 
 
 @pytest.mark.parametrize("v", [0.1, 0.5, 1.0])

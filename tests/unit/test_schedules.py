@@ -11,7 +11,6 @@ import pytest
 
 from verifiable_dp import make
 from verifiable_dp.algorithm import play
-from verifiable_dp.algorithms.dp_se import epoch_length, threshold
 from verifiable_dp.environments import Table
 from verifiable_dp.noise import Recorder, Seeded
 
@@ -29,8 +28,10 @@ from verifiable_dp.noise import Recorder, Seeded
 )
 def test_epochs_of_dp_se(size, epoch, epsilon, length, limit):
     """R_e and 2 h_e + 2 c_e of lines 8, 15, 16 and 20 of Algorithm 3, at beta = .1."""
-    assert float(epoch_length(size, epoch, epsilon, 0.1)) == pytest.approx(length, rel=1e-9)
-    assert float(threshold(size, epoch, epsilon, 0.1)) == pytest.approx(limit, rel=1e-9)
+    algorithm = make("dp-se", n_arms=max(size, 2), epsilon=epsilon, horizon=100, beta=0.1)
+    at = np.float64(size), np.float64(epoch)
+    assert float(algorithm.pulls(*at)) == pytest.approx(length, rel=1e-9)
+    assert float(algorithm.gap(*at)) == pytest.approx(limit, rel=1e-9)
 
 
 def blocks(algorithm):

@@ -18,7 +18,7 @@ from verifiable_dp import _statefile, make
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import Wrapped
+from verifiable_dp.auditing.wrapped import Wrapped
 from verifiable_dp.evidence import alignment
 from verifiable_dp.evidence.alignment import OneSided
 from verifiable_dp.mechanisms import Laplace

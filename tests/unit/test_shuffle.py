@@ -15,7 +15,7 @@ from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.api import rerun
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise
+from verifiable_dp.auditing.wrapped import AlteredNoise
 from verifiable_dp.auditors.shuffled_linear import auditor, batches
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import exact_shuffle

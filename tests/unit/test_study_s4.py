@@ -136,9 +136,10 @@ def test_a_noisy_algorithm_in_the_place_of_the_central_one_is_contradicted(playe
 def test_an_algorithm_that_removes_nothing_breaks_theorem_1():
     group = s4.Instances("K=10", 1, 10)
     (actions, place) = group.drawn[0]
-    for kind, verdict in ((DPLinear, "consistent"), (dp_linear.Timid, "contradicted")):
-        cell = Cell(kind(actions, 10.0, 10**6), place, 6, 2)
-        check = s4._on_instance(place, DPLinear(actions, 10.0, 10**6), studies.play("one", cell, 0))
+    algorithm = DPLinear(actions, 10.0, 10**6)
+    (timid,) = (mutant for mutant in dp_linear.MUTANTS if mutant.name == "timid")
+    for played, verdict in ((algorithm, "consistent"), (timid.make(algorithm), "contradicted")):
+        check = s4._on_instance(place, algorithm, studies.play("one", Cell(played, place, 6, 2), 0))
         assert check.verdict == verdict
 
 

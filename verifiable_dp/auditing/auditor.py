@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from verifiable_dp._validate import FloatArray, InputError, IntArray, choice
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp._validate import InputError, choice
+from verifiable_dp.algorithm import Algorithm
+from verifiable_dp.auditing.theorems import Trial
+from verifiable_dp.auditing.wrapped import AlteredNoise, Prefix
 from verifiable_dp.claims import PrivacyClaim, RegretClaim
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import Pair
-from verifiable_dp.noise import Altered, Noise
+
+__all__ = ["AlteredNoise", "Auditor", "ExactChecks", "Mutant", "Prefix", "Printed"]
 
 
 @dataclass(frozen=True)
@@ -27,141 +28,25 @@ class Mutant:
     fault
         What is wrong with it, in a sentence.
     make
-        Turns the correct algorithm into the broken one; parameters stay.
+        Turns the correct algorithm into the broken one; parameters stay. `auditing.mutants` has operators.
     breaks
-        ``privacy`` or ``regret``.
+        ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by
-        Name of the regret check that contradicts it, with budget ``mutant``; empty if it is not stated.
+        Name of the regret check that contradicts it, with budget ``mutant``.
     """
 
     name: str
     fault: str
     make: Callable[[Any], Algorithm]
-    breaks: str = "privacy"
+    breaks: str = ""
     caught_by: str = ""
 
     def __post_init__(self) -> None:
+        if not self.breaks:
+            object.__setattr__(self, "breaks", "regret" if self.caught_by else "privacy")
         choice("breaks", self.breaks, ("privacy", "regret"))
 
 
-class Wrapped(Algorithm):
-    """An algorithm around another one: everything is passed on unless a subclass changes it."""
-
-    inner: Any
-
-    def __getattr__(self, name: str) -> Any:
-        """Parameters of the algorithm underneath."""
-        # A compiled loop underneath knows nothing of the change around it.
-        if name.startswith("__") or name in ("inner", "kernel"):
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Name of the algorithm underneath."""
-        return str(self.inner.name)
-
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]
-        """K."""
-        return int(self.inner.n_arms)
-
-    @property
-    def horizon(self) -> int:  # type: ignore[override]
-        """T."""
-        return int(self.inner.horizon)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Range of the rewards."""
-        return (float(self.inner.bounds[0]), float(self.inner.bounds[1]))
-
-    @property
-    def search_bounds(self) -> tuple[float, float]:
-        """As the algorithm underneath."""
-        limits: tuple[float, float] = self.inner.search_bounds
-        return limits
-
-    @property
-    def claim(self) -> PrivacyClaim | None:
-        """The promise of the algorithm underneath."""
-        claim: PrivacyClaim | None = self.inner.claim
-        return claim
-
-    def start(self, run: IntArray) -> State:
-        """As the algorithm underneath."""
-        state: State = self.inner.start(run)
-        return state
-
-    def private(self, run: IntArray) -> Memory:
-        """As the algorithm underneath."""
-        memory: Memory = self.inner.private(run)
-        return memory
-
-    def query(self, state: Any) -> Query:
-        """As the algorithm underneath."""
-        query: Query = self.inner.query(state)
-        return query
-
-    def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """As the algorithm underneath."""
-        result: tuple[Memory, FloatArray] = self.inner.release(state, memory, query, answer, noise)
-        return result
-
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
-        """As the algorithm underneath."""
-        after: State = self.inner.decide(state, query, released)
-        return after
-
-    def margin(self, state: Any) -> FloatArray | None:
-        """As the algorithm underneath."""
-        margin: FloatArray | None = self.inner.margin(state)
-        return margin
-
-    def output(self, state: Any) -> FloatArray:
-        """As the algorithm underneath."""
-        values: FloatArray = self.inner.output(state)
-        return values
-
-
-@dataclass(frozen=True)
-class AlteredNoise(Wrapped):
-    """An algorithm whose noise is changed on the way: scaled by `factor`, or drawn at other slots."""
-
-    inner: Any
-    factor: float = 1.0
-    reslot: Callable[[IntArray], IntArray] | None = None
-
-    def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """As the algorithm underneath, with the changed noise."""
-        return super().release(state, memory, query, answer, Altered(noise, self.factor, self.reslot))
-
-
-@dataclass(frozen=True)
-class Prefix(Wrapped):
-    """The first `rounds` rounds of an algorithm: what an audit plays of a long horizon."""
-
-    inner: Any
-    rounds: int
-
-    @property
-    def horizon(self) -> int:  # type: ignore[override]
-        """Rounds that are played."""
-        return min(self.rounds, int(self.inner.horizon))
-
-    def query(self, state: Any) -> Query:
-        """As the algorithm underneath, cut at `rounds`."""
-        query = super().query(state)
-        left = np.maximum(self.horizon - state.t, 0)
-        fits = query.rounds <= left
-        return replace(query, rounds=np.minimum(query.rounds, left), complete=query.complete & fits)
-
-
-RegretChecks = Callable[[Any, str, int, int], Iterable[Check]]
 ExactChecks = Callable[[Any, PrivacyClaim], Sequence[Check]]
 
 
@@ -206,12 +91,7 @@ class Auditor:
     mutants
         Broken variants; at least six.
     claims
-        The theorems beside the privacy promise.
-    regret
-        `regret(algorithm, budget, seed, workers)` runs the checks of the claims: at the given budget
-        (``quick``, ``standard`` or ``thorough``) on the algorithm given, which may be a mutant made from
-        the same parameters. Checks are named after their claim, such as ``lemma-4.2 on C1``. Best a
-        generator, so that whoever needs one check does not wait for those after it.
+        The theorems beside the privacy promise, each with its checks.
     reference_epsilon
         For a baseline, the epsilon that the audit holds it against.
     experiment
@@ -239,7 +119,6 @@ class Auditor:
     pairs: Callable[[Any], Sequence[Pair]]
     mutants: Sequence[Mutant]
     claims: Sequence[RegretClaim]
-    regret: RegretChecks
     reference_epsilon: float | None = None
     experiment: Mapping[str, Any] = field(default_factory=dict)
     longest: int = 1 << 16
@@ -247,6 +126,23 @@ class Auditor:
     printed: Printed | None = None
     exact: ExactChecks | None = None
     worst_cost: Callable[[Any], float] | None = None
+
+    def regret(self, algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
+        """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
+
+        Parameters
+        ----------
+        algorithm
+            What is played: the algorithm, or a mutant made from the same parameters.
+        budget
+            ``quick``, ``standard`` or ``thorough``; ``mutant`` for a mutant.
+        seed, workers
+            Of the simulations.
+        """
+        for claim in self.claims:
+            trial = Trial(self.algorithm, claim, algorithm, budget, seed, workers)
+            for check in claim.checks:
+                yield from check(trial)
 
     @property
     def name(self) -> str:

@@ -19,7 +19,8 @@ from scipy import special
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Ask, Memory, Query, State, Truncated, play
 from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import AlteredNoise, Mutant, Wrapped
+from verifiable_dp.auditing.auditor import Mutant
+from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped
 from verifiable_dp.evidence.alignment import worlds
 from verifiable_dp.neighbours import Pair, TablePair
 from verifiable_dp.noise import Around, Noise, Recorder, Replayer, Seeded, Shift
@@ -571,7 +572,7 @@ def _split(found: Traits) -> bool:
     return found.visible and found.entries > 1
 
 
-def _noise_operators() -> list[Operator]:
+def _scale_operators() -> list[Operator]:
     inf = _always(np.inf)
     return [
         *(_times(factor) for factor in (0.95, 0.9, 0.8, 0.75, 0.5, 0.25)),
@@ -643,102 +644,55 @@ def _noise_operators() -> list[Operator]:
             lambda found: _summed(found) and found.visible,
             inf,
         ),
-        Operator(
+        *_hidden_operators(),
+    ]
+
+
+def _hidden_operators() -> list[Operator]:
+    """Of noise that nobody sees: that of comparisons."""
+    changes: list[tuple[str, str, Callable[[Noise, Any], Noise]]] = [
+        (
             "hidden noise x0.5",
             "the noise of comparisons is half as large as the proof needs",
-            "scale",
-            _noise(lambda noise, state: Scaled(noise, 1.0, 0.5)),
-            lambda found: found.hidden,
-            _unknown,
+            lambda noise, state: Scaled(noise, 1.0, 0.5),
         ),
-        Operator(
+        (
             "threshold noise omitted",
             "the threshold of the comparisons gets no noise",
-            "scale",
-            _noise(lambda noise, state: _Threshold(noise, 0.0, 1.0)),
-            lambda found: found.hidden,
-            _unknown,
+            lambda noise, state: _Threshold(noise, 0.0, 1.0),
         ),
-        Operator(
+        (
             "query noise omitted",
             "what is compared with the threshold gets no noise",
-            "scale",
-            _noise(lambda noise, state: _Threshold(noise, 1.0, 0.0)),
-            lambda found: found.hidden,
-            _unknown,
+            lambda noise, state: _Threshold(noise, 1.0, 0.0),
         ),
-        Operator(
-            "one-sided noise",
-            "only the absolute value of the noise is added",
-            "law",
-            _law(_one_sided),
-            _released,
-            inf,
-        ),
-        Operator(
-            "uniform noise",
-            "noise of the right variance, but uniform",
-            "law",
-            _law(_uniform),
-            _released,
-            inf,
-        ),
-        Operator(
-            "normal noise",
-            "noise of the right variance, but normal: no pure epsilon",
-            "law",
-            _law(_normal),
-            _released,
-            inf,
-        ),
-        Operator(
-            "clipped noise x3",
-            "noise beyond three scales is cut off",
-            "law",
-            _law(_clipped(3.0)),
-            _released,
-            inf,
-        ),
-        Operator(
-            "clipped noise x8",
-            "noise beyond eight scales, one draw in three thousand, is cut off",
-            "law",
-            _law(_clipped(8.0)),
-            _released,
-            inf,
-        ),
-        Operator(
-            "coarse noise",
-            "the noise, not the release, is rounded to thirds of its scale",
-            "law",
-            _law(_coarse),
-            _released,
-            inf,
-        ),
-        Operator(
-            "float32",
-            "value and noise are added in single precision: the last bits tell the value",
-            "law",
-            _law(_single),
-            _released,
-            inf,
-        ),
-        Operator(
-            "sign kept",
-            "the release gets the sign of the exact value",
-            "law",
-            _law(_signed),
-            _released,
-            inf,
-        ),
-        Operator(
-            "zeros bare",
-            "a sum of zero is released without noise",
-            "law",
-            _law(_silent_zero),
-            _released,
-            inf,
-        ),
+    ]
+    return [
+        Operator(name, fault, "scale", _noise(change), lambda found: found.hidden, _unknown)
+        for name, fault, change in changes
+    ]
+
+
+_LAWS: tuple[tuple[str, str, Reshape], ...] = (
+    ("one-sided noise", "only the absolute value of the noise is added", _one_sided),
+    ("uniform noise", "noise of the right variance, but uniform", _uniform),
+    ("normal noise", "noise of the right variance, but normal: no pure epsilon", _normal),
+    ("clipped noise x3", "noise beyond three scales is cut off", _clipped(3.0)),
+    ("clipped noise x8", "noise beyond eight scales, one draw in three thousand, is cut off", _clipped(8.0)),
+    ("coarse noise", "the noise, not the release, is rounded to thirds of its scale", _coarse),
+    ("float32", "value and noise are added in single precision: the last bits tell the value", _single),
+    ("sign kept", "the release gets the sign of the exact value", _signed),
+    ("zeros bare", "a sum of zero is released without noise", _silent_zero),
+)
+
+
+def _law_operators() -> list[Operator]:
+    inf = _always(np.inf)
+    return [Operator(name, fault, "law", _law(reshape), _released, inf) for name, fault, reshape in _LAWS]
+
+
+def _sharing_operators() -> list[Operator]:
+    return [
         Operator(
             "noise once per run",
             "all releases of a run share one draw",
@@ -779,7 +733,7 @@ def _noise_operators() -> list[Operator]:
             "sharing",
             _noise(lambda noise, state: OneRun(noise)),
             lambda found: _noisy(found) and not found.shuffled,
-            inf,
+            _always(np.inf),
         ),
     ]
 
@@ -1219,7 +1173,9 @@ def _schedule_operators() -> list[Operator]:
 def operators() -> tuple[Operator, ...]:
     """All operators, by family."""
     found = [
-        *_noise_operators(),
+        *_scale_operators(),
+        *_law_operators(),
+        *_sharing_operators(),
         *_answer_operators(),
         *_truncation_operators(),
         *_schedule_operators(),
