@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from tests.user_code import styles
-from verifiable_dp.auditing.user import audit_play
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
+from verifiable_dp.auditing.rungs import RUNGS
+from verifiable_dp.auditing.rungs import audit as climbed
 from verifiable_dp.evidence.tracing.ledger import Ledger
 from verifiable_dp.evidence.tracing.standin import scopes_of
 from verifiable_dp.evidence.tracing.trace import run
@@ -22,9 +24,8 @@ from verifiable_dp.neighbours import TablePair
 from verifiable_dp.reporting import conclude
 
 HORIZON, SEED = 60, 0
-# Sequential, so that a refutation stops where the evidence is enough: these are the sizes of the last round.
-PLAN = {"probe": 200, "select": 4000, "test": 30_000, "finalists": 3, "tune": 40, "first": 200}
-TRACED = 60
+# Sequential, so that a refutation stops where the evidence is enough.
+SETTINGS = Settings(runs=80_000, sequential=True, seed=SEED)
 # Two arms show nothing of it: one noisy sum keeps a comparison of two private.
 ARMS = {styles.noise_on_one_arm: 3}
 # Neighbours for leaks that no table of the black box brings out, as their author would write them.
@@ -49,20 +50,11 @@ class Row:
 
 
 def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None = None) -> Row:
-    """Audit under the plan; CPU seconds are those of the whole audit, its power included."""
-    plan: dict[str, Any] = {**PLAN, "sequential": True, **({"traced": TRACED} if traced else {})}
+    """Audit with or without tracing; CPU seconds are those of the whole audit, its power included."""
+    inputs = Inputs(ARMS.get(function, 2), HORIZON, pairs=pairs)
+    request = AuditRequest(function, function.__name__, Promise(styles.EPSILON), inputs, SETTINGS)
     start = time.process_time()
-    draft = audit_play(
-        function,
-        many=False,
-        name=function.__name__,
-        epsilon=styles.EPSILON,
-        n_arms=ARMS.get(function, 2),
-        horizon=HORIZON,
-        pairs=pairs,
-        pinned=plan,
-        seed=SEED,
-    )
+    draft = climbed(request, [rung for rung in RUNGS if traced or rung.stage != "tracing"])
     seconds = time.process_time() - start
     checks = draft["checks"]
     said = [says(check) for check in checks if check["kind"] == "tracing"]

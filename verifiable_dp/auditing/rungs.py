@@ -5,7 +5,7 @@ To add one: write a function that takes the case, adds its checks by `case.found
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -83,8 +83,8 @@ RUNGS = (
 )
 
 
-def audit(request: AuditRequest) -> dict[str, Any]:
-    """Audit what is asked; return the draft of a record.
+def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> dict[str, Any]:
+    """Audit what is asked, by these rungs; return the draft of a record.
 
     Raises
     ------
@@ -92,9 +92,9 @@ def audit(request: AuditRequest) -> dict[str, Any]:
         If what is asked means nothing for the target, or it cannot be run.
     """
     if isinstance(request.target, Algorithm):
-        return climb(AlgorithmCase.of(request), RUNGS)
+        return climb(AlgorithmCase.of(request), rungs)
     with watched(), _opened(request) as case:
-        return climb(case, RUNGS)
+        return climb(case, rungs)
 
 
 @contextmanager
