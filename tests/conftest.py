@@ -1,9 +1,13 @@
 """Fixtures of the whole suite."""
 
 from hypothesis import settings
+from numba.core.registry import cpu_target
 
 pytest_plugins = ["pytester"]
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("without a clock", deadline=None)
 settings.load_profile("without a clock")
+
+# pytester forgets what is imported for the first time inside it; numba takes what it registers only once.
+cpu_target.target_context.refresh()
