@@ -325,31 +325,30 @@ def check_regret(
     seed, workers = _validate.integer("seed", seed, least=0), _validate.workers(workers)
     targets.check_imported(target, workers)
     started, cpu = time.time(), time.process_time()
-    extra: dict[str, Any] = {
-        "environments": environments,
-        "n_arms": n_arms,
-        "horizon": horizon,
-        "parameters": parameters,
-        "runs": runs,
-        "beta": beta,
-        "gap": gap,
-        "values": values,
-    }
-    if bound is None and scaling is None and better_than is None:
+    asked = claims_of_regret.Asked(
+        bound=bound,
+        scaling=scaling,
+        better_than=better_than,
+        factor=factor,
+        environments=environments,
+        n_arms=n_arms,
+        horizon=horizon,
+        parameters=parameters,
+        runs=runs,
+        beta=beta,
+        gap=gap,
+        values=values,
+    )
+    if asked.own:
+        draft = claims_of_regret.check_claims(
+            *_claimed(target, asked, budget), budget=budget, seed=seed, workers=workers, progress=progress
+        )
+    else:
         algorithm = _with_theorems(target)
-        for name, value in extra.items():
-            if value is not None:
-                raise InputError(f"{name} goes with bound, scaling or better_than: claims of your own")
+        for name in asked.details():
+            raise InputError(f"{name} goes with bound, scaling or better_than: claims of your own")
         progress("regret checks")
         draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
-    else:
-        draft = claims_of_regret.check_claims(
-            *_claimed(target, bound, scaling, better_than, factor, budget, **extra),
-            budget=budget,
-            seed=seed,
-            workers=workers,
-            progress=progress,
-        )
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
 
 
@@ -372,41 +371,18 @@ def _with_theorems(target: Target) -> Algorithm:
 
 
 def _claimed(
-    target: Target,
-    bound: Any,
-    scaling: Any,
-    better_than: Target | None,
-    factor: float,
-    budget: str,
-    *,
-    environments: Any,
-    n_arms: int | None,
-    horizon: int | None,
-    parameters: Mapping[str, Any] | None,
-    runs: int | None,
-    beta: float | None,
-    gap: float | None,
-    values: Mapping[str, Sequence[float]] | None,
+    target: Target, asked: claims_of_regret.Asked, budget: str
 ) -> tuple[claims_of_regret.Subject, claims_of_regret.Claims]:
-    """What is checked of whom, from the arguments of `check_regret`."""
+    """What is checked of whom."""
+    parameters, n_arms = asked.parameters, asked.n_arms
     if parameters is not None and not isinstance(parameters, Mapping):
         raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
-    given = _instances(environments)
+    given = _instances(asked.environments)
     if given and n_arms is None:
         n_arms = given[0].n_arms
-    subject = _subject(target, n_arms, horizon, parameters or {})
-    return subject, claims_of_regret.claims(
-        subject,
-        bound=bound,
-        scaling=scaling,
-        instances=given,
-        runs=claims_of_regret.RUNS[budget] if runs is None else runs,
-        beta=beta,
-        gap=gap,
-        values=values,
-        rival=None if better_than is None else _rival(better_than, subject),
-        factor=factor,
-    )
+    subject = _subject(target, n_arms, asked.horizon, parameters or {})
+    rival = None if asked.better_than is None else _rival(asked.better_than, subject)
+    return subject, claims_of_regret.claims(subject, asked, given, rival, budget)
 
 
 def _subject(

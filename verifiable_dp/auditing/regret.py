@@ -285,27 +285,49 @@ class Claims:
         )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of `verifiable_dp.check_regret` that say what is claimed, as given; None: not claimed."""
+
+    bound: Any = None
+    scaling: Any = None
+    better_than: Any = None
+    factor: Any = 1.0
+    environments: Any = None
+    n_arms: int | None = None
+    horizon: int | None = None
+    parameters: Mapping[str, Any] | None = None
+    runs: int | None = None
+    beta: Any = None
+    gap: Any = None
+    values: Mapping[str, Sequence[float]] | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether anything is claimed beside what papers do."""
+        return any(claim is not None for claim in (self.bound, self.scaling, self.better_than))
+
+    def details(self) -> list[str]:
+        """Names of what was given that only details such a claim."""
+        names = ("environments", "n_arms", "horizon", "parameters", "runs", "beta", "gap", "values")
+        return [name for name in names if getattr(self, name) is not None]
+
+
 def claims(
     subject: Subject,
-    *,
-    bound: Any = None,
-    scaling: Any = None,
+    asked: Asked,
     instances: Sequence[Environment] = (),
-    runs: Any = RUNS["quick"],
-    beta: Any = None,
-    gap: Any = None,
-    values: Mapping[str, Sequence[float]] | None = None,
     rival: Subject | None = None,
-    factor: Any = 1.0,
+    budget: str = "quick",
 ) -> Claims:
-    """What is claimed, from arguments of `verifiable_dp.check_regret`.
+    """What is claimed of a subject, on given instances and beside a rival.
 
     Raises
     ------
     InputError
         If an argument is unusable.
     """
-    arms = subject.setting.n_arms
+    arms, gap, beta = subject.setting.n_arms, asked.gap, asked.beta
     for environment in instances:
         if environment.n_arms != arms:
             raise InputError(f"environments must have n_arms = {arms} arms, got {environment.n_arms}")
@@ -313,25 +335,25 @@ def claims(
     if len(set(named)) < len(named):
         raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
     if beta is not None:
-        if bound is None:
+        if asked.bound is None:
             raise InputError("beta goes with bound: the probability with which a run may exceed it")
         beta = _validate.probability("beta", beta)
     if gap is not None and not 0 < _validate.positive("gap", gap) <= 1:
         raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
     parsed = []
-    if scaling is not None:
-        parsed = rates.parsed(scaling, subject.player, subject.setting, gap=gap, values=values)
-    elif gap is not None or values is not None:
+    if asked.scaling is not None:
+        parsed = rates.parsed(asked.scaling, subject.player, subject.setting, gap=gap, values=asked.values)
+    elif gap is not None or asked.values is not None:
         raise InputError(f"{'gap' if gap is not None else 'values'} goes with scaling")
     found = Claims(
-        runs=_validate.integer("runs", runs, least=2),
+        runs=_validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
         instances=list(instances) or default_instances(arms, subject.bounds),
-        bound=None if bound is None else Bound.of(bound),
+        bound=None if asked.bound is None else Bound.of(asked.bound),
         beta=beta,
         rates=parsed,
         gap=GAP if gap is None else float(gap),
         rival=rival,
-        factor=_validate.positive("factor", factor),
+        factor=_validate.positive("factor", asked.factor),
     )
     if found.bound is not None:
         for environment in found.instances:
