@@ -31,18 +31,16 @@ def width(
     n_actions: int,
     n_core: int,
     *,
-    epsilon: float,
+    scale: float,
     horizon: int,
     beta: float,
-    sensitivity: float = 2.0,
 ) -> float:
     """gamma of a batch of q^i = `pulls` (line 5), with B d the size of the core set.
 
-    The terms with epsilon are multiplied by the sensitivity, 1 as printed. 4 |A| T^2 is printed for
-    4 |A| T / beta at beta = 1/T.
+    The scale of the noise is printed as 1/epsilon, and 4 |A| T / beta at beta = 1/T as 4 |A| T^2.
     """
     d, log = dimension, math.log(4 * n_actions * horizon / beta)
-    return math.sqrt(4 * d * log / pulls) + sensitivity * 2 * d * (n_core + log) / (epsilon * pulls)
+    return math.sqrt(4 * d * log / pulls) + scale * 2 * d * (n_core + log) / pulls
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,7 @@ class DPLinear(PhasedElimination):
             self.dimension,
             n_actions,
             n_core,
-            epsilon=self.epsilon,
+            scale=self.mechanism.scale,
             horizon=self.horizon,
             beta=float(self.beta or 1 / self.horizon),
-            sensitivity=self.mechanism.sensitivity,
         )

@@ -8,7 +8,7 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.auditing.auditor import Mutant
 from verifiable_dp.auditing.mutants import noise_times
 from verifiable_dp.auditing.theorems import Trial
-from verifiable_dp.environments import Environment, TwoPoint, s1
+from verifiable_dp.environments import TwoPoint, s1
 from verifiable_dp.neighbours import StreamPair, TablePair
 
 HALF_NOISE = Mutant("half noise", "every noise value is half as large as the proof needs", noise_times(0.5))
@@ -18,11 +18,6 @@ NO_NOISE = Mutant("no noise", "exact values are released and compared", noise_ti
 def c1_to_c4(trial: Trial) -> list[TwoPoint]:
     """C1 to C4 of Sajed & Sheffet; C2 alone for a mutant."""
     return [s1(name, trial.rule.n_arms) for name in (("C2",) if trial.mutant else ("C1", "C2", "C3", "C4"))]
-
-
-def largest_regret(environment: Environment, horizon: int) -> float:
-    """Regret of pulling the worst arm all the time."""
-    return float(environment.gaps.max()) * horizon
 
 
 def first_round(table: FloatArray, bounds: tuple[float, float] = (0.0, 1.0)) -> TablePair:

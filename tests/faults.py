@@ -700,6 +700,30 @@ FAULTS = (
         "another exponent than the theorem's is held against the measurements",
         ("tests/contract/test_claimed_numbers.py",),
     ),
+    Fault(
+        "a gap that stays as it is",
+        "verifiable_dp/auditing/mutants.py",
+        "(plan[0], factor * plan[1])",
+        "(plan[0], plan[1])",
+        "hasty and timid eliminations are the correct one",
+        ("tests/unit/test_declarations_of_auditors.py",),
+    ),
+    Fault(
+        "a mutant's own bound",
+        "verifiable_dp/auditing/theorems.py",
+        "return self.kind(**original(self.algorithm).parameters)",
+        "return original(self.algorithm)",
+        "a mutant is held against the bound of its own schedule",
+        ("tests/unit/test_declarations_of_auditors.py",),
+    ),
+    Fault(
+        "a bound at another horizon",
+        "verifiable_dp/auditing/theorems.py",
+        "there = at_horizon(rule, horizon)",
+        "there = rule",
+        "the failure probability of a bound does not follow the horizon",
+        ("tests/unit/test_declarations_of_auditors.py",),
+    ),
     # claims
     Fault(
         "privacy of groups",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
+from verifiable_dp.auditing.theorems import mean_bound
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, over, rate, rate_panel
 from verifiable_dp.claims import Source
@@ -151,26 +153,17 @@ def _per_arm(outcomes: Outcomes) -> list[Check]:
 
 def _theorem(horizon: int, outcomes: Outcomes) -> list[Check]:
     checks = []
-    for setting in SETTINGS:
-        for arms in ARMS:
-            gaps = s1(setting, arms).gaps
-            for epsilon in EPSILONS:
+    for setting, arms, epsilon in itertools.product(SETTINGS, ARMS, EPSILONS):
+        place = s1(setting, arms)
 
-                def bound(t: int, gaps: Any = gaps, arms: int = arms, epsilon: float = epsilon) -> float:
-                    return min(regret_bound(gaps, t, epsilon), minimax_regret_bound(arms, t, epsilon))
+        def bound(t: int, gaps: Any = place.gaps, arms: int = arms, epsilon: float = epsilon) -> float:
+            return min(regret_bound(gaps, t, epsilon), minimax_regret_bound(arms, t, epsilon))
 
-                def largest(t: int, most: float = float(gaps.max())) -> float:
-                    return most * t
-
-                checks.append(
-                    regret.mean_bound(
-                        f"{setting}, K={arms}, epsilon={epsilon:g}",
-                        outcomes[cell(setting, arms, epsilon, "dp-se")].regret,
-                        bound=bound(horizon),
-                        largest=largest(horizon),
-                        least_horizon=regret.least_horizon(bound, largest),
-                    )
-                )
+        name, values = (
+            f"{setting}, K={arms}, epsilon={epsilon:g}",
+            outcomes[cell(setting, arms, epsilon, "dp-se")],
+        )
+        checks.append(mean_bound(name, values.regret, place, horizon, bound))
     return checks
 
 

@@ -27,11 +27,10 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
-from verifiable_dp.auditing.wrapped import with_parameters
+from verifiable_dp.auditing.theorems import bound_of, mean_bound
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.auditors._contamination import Released
-from verifiable_dp.auditors._shared import largest_regret
 from verifiable_dp.auditors.studies import compare, fewer, law, over
 from verifiable_dp.claims import Source
 from verifiable_dp.environments import Discrete, TwoPoint, s2
@@ -120,14 +119,10 @@ def _proof(horizon: int, long: int, scale: float) -> dict[str, Cell]:
     return cells
 
 
-def _theorem_4(rule: DPRobustSE, gaps: Any, horizon: int) -> float:
-    return family.regret_bound(gaps, with_parameters(rule, horizon=max(horizon, ARMS), beta=None))
-
-
 def _proof_bound(setting: str, v: float, epsilon: float, horizon: int) -> Bound:
     gaps = s2(setting, v).gaps
     rule = _of(DPRobustSE, setting, v, epsilon, horizon, "proof")
-    most, limit = float(gaps.max()), _theorem_4(rule, gaps, horizon)
+    most, limit = float(gaps.max()), family.regret_bound(gaps, rule)
     label = f"Thm 4 (7) at T, epsilon={epsilon:g}"
     return Bound(label, lambda t: min(limit, most * t), f"DPRSE, epsilon={epsilon:g}")
 
@@ -325,15 +320,10 @@ def _bounded(horizons: Mapping[float, int], outcomes: Outcomes) -> list[Check]:
     places = [(s, 0.9, e) for s in SETTINGS.values() for e in EPSILONS] + [("S1", 0.5, e) for e in EPSILONS]
     for setting, v, epsilon in places:
         rule, place = _of(DPRobustSE, setting, v, epsilon, horizons[v], "proof"), s2(setting, v)
-        bound = functools.partial(_theorem_4, rule, place.gaps)
+        values = outcomes[cell(setting, v, epsilon, "dprse proof")].regret
+        bound = bound_of(family.regret_bound, rule, place.gaps)
         checks.append(
-            regret.mean_bound(
-                f"{setting}, v={v:g}, epsilon={epsilon:g}",
-                outcomes[cell(setting, v, epsilon, "dprse proof")].regret,
-                bound=bound(horizons[v]),
-                largest=largest_regret(place, horizons[v]),
-                least_horizon=regret.least_horizon(bound, functools.partial(largest_regret, place)),
-            )
+            mean_bound(f"{setting}, v={v:g}, epsilon={epsilon:g}", values, place, rule.horizon, bound)
         )
     return checks
 
@@ -342,23 +332,14 @@ def _theorem_2(horizon: int, outcomes: Outcomes) -> list[Check]:
     checks = []
     for setting, epsilon in itertools.product(SETTINGS.values(), EPSILONS):
         rule, place = _of(DPRobustUCB, setting, 0.9, epsilon, horizon, "proof"), s2(setting, 0.9)
-
-        def bound(t: int, rule: Any = rule, place: Any = place) -> float:
-            return dp_robust_ucb.regret_bound(place.gaps, max(t, ARMS), rule)
-
-        checks.append(
-            regret.mean_bound(
-                f"{setting}, v=0.9, epsilon={epsilon:g}",
-                outcomes[cell(setting, 0.9, epsilon, "dprucb proof")].regret,
-                bound=bound(horizon),
-                largest=largest_regret(place, horizon),
-                least_horizon=regret.least_horizon(bound, functools.partial(largest_regret, place)),
-            )
-        )
+        values = outcomes[cell(setting, 0.9, epsilon, "dprucb proof")].regret
+        bound = bound_of(dp_robust_ucb.regret_bound, rule, place.gaps)
+        checks.append(mean_bound(f"{setting}, v=0.9, epsilon={epsilon:g}", values, place, horizon, bound))
     return checks
 
 
-def _paper_statements(horizon: int, long: int) -> list[Statement]:
+def _figure_statements() -> list[Statement]:
+    """Of Figures 1 to 4, with a tenth of the constants."""
     chosen = f"T and constants={CONSTANTS:g} are ours"
     central = [
         cell(setting, v, epsilon, "dprse")
@@ -404,6 +385,27 @@ def _paper_statements(horizon: int, long: int) -> list[Statement]:
             _local_costs,
         ),
         Statement(
+            "best-arm-central",
+            f"A tenth of the constants does not cost DPRSE its best arm, but in a share of {KEPT:g} of runs.",
+            _source("Lemma 4", "ours: the lemma speaks of the proof's constants only"),
+            lambda outcomes: _kept(central, outcomes),
+        ),
+        Statement(
+            "best-arm-local",
+            f"A tenth of the constants does not cost LDPRSE its best arm, but in a share of {KEPT:g} of "
+            "runs.",
+            _source(
+                "Theorem 7", "ours: the theorem speaks of the proof's constants only, and of epsilon <= 1"
+            ),
+            lambda outcomes: _kept(local, outcomes),
+        ),
+    ]
+
+
+def _proof_statements(horizon: int, long: int) -> list[Statement]:
+    """With the proofs' constants."""
+    return [
+        Statement(
             "dprse-outperforms-proof",
             "DPRSE outperforms DPRUCB with the proofs' constants as well (v = .9).",
             _source("Section 6", f"T = {horizon:.3g} is ours: the least at which DPRSE acts is 7e6"),
@@ -426,21 +428,6 @@ def _paper_statements(horizon: int, long: int) -> list[Statement]:
             ),
             lambda outcomes: _theorem_2(horizon, outcomes),
             expected="vacuous",
-        ),
-        Statement(
-            "best-arm-central",
-            f"A tenth of the constants does not cost DPRSE its best arm, but in a share of {KEPT:g} of runs.",
-            _source("Lemma 4", "ours: the lemma speaks of the proof's constants only"),
-            lambda outcomes: _kept(central, outcomes),
-        ),
-        Statement(
-            "best-arm-local",
-            f"A tenth of the constants does not cost LDPRSE its best arm, but in a share of {KEPT:g} of "
-            "runs.",
-            _source(
-                "Theorem 7", "ours: the theorem speaks of the proof's constants only, and of epsilon <= 1"
-            ),
-            lambda outcomes: _kept(local, outcomes),
         ),
     ]
 
@@ -589,16 +576,23 @@ def _law_cells(
     }
 
 
-def laws(model: str, runs: int) -> list[Law]:
-    """All rates of a model."""
-    make = functools.partial(_law_cells, model, runs)
-    power, local = MULTIPLES[model], model == "local"
-    theorem = "Theorem 7 (10)" if local else "Theorem 4 (7)"
-    corrected = f"{theorem}, corrected" if local else theorem
+def _factor(model: str) -> str:
+    """The factor on the constants, in words."""
     constants = GAP_CONSTANTS[model]
-    factor = f", constants={constants:g}" if isinstance(constants, float) else ""
-    near = _two(gap_of(1))
-    by_gap = [
+    return f", constants={constants:g}" if isinstance(constants, float) else ""
+
+
+def _theorem(model: str) -> str:
+    return "Theorem 7 (10), corrected" if model == "local" else "Theorem 4 (7)"
+
+
+def _gap_laws(model: str, runs: int) -> list[Law]:
+    make, local, constants = (
+        functools.partial(_law_cells, model, runs),
+        model == "local",
+        GAP_CONSTANTS[model],
+    )
+    return [
         Law(
             f"{model}-gap-v={v:g}",
             f"{model.capitalize()} model, v = {v:g}: regret grows like Delta^({gap_exponent(model, v):.3g}).",
@@ -609,15 +603,23 @@ def laws(model: str, runs: int) -> list[Law]:
             ),
             gap_exponent(model, v),
             0.1,
-            f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{factor}; gaps .7/2^j "
-            "meet the same place between two epochs",
-            corrected,
+            f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{_factor(model)}; "
+            "gaps .7/2^j meet the same place between two epochs",
+            _theorem(model),
             false_exponent=-1 / v if local else None,
             false_words=f"Local model, v = {v:g}: regret grows like Delta^({-1 / v:.3g}).",
         )
         for v in LAW_ORDERS
     ]
-    worst = [
+
+
+def _worst_laws(model: str, runs: int) -> list[Law]:
+    make, local, constants = (
+        functools.partial(_law_cells, model, runs),
+        model == "local",
+        GAP_CONSTANTS[model],
+    )
+    return [
         Law(
             f"{model}-T-worst-v={v:g}",
             f"{model.capitalize()} model, v = {v:g}: the worst-case regret grows like "
@@ -634,7 +636,7 @@ def laws(model: str, runs: int) -> list[Law]:
             worst_exponent(model, v),
             0.03,
             "epsilon = 1, two arms whose gap is such that the second one is pulled in a quarter of "
-            f"T{factor}",
+            f"T{_factor(model)}",
             "Theorem 7 (11), corrected" if local else "Theorem 4 (8)",
             log_power=1 - worst_exponent(model, v),
             false_exponent=1 / (1 + v) if local else None,
@@ -642,10 +644,16 @@ def laws(model: str, runs: int) -> list[Law]:
         )
         for v in WORST_ORDERS
     ]
+
+
+def laws(model: str, runs: int) -> list[Law]:
+    """All rates of a model."""
+    make = functools.partial(_law_cells, model, runs)
+    power, local, near = MULTIPLES[model], model == "local", _two(gap_of(1))
     base = f"v = 1, gaps of .35, T = {LAW_HORIZON[model]:.3g}"
     return [
-        *by_gap,
-        *worst,
+        *_gap_laws(model, runs),
+        *_worst_laws(model, runs),
         Law(
             f"{model}-epsilon",
             f"{model.capitalize()} model: regret is proportional to 1/epsilon{'^2' if local else ''}.",
@@ -654,7 +662,7 @@ def laws(model: str, runs: int) -> list[Law]:
             -float(power),
             0.05,
             f"epsilon <= 1, two arms, {base}",
-            corrected,
+            _theorem(model),
         ),
         Law(
             f"{model}-K",
@@ -664,7 +672,7 @@ def laws(model: str, runs: int) -> list[Law]:
             1.0,
             0.1,
             f"epsilon = 1, {base}; log K beside log T is within the margin",
-            corrected,
+            _theorem(model),
         ),
         Law(
             f"{model}-T",
@@ -674,7 +682,7 @@ def laws(model: str, runs: int) -> list[Law]:
             0.0,
             0.03,
             f"epsilon = 1, v = 1, gaps of .35, T from {OVER_T[model][0]:.3g} to {OVER_T[model][-1]:.3g}",
-            corrected,
+            _theorem(model),
             log_power=1.0,
         ),
         Law(
@@ -687,7 +695,7 @@ def laws(model: str, runs: int) -> list[Law]:
             0.05,
             "v from .4 to 1, epsilon = 1, two arms, gaps of .35, so that D = 1/2, T = "
             f"{LAW_HORIZON[model]:.3g}",
-            corrected,
+            _theorem(model),
         ),
         *([] if local else [_moment_law(make)]),
     ]
@@ -753,22 +761,10 @@ def _theorem_7(found: Law, outcomes: Outcomes) -> list[Check]:
     checks = []
     for name, made in found.cells.values():
         rule: Any = made.algorithm
-
-        def bound(t: int, rule: Any = rule, place: Any = made.environment) -> float:
-            return family.regret_bound(
-                place.gaps, with_parameters(rule, horizon=max(t, rule.n_arms), beta=None)
-            )
-
-        place = made.environment
-        checks.append(
-            regret.mean_bound(
-                f"{place.name}, epsilon=1",
-                outcomes[name].regret,
-                bound=bound(rule.horizon),
-                largest=largest_regret(place, rule.horizon),
-                least_horizon=regret.least_horizon(bound, functools.partial(largest_regret, place)),
-            )
-        )
+        place: Any = made.environment
+        bound = bound_of(family.regret_bound, rule, place.gaps)
+        values = outcomes[name].regret
+        checks.append(mean_bound(f"{place.name}, epsilon=1", values, place, rule.horizon, bound))
     return checks
 
 
@@ -871,8 +867,11 @@ def plan(scale: float) -> Plan:
         _price_figure(horizon),
         *_law_figures(found),
     ]
+    figures_say = _figure_statements()
     statements = [
-        *_paper_statements(proof, long),
+        *figures_say[:6],
+        *_proof_statements(proof, long),
+        *figures_say[6:],
         theorem_7,
         *_lower_statements(),
         *(statement for about in found for statement in about.statements()),

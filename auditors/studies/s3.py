@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.auditing.study import Cell, Figure, Guide, Line, Outcome, Panel, Plan, Statement, Study
-from verifiable_dp.auditing.wrapped import with_parameters
+from verifiable_dp.auditing.theorems import bound_of, mean_bound
 from verifiable_dp.auditors._contamination import (
     FAR,
     INSIDE,
@@ -29,7 +28,6 @@ from verifiable_dp.auditors._contamination import (
     contaminated,
     instances,
 )
-from verifiable_dp.auditors._shared import largest_regret
 from verifiable_dp.auditors.dp_robust_elimination import regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, law, over
 from verifiable_dp.claims import Source
@@ -202,27 +200,12 @@ def _bounds(cells: Mapping[str, Cell], names: Sequence[str], outcomes: Outcomes)
     """Mean regret against the bound that the proof gives for the gaps at hand."""
     checks = []
     for name in names:
-        made = cells[name]
-        rule: Any = made.algorithm
-        place: Any = made.environment
-
-        def bound(t: int, rule: Any = rule, place: Any = place) -> float:
-            changed = with_parameters(rule, horizon=max(t, rule.n_arms), failure=None)
-            return regret_bound(place.gaps, changed)
-
-        checks.append(
-            regret.mean_bound(
-                name,
-                outcomes[name].regret,
-                bound=bound(rule.horizon),
-                largest=largest_regret(place, rule.horizon),
-                least_horizon=regret.least_horizon(
-                    bound, functools.partial(largest_regret, place), most=1 << 40
-                ),
-                instance=place.name,
-                contamination=rule.contamination,
-            )
-        )
+        rule: Any = cells[name].algorithm
+        place: Any = cells[name].environment
+        about = {"instance": place.name, "contamination": rule.contamination}
+        bound = bound_of(regret_bound, rule, place.gaps)
+        values = outcomes[name].regret
+        checks.append(mean_bound(name, values, place, rule.horizon, bound, most=1 << 40, **about))
     return checks
 
 
@@ -300,9 +283,7 @@ def _turned(outcomes: Outcomes) -> list[Check]:
     ]
 
 
-def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
-    ours = "ours; the paper's experiments are not known"
-
+def _bounded(cells: Mapping[str, Cell]) -> list[Statement]:
     def bounded(name: str, words: str, theorem: str, names: Sequence[str]) -> Statement:
         note = "printed as a rate for the worst gaps; checked is what the proof gives for the gaps at hand"
         return Statement(
@@ -333,6 +314,13 @@ def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
             "Theorem 6.12",
             [by_share("central", kind, a, OWN) for a in shares for kind in (*KINDS, FAR)],
         ),
+    ]
+
+
+def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
+    ours = "ours; the paper's experiments are not known"
+    return [
+        *_bounded(cells),
         Statement(
             "alpha-costs",
             "Clean regret does not fall with the share of outliers.",

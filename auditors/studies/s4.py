@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
+from verifiable_dp.algorithms._linear import Actions, on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
@@ -28,7 +28,7 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
-from verifiable_dp.auditing.wrapped import with_parameters
+from verifiable_dp.auditing.theorems import bound_of, mean_bound
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors.studies import fewer, rate, rate_panel
 from verifiable_dp.claims import Source
@@ -152,18 +152,6 @@ def _paper_cells(few: Instances, many: Instances, horizon: int, long: int, runs:
 
 
 # ---------------------------------------------------------------- Figures 2, 3 and 4
-
-
-def _bound_of(algorithm: PhasedElimination, gaps: FloatArray) -> Callable[[int], float]:
-    """The bound on mean regret with its numbers, as a function of the horizon."""
-
-    def bound(horizon: int) -> float:
-        if horizon < 8:
-            return float(2 * horizon)
-        there = with_parameters(algorithm, horizon=horizon, beta=None)
-        return family.regret_bound(there, gaps, 1 / horizon)
-
-    return bound
 
 
 def _mean_bound(few: Instances, kind: str, horizon: int, epsilon: float) -> float:
@@ -355,14 +343,9 @@ def _theorem(few: Instances, kind: str, horizon: int, outcomes: Outcomes) -> lis
 
 
 def _on_instance(place: TwoPoint, algorithm: DPLinear, outcome: Outcome) -> Check:
-    most, bound = float(place.gaps.max()), _bound_of(algorithm, place.gaps)
-    return regret.mean_bound(
-        f"{place.name}, epsilon={algorithm.epsilon:g}",
-        outcome.regret,
-        bound=bound(algorithm.horizon),
-        largest=most * algorithm.horizon,
-        least_horizon=regret.least_horizon(bound, lambda t: most * t),
-    )
+    bound = bound_of(family.regret_bound, algorithm, place.gaps)
+    name = f"{place.name}, epsilon={algorithm.epsilon:g}"
+    return mean_bound(name, outcome.regret, place, algorithm.horizon, bound)
 
 
 def _privacy_statements(few: Instances) -> list[Statement]:

@@ -73,7 +73,7 @@ BY_HAND = {
     "core set, d = 10": (lambda: _design.core_limit(10), 49.3612978099),  # 40 log log 10 + 16
     # L = log(4e7): sqrt(8 L/100) + 2 (4 * 5 + 4 L)/100.
     "dp-linear, width": (
-        lambda: central.width(100, 2, 10, 5, epsilon=1.0, horizon=1000, beta=1e-3),
+        lambda: central.width(100, 2, 10, 5, scale=2.0, horizon=1000, beta=1e-3),
         2.9837155578,
     ),
     # n = 4/100, L = log 1e6: sqrt(2 n L) + 2 sqrt(8 L n).

@@ -142,10 +142,7 @@ def test_width_is_the_printed_formula():
     q, d, size, core, eps, t = 20.0, 3, 7, 4, 0.5, 1000
     log = math.log(4 * size * t**2)
     printed = math.sqrt(4 * d / q * log) + (2 * core * d + 2 * d * log) / (eps * q)
-    values = [
-        dp_linear.width(q, d, size, core, epsilon=eps, horizon=t, beta=1 / t, sensitivity=s)
-        for s in (1.0, 2.0)
-    ]
+    values = [dp_linear.width(q, d, size, core, scale=s / eps, horizon=t, beta=1 / t) for s in (1.0, 2.0)]
     assert values[0] == pytest.approx(printed)
     assert values[1] - math.sqrt(4 * d / q * log) == pytest.approx(2 * (printed - math.sqrt(4 * d / q * log)))
 

@@ -224,7 +224,8 @@ MEAN_NOISE = noise_by(lambda rule, state, query: 1 / np.maximum(query.pulls(), 1
 
 def averaged(draws: int) -> Make:
     """Of every release `draws` noisy copies are averaged, each with the budget of one."""
-    return lambda algorithm: ChangedNoise(algorithm, lambda noise, state: Averaged(noise, draws))
+    # The slots of the committed records.
+    return lambda algorithm: ChangedNoise(algorithm, lambda noise, state: Averaged(noise, draws, 40))
 
 
 # ---------------------------------------------------------------- rewards

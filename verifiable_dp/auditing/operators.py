@@ -387,12 +387,13 @@ class Averaged(Around):
 
     inner: Noise
     draws: int
+    far: int = _FAR
 
     def laplace(
         self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
     ) -> FloatArray:
         """See `Noise.laplace`."""
-        slots = [slot + (number << _FAR) for number in range(self.draws)]
+        slots = [slot + (number << self.far) for number in range(self.draws)]
         return np.asarray(
             np.mean([self.inner.laplace(value, scale, run, each, where) for each in slots], axis=0)
         )
@@ -407,7 +408,7 @@ class Averaged(Around):
         where: BoolArray,
     ) -> FloatArray:
         """See `Noise.reports`."""
-        slots = [slot + (number << _FAR) for number in range(self.draws)]
+        slots = [slot + (number << self.far) for number in range(self.draws)]
         found = [self.inner.reports(value, scale, count, run, each, where) for each in slots]
         return np.asarray(np.mean(found, axis=0))
 

@@ -103,24 +103,42 @@ class Trial:
         **about: Any,
     ) -> Check:
         """Regret by run held against `bound(horizon)`; horizons up to `most` are tried for the least one."""
-        horizon, worst = self.rule.horizon, float(environment.gaps.max())
-        return judges.mean_bound(
-            f"{self.claim.name} on {environment.name}",
-            values,
-            bound=bound(horizon),
-            largest=worst * horizon,
-            least_horizon=judges.least_horizon(bound, lambda t: worst * t, most=most),
-            claim=self.claim.name,
-            instance=environment.name,
-            horizon=horizon,
+        about = {
+            "claim": self.claim.name,
+            "instance": environment.name,
+            "horizon": self.rule.horizon,
             **about,
-        )
+        }
+        name = f"{self.claim.name} on {environment.name}"
+        return mean_bound(name, values, environment, self.rule.horizon, bound, most=most, **about)
 
     def probability(self, name: str, failed: Any, probability: float, **about: Any) -> Check:
         """Runs that `failed` against the probability that the claim allows; `name` follows the claim's."""
         return judges.probability(
             f"{self.claim.name} {name}", failed, probability=probability, claim=self.claim.name, **about
         )
+
+
+def mean_bound(
+    name: str,
+    values: FloatArray,
+    environment: Environment,
+    rounds: int,
+    bound: Callable[[int], float],
+    *,
+    most: int = 1 << 62,
+    **about: Any,
+) -> Check:
+    """Check of regret by run after so many rounds against `bound(rounds)`; no run exceeds T max Delta."""
+    worst = float(environment.gaps.max())
+    return judges.mean_bound(
+        name,
+        values,
+        bound=bound(rounds),
+        largest=worst * rounds,
+        least_horizon=judges.least_horizon(bound, lambda t: worst * t, most=most),
+        **about,
+    )
 
 
 def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = None) -> Callable[[float], Any]:
