@@ -67,6 +67,7 @@ def result(name: str, change: Callable[..., Any], *, compiled: bool = False) -> 
     """
 
     def make(algorithm: Any) -> Algorithm:
+        """The same algorithm with what is changed."""
         kind: Any = type(algorithm)
         broken: Algorithm = _changed(kind, name, change, compiled)(**algorithm.parameters)
         return broken
