@@ -5,7 +5,8 @@ from __future__ import annotations
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import averaged, noise_times
+from verifiable_dp.auditing.mutants import noise_times
+from verifiable_dp.auditing.operators import averaged
 from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _stopping as family
 from verifiable_dp.claims import RegretClaim, Source
@@ -26,7 +27,7 @@ MUTANTS = (
     Mutant(
         "re-drawn",
         f"{REPEATS} noisy estimates are averaged, each with the budget of one",
-        averaged(REPEATS),
+        averaged(REPEATS, 40),  # the slots of the committed records
     ),
     Mutant(
         "hasty",

@@ -4,8 +4,6 @@ False alarms are counted at raised levels, where there is something to count, an
 binomial law at 1e-7; each count has a negative control beside it.
 """
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,9 +12,10 @@ from tests.asking import audited
 from tests.user_code import bandits
 from verifiable_dp import make
 from verifiable_dp.auditing import registry
-from verifiable_dp.controls import controls, noisy_max_truth
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.controls import controls
 from verifiable_dp.evidence import blackbox
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
 
@@ -74,7 +73,7 @@ def test_the_level_is_shared_by_pairs_and_looks():
     sampler = AlgorithmSampler(algorithm, "actions", 0)
     plan = Plan(200, 1000, 2000, keep=2)
     chosen, _ = blackbox.select(sampler, auditor.pairs(algorithm)[:3], plan, delta=0.0, workers=1)
-    checks = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=0, tests=3)
+    checks = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0), tests=3))
     assert len(checks) == 2
     for check in checks:
         assert check.statistics["tests"] == 6
@@ -96,9 +95,7 @@ def test_right_algorithms_are_not_accused(name):
     for seed in range(12):
         sampler = AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, pairs, plan, delta=0.0, workers=1)
-        (check,) = blackbox.put_to_test(
-            sampler, chosen, plan, epsilon=algorithm.claim.epsilon, delta=0.0, seed=seed, alpha=0.01
-        )
+        (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(algorithm.claim, seed, alpha=0.01))
         alarms += check.verdict == "refuted"
     assert alarms <= 6
     assert stats.binom.sf(6, 12, 0.01) < 1e-7
@@ -114,26 +111,12 @@ def test_the_loss_of_a_transcript_is_the_black_boxs_bound():
     plan = Plan(500, 20_000, 200_000)
     sampler = AlgorithmSampler(algorithm, "releases", 1)
     chosen, _ = blackbox.select(sampler, pairs[:2], plan, delta=0.0, workers=1)
-    (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=1)
+    (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0), 1))
     assert 0.97 <= check.result["epsilon_lower"] <= 1.0
     assert check.verdict == "not_refuted"
 
 
 # ---------------------------------------------------------------- truths of the controls
-
-
-def test_the_truth_of_noisy_max_is_its_closed_form():
-    """Two queries, Laplace noise of scale b: the winner's odds are those of a sum of two Laplace draws."""
-    b = 2.0
-
-    def wins(gap):
-        # P(X - Y >= -gap) for independent Lap(b): 1 - e^{-g/b} (2 + g/b) / 4 for g >= 0.
-        tail = math.exp(-abs(gap) / b) * (2 + abs(gap) / b) / 4
-        return 1 - tail if gap >= 0 else tail
-
-    left, right = [1.0, 0.0], [0.0, 1.0]
-    expected = math.log(wins(1.0) / wins(-1.0))
-    assert noisy_max_truth(left, right, stats.laplace(scale=b)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_controls_have_truths_on_both_sides_of_their_claims():

@@ -16,9 +16,8 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
-from verifiable_dp.auditing.operators import Averaged, ChangedNoise
 from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped, original, with_parameters
-from verifiable_dp.noise import Altered, Noise
+from verifiable_dp.noise import Noise, altered
 
 Make = Callable[[Any], Algorithm]
 
@@ -39,6 +38,7 @@ def mixed(mixin: type[Any]) -> Make:
     """A class whose methods replace those of the algorithm."""
 
     def make(algorithm: Any) -> Algorithm:
+        """The same algorithm with what is changed."""
         bases: Any = (mixin, type(algorithm))
         broken: Algorithm = _mixed(bases)(**algorithm.parameters)
         return broken
@@ -120,6 +120,7 @@ def chained(*makes: Make) -> Make:
     """Several faults, one after the other."""
 
     def make(algorithm: Algorithm) -> Algorithm:
+        """The same algorithm with what is changed."""
         for change in makes:
             algorithm = change(algorithm)
         return algorithm
@@ -188,6 +189,7 @@ def shared(slot: Callable[[Any, IntArray], IntArray]) -> Make:
     """Draws with equal `slot(algorithm, slots)` are one draw."""
 
     def make(algorithm: Any) -> Algorithm:
+        """The same algorithm with what is changed."""
         rule = original(algorithm)
         return AlteredNoise(algorithm, reslot=lambda slots: slot(rule, slots))
 
@@ -211,7 +213,7 @@ class VaryingNoise(Wrapped):
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
         factor = self.factor(original(self), state, query)
-        return super().release(state, memory, query, answer, Altered(noise, factor))
+        return super().release(state, memory, query, answer, altered(noise, factor))
 
 
 def noise_by(factor: Callable[[Any, Any, Query], FloatArray]) -> Make:
@@ -221,12 +223,6 @@ def noise_by(factor: Callable[[Any, Any, Query], FloatArray]) -> Make:
 
 # Sums get the noise that is meant for means.
 MEAN_NOISE = noise_by(lambda rule, state, query: 1 / np.maximum(query.pulls(), 1))
-
-
-def averaged(draws: int) -> Make:
-    """Of every release `draws` noisy copies are averaged, each with the budget of one."""
-    # The slots of the committed records.
-    return lambda algorithm: ChangedNoise(algorithm, lambda noise, state: Averaged(noise, draws, 40))
 
 
 # ---------------------------------------------------------------- rewards

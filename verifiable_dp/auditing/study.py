@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-import verifiable_dp
 from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray, one_line
 from verifiable_dp.algorithm import Algorithm
@@ -37,6 +36,7 @@ _SOURCES = (
     "environments.py",
     "mechanisms",
     "noise.py",
+    "query.py",
     "simulation.py",
 )
 
@@ -254,12 +254,15 @@ class Study:
         What it is, and the paper's reference.
     plan
         `plan(scale)`: at scale 1 the full size; below, horizons and runs shrink.
+    settings
+        The paper's environments by name, each a function of the number of arms.
     """
 
     name: str
     title: str
     paper: str
     plan: Callable[[float], Plan] = field(compare=False)
+    settings: Mapping[str, Callable[[int], Environment]] = field(default_factory=dict, compare=False)
 
 
 # ---------------------------------------------------------------- cells
@@ -290,7 +293,7 @@ def described(thing: Any) -> Any:
 def _sources() -> str:
     """Digest over the code that every simulation runs."""
     whole = hashlib.sha256()
-    root = Path(verifiable_dp.__file__).parent
+    root = Path(__file__).parents[1]
     for name in _SOURCES:
         place = root / name
         for path in sorted(place.glob("*.py")) if place.is_dir() else [place]:
@@ -366,3 +369,8 @@ def study(name: str) -> Study:
     if name.upper() not in known:
         raise InputError(f"study: unknown name {name!r}, known are {', '.join(known.values())}")
     return _load(known[name.upper()], entry_points(group=GROUP))
+
+
+def settings() -> dict[str, Callable[[int], Environment]]:
+    """The environments of all registered studies by name."""
+    return {key: make for name in names() for key, make in study(name).settings.items()}
