@@ -184,23 +184,21 @@ class Stopping(Algorithm):
         at = self.check_time(checks)
         limits = self.threshold(at.astype(np.float64), checks.astype(np.float64))
         pulls, output = _kernel(
-            key_of(seed, (1,)),
-            key_of(seed, (0,)),
+            (key_of(seed, (1,)), key_of(seed, (0,))),
             run,
             self.horizon,
-            environment.probabilities[0],
-            environment.low,
-            environment.high,
-            at,
-            np.asarray(limits, np.float64),
-            np.array(self.scales()),
+            (environment.probabilities[0], environment.low, environment.high),
+            (at, np.asarray(limits, np.float64), np.array(self.scales())),
         )
         reached = np.minimum(pulls[:, None], times)
         return pulls[:, None], reached[:, :, None], output
 
 
 @kernel
-def _kernel(reward_key, noise_key, runs, horizon, chance, low, high, at, limits, scales):  # type: ignore[no-untyped-def]
+def _kernel(keys, runs, horizon, rewards, checks):  # type: ignore[no-untyped-def]
+    reward_key, noise_key = keys
+    chance, low, high = rewards
+    at, limits, scales = checks
     pulls = np.zeros(len(runs), np.int64)
     output = np.full((len(runs), 2), np.nan)
     for i in range(len(runs)):

@@ -155,7 +155,7 @@ class DPRobustUCB(TreeIndex):
         stacked, clock = np.zeros((k, self.mechanism.levels + 1)), np.array([0, 0, -1])
         numbers = (self.horizon, self.constant, self.power, self.logs, self.epsilon)
         while True:
-            arm = _advance(numbers, times, stock, have, pulls, at, sums, stacked, estimate, unit, clock)
+            arm = _advance(numbers, times, stock, have, (pulls, at, sums), (stacked, estimate, unit), clock)
             if arm < 0:
                 return
             number = np.arange(have[arm] + 1, have[arm] + block + 1)
@@ -177,7 +177,7 @@ def _lowest_bit(number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _advance(numbers, times, stock, have, pulls, at, sums, stacked, estimate, unit, clock):  # type: ignore[no-untyped-def]
+def _advance(numbers, times, stock, have, played, index, clock):  # type: ignore[no-untyped-def]
     """Play until the end, -1, or until an arm lacks rewards: that arm.
 
     `stock` (2, K, block): truncated rewards and noise of nodes by number; `stacked` (K, levels + 1): noise of
@@ -186,6 +186,8 @@ def _advance(numbers, times, stock, have, pulls, at, sums, stacked, estimate, un
     none is compared.
     """
     horizon, constant, power, logs, epsilon = numbers
+    pulls, at, sums = played
+    stacked, estimate, unit = index
     k, block = len(pulls), stock.shape[2]
     t, mark, latest = clock[0], clock[1], clock[2]
     while t < horizon:

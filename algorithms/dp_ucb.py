@@ -107,16 +107,11 @@ class DPUCB(TreeIndex):
         """Compiled loop: the same pulls as the definition, draw for draw."""
         tree = self.mechanism
         pulls, at = _kernel(
-            key_of(seed, (1,)),
-            key_of(seed, (0,)),
+            (key_of(seed, (1,)), key_of(seed, (0,))),
             run,
             self.horizon,
-            environment.probabilities,
-            environment.low,
-            environment.high,
-            tree.scale,
-            tree.levels,
-            self.width,
+            (environment.probabilities, environment.low, environment.high),
+            (tree.scale, tree.levels, self.width),
             times,
         )
         return pulls, at, np.zeros((len(run), 0))
@@ -147,15 +142,41 @@ def _add_node(stacked, n, noise):  # type: ignore[no-untyped-def]
     return noise
 
 
+@njit(inline="always")
+def _leader(estimate, pulls, t, width):  # type: ignore[no-untyped-def]
+    """The arm of the largest index, for how many rounds it may lead, and the level that shows it does.
+
+    It stays the leader if estimate + width > level * pulls throughout these rounds.
+    """
+    k = len(pulls)
+    arm, window, safe = t, 1, math.inf
+    if t >= k:
+        log_t = math.log(float(t))
+        best = -math.inf
+        for a in range(k):
+            value = _private_ucb(estimate[a], pulls[a], log_t, width)
+            if value > best:
+                best, arm = value, a
+        window = max(1, min(pulls[arm] >> 6, 1024))
+        later = math.log(float(t + window))
+        cap = -math.inf
+        for a in range(k):
+            if a != arm:
+                cap = max(cap, _private_ucb(estimate[a], pulls[a], later, width))
+        safe = cap + 1e-12 - math.sqrt(2 * log_t / (pulls[arm] + window))
+    return arm, window, safe
+
+
 @kernel
-def _kernel(  # type: ignore[no-untyped-def]
-    reward_key, noise_key, runs, horizon, chance, low, high, scale, levels, width, times
-):
+def _kernel(keys, runs, horizon, rewards, tree, times):  # type: ignore[no-untyped-def]
     """Leader runs: while the leader surely stays ahead of the others' best index, none is compared.
 
     Nodes of levels 0 and 1 die within the four pulls of a block of noise: a leader that is far enough ahead
     for any noise of that size plays these pulls at once, and their draws are bounded instead of computed.
     """
+    reward_key, noise_key = keys
+    chance, low, high = rewards
+    scale, levels, width = tree
     k = len(chance)
     limit = np.array([_philox.below(c) for c in chance])
     total = np.zeros((len(runs), k), np.int64)
@@ -169,22 +190,7 @@ def _kernel(  # type: ignore[no-untyped-def]
         estimate = np.zeros(k)
         t, mark = 0, 0
         while t < horizon:
-            arm, window, safe = t, 1, math.inf
-            if t >= k:
-                log_t = math.log(float(t))
-                best = -math.inf
-                for a in range(k):
-                    value = _private_ucb(estimate[a], pulls[a], log_t, width)
-                    if value > best:
-                        best, arm = value, a
-                window = max(1, min(pulls[arm] >> 6, 1024))
-                later = math.log(float(t + window))
-                cap = -math.inf
-                for a in range(k):
-                    if a != arm:
-                        cap = max(cap, _private_ucb(estimate[a], pulls[a], later, width))
-                # The leader stays if estimate + width > safe * pulls throughout the window.
-                safe = cap + 1e-12 - math.sqrt(2 * log_t / (pulls[arm] + window))
+            arm, window, safe = _leader(estimate, pulls, t, width)
             stop = min(t + window, horizon)
             if mark < len(times):
                 stop = min(stop, times[mark])

@@ -233,26 +233,22 @@ class LinUCB(Algorithm):
         self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Compiled loop: the same pulls as the definition, draw for draw."""
+        actions = np.array(self.actions)
         pulls, at = _kernel(
             key_of(seed, (1,)),
             run,
             self.horizon,
-            np.array(self.actions),
-            _norms_of_start(np.array(self.actions), self.ridge),
-            float(self.ridge),
-            self._log_beta,
-            environment.probabilities,
-            environment.low,
-            environment.high,
+            (actions, _norms_of_start(actions, self.ridge), float(self.ridge), self._log_beta),
+            (environment.probabilities, environment.low, environment.high),
             times,
         )
         return pulls, at, np.zeros((len(run), 0))
 
 
 @kernel
-def _kernel(  # type: ignore[no-untyped-def]
-    key, runs, horizon, actions, first, ridge, log_beta, chance, low, high, times
-):
+def _kernel(key, runs, horizon, regression, rewards, times):  # type: ignore[no-untyped-def]
+    actions, first, ridge, log_beta = regression
+    chance, low, high = rewards
     k, d = actions.shape
     total = np.zeros((len(runs), k), np.int64)
     at = np.zeros((len(runs), len(times), k), np.int64)

@@ -184,7 +184,7 @@ class RobustUCB(Index):
         soonest, clock = np.full(k, np.inf), np.zeros(2, np.int64)
         numbers = (self.horizon, self.constant, self.power, self.moment, 1 + self.v)
         while True:
-            arm = _advance(numbers, times, stock, have, pulls, at, sums, pending, held, soonest, clock)
+            arm = _advance(numbers, times, stock, have, (pulls, at, sums), (pending, held, soonest), clock)
             if arm < 0:
                 return
             if held[arm] == pending.shape[2]:
@@ -216,8 +216,11 @@ class Supply:
         self._drawn[arm] = first + count
         if isinstance(env, TwoPoint):
             key = key_of(self.seed, (1,))
-            chance = float(env.probabilities[arm])
-            drawn: FloatArray = _two_points(key, self.run, arm, first, count, chance, env.low, env.high)
+            slots = (np.uint64(arm) << np.uint64(SLOT_BITS)) | np.arange(
+                first, first + count, dtype=np.uint64
+            )
+            law = float(env.probabilities[arm]), env.low, env.high
+            drawn: FloatArray = _two_points(key, self.run, slots, law)
             return drawn
         if arm not in self._generators:
             sequence = np.random.SeedSequence(self.seed, spawn_key=(1, self.run, arm))
@@ -226,24 +229,26 @@ class Supply:
 
 
 @kernel
-def _two_points(key, run, arm, first, count, chance, low, high):  # type: ignore[no-untyped-def]
-    """Rewards number first .. first + count - 1 of an arm, as `environments.Pulled` draws them."""
-    out = np.empty(count)
-    for j in range(count):
-        slot = (np.uint64(arm) << np.uint64(SLOT_BITS)) | np.uint64(first + j)
-        bits = _philox.word(key[0], key[1], np.uint64(run), _philox.REWARD, slot)
+def _two_points(key, run, slots, law):  # type: ignore[no-untyped-def]
+    """Rewards with these numbers, as `environments.Pulled` draws them."""
+    chance, low, high = law
+    out = np.empty(len(slots))
+    for j in range(len(slots)):
+        bits = _philox.word(key[0], key[1], np.uint64(run), _philox.REWARD, slots[j])
         out[j] = high if _philox.to_unit(bits) < chance else low
     return out
 
 
 @kernel
-def _advance(numbers, times, stock, have, pulls, at, sums, pending, held, soonest, clock):  # type: ignore[no-untyped-def]
+def _advance(numbers, times, stock, have, played, waiting, clock):  # type: ignore[no-untyped-def]
     """Play until the end, -1, or until an arm lacks rewards or room for pending ones: that arm.
 
     A reward that will be dropped before the horizon is pending: `pending` (2, K, room) has its last round
     and its value, `soonest` (K,) the first of those rounds. `clock`: rounds played, next time to record.
     """
     horizon, constant, power, moment, order = numbers
+    pulls, at, sums = played
+    pending, held, soonest = waiting
     k = len(pulls)
     t, mark = clock[0], clock[1]
     while t < horizon:

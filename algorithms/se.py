@@ -125,19 +125,17 @@ class SE(Elimination):
         pulls, at = _kernel(
             key_of(seed, (1,)),
             run,
-            self.horizon,
-            self.n_arms,
-            float(self.beta or 0),
-            environment.probabilities,
-            environment.low,
-            environment.high,
+            (self.horizon, self.n_arms, float(self.beta or 0)),
+            (environment.probabilities, environment.low, environment.high),
             times,
         )
         return pulls, at, np.zeros((len(run), 0))
 
 
 @kernel
-def _kernel(key, runs, horizon, n_arms, beta, chance, low, high, times):  # type: ignore[no-untyped-def]
+def _kernel(key, runs, rule, rewards, times):  # type: ignore[no-untyped-def]
+    horizon, n_arms, beta = rule
+    chance, low, high = rewards
     total = np.zeros((len(runs), n_arms), np.int64)
     at = np.zeros((len(runs), len(times), n_arms), np.int64)
     for i in range(len(runs)):

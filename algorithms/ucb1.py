@@ -78,17 +78,16 @@ class UCB1(Index):
             key_of(seed, (1,)),
             run,
             self.horizon,
-            environment.probabilities,
-            environment.low,
-            environment.high,
+            (environment.probabilities, environment.low, environment.high),
             times,
         )
         return pulls, at, np.zeros((len(run), 0))
 
 
 @kernel
-def _kernel(key, runs, horizon, chance, low, high, times):  # type: ignore[no-untyped-def]
+def _kernel(key, runs, horizon, rewards, times):  # type: ignore[no-untyped-def]
     """Leader runs: rounds in which no reward can unseat the leader are played without comparing indices."""
+    chance, low, high = rewards
     k = len(chance)
     total = np.zeros((len(runs), k), np.int64)
     at = np.zeros((len(runs), len(times), k), np.int64)

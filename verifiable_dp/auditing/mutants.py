@@ -1,7 +1,7 @@
-"""Operators for an auditor's own mutants: each turns an algorithm into the one with the fault.
+"""Operators that put a fault into an algorithm; auditors declare their mutants with them.
 
-An operator is what a `Mutant` makes its broken variant with, such as ``gap_times(8)``. Those of the suite,
-which break algorithms that they know nothing of, are in `auditing.operators`.
+``gap_times(8)``, for example, returns the function that a `Mutant` needs to make its broken variant. The
+operators of the mutation suite, which work on any algorithm, are in `auditing.operators`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Make = Callable[[Any], Algorithm]
 
 
 def given(**parameters: Any) -> Make:
-    """The algorithm with other parameters, such as ``variant="printed"``."""
+    """Change parameters of the algorithm, such as ``variant="printed"``."""
     return lambda algorithm: with_parameters(algorithm, **parameters)
 
 
 def rebuilt(kind: type[Algorithm]) -> Make:
-    """A broken class, with the parameters of the algorithm."""
+    """Play a broken class with the parameters of the algorithm."""
     return lambda algorithm: kind(**algorithm.parameters)
 
 
 def mixed(mixin: type[Any]) -> Make:
-    """A class whose methods replace those of the algorithm."""
+    """Replace methods of the algorithm by those of a class."""
 
     def make(algorithm: Any) -> Algorithm:
         """The same algorithm with what is changed."""
@@ -54,7 +54,7 @@ def _mixed(bases: tuple[Any, Any]) -> type[Any]:
 
 
 def result(name: str, change: Callable[..., Any], *, compiled: bool = False) -> Make:
-    """A property or method gives something else than it should.
+    """Change what a property or method returns.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def result(name: str, change: Callable[..., Any], *, compiled: bool = False) -> 
     change
         `change(rule, value, *arguments)` gives what is returned instead of `value`.
     compiled
-        Whether the compiled loop, if there is one, looks at `name` too; else the mutant is played without it.
+        Whether the compiled loop reads `name` too. If not, the mutant is played without the loop.
     """
 
     def make(algorithm: Any) -> Algorithm:
@@ -103,7 +103,7 @@ def _none(algorithm: Any) -> Any:
 
 
 def borrowed(other: Callable[[Any], Algorithm], *names: str) -> Make:
-    """The methods `names` are those of another algorithm, `other(rule)`."""
+    """Take the methods `names` from another algorithm, `other(rule)`."""
     known = functools.cache(other)
 
     def take(name: str) -> Callable[..., Any]:
@@ -117,7 +117,7 @@ def borrowed(other: Callable[[Any], Algorithm], *names: str) -> Make:
 
 
 def chained(*makes: Make) -> Make:
-    """Several faults, one after the other."""
+    """Apply several operators in turn."""
 
     def make(algorithm: Algorithm) -> Algorithm:
         """The same algorithm with what is changed."""
@@ -133,9 +133,9 @@ def chained(*makes: Make) -> Make:
 
 @dataclass(frozen=True)
 class ChangedRelease(Wrapped):
-    """An algorithm that decides by something else than was released: `change(state, query, released)`.
+    """An algorithm whose decisions see `change(state, query, released)` in place of the releases.
 
-    With `asked` it takes the block for another one, too: `asked(query)`.
+    With `asked` they also see `asked(query)` in place of the block.
     """
 
     inner: Any
@@ -155,17 +155,17 @@ class ChangedRelease(Wrapped):
 def decided_by(
     change: Callable[[Any, Query, FloatArray], FloatArray], asked: Callable[[Query], Query] | None = None
 ) -> Make:
-    """Decides by `change(state, query, released)` in place of what was released."""
+    """Let decisions see `change(state, query, released)` in place of the releases."""
     return lambda algorithm: ChangedRelease(algorithm, change, asked)
 
 
 def gap_times(factor: float) -> Make:
-    """An elimination removes arms at `factor` times the gap of its listing."""
+    """Make an elimination remove arms at `factor` times the gap of its listing."""
     return result("plan", lambda rule, plan, state: (plan[0], factor * plan[1]))
 
 
 def epochs_times(factor: Callable[[Any], float]) -> Make:
-    """An elimination has epochs `factor(rule)` times as long as those of its listing."""
+    """Make the epochs of an elimination `factor(rule)` times as long as its listing says."""
 
     def change(rule: Any, plan: Any, state: Any) -> Any:
         return np.ceil(plan[0] * factor(rule)).astype(np.int64), plan[1]
@@ -179,14 +179,14 @@ INVERTED: Make = result("compared", lambda rule, compared, *at: -compared)  # th
 
 
 def noise_times(factor: float | Callable[[Any], float]) -> Make:
-    """All noise is multiplied by `factor`, or by `factor(algorithm)` of the correct algorithm."""
+    """Multiply all noise by `factor`, or by `factor(rule)` of the correct algorithm."""
     if callable(factor):
         return lambda algorithm: AlteredNoise(algorithm, factor(original(algorithm)))
     return lambda algorithm: AlteredNoise(algorithm, factor)
 
 
 def shared(slot: Callable[[Any, IntArray], IntArray]) -> Make:
-    """Draws with equal `slot(algorithm, slots)` are one draw."""
+    """Share one draw between all slots that `slot(rule, slots)` maps to the same number."""
 
     def make(algorithm: Any) -> Algorithm:
         """The same algorithm with what is changed."""
@@ -217,7 +217,7 @@ class VaryingNoise(Wrapped):
 
 
 def noise_by(factor: Callable[[Any, Any, Query], FloatArray]) -> Make:
-    """Visible noise is multiplied by `factor(rule, state, query)`."""
+    """Multiply visible noise by `factor(rule, state, query)`."""
     return lambda algorithm: VaryingNoise(algorithm, factor)
 
 

@@ -1,7 +1,7 @@
-"""Checks of theorems as data: what an auditor lists beside a claim, and the trial in which they run.
+"""Checks that an auditor lists with a claim, as data; and the trial that they are given.
 
-A check is a function of a `Trial` that yields instances of `Check`. Those here say on which instances a claim
-is measured; the bound is that of the claim itself. A check of another kind is a plain function of the trial.
+A check is a function of a `Trial` that yields instances of `Check`. The classes here say where a claim is
+measured and take the bound from the claim. A check of any other kind is a plain function of the trial.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Trial:
-    """One claim on trial.
+    """One claim, and what it is tested on.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Trial:
 
     @property
     def mutant(self) -> bool:
-        """Whether a mutant is played: what is dear and catches none is left out."""
+        """Whether a mutant is played: expensive checks that catch no mutant are skipped."""
         return self.budget == "mutant"
 
     @functools.cached_property
@@ -79,13 +79,13 @@ class Trial:
         return runs if isinstance(runs, int) else runs[self.budget]
 
     def play(self, environment: Environment, runs: Runs = RUNS, **options: Any) -> Simulation:
-        """Runs of what is on trial."""
+        """Simulate what is played."""
         return self.simulate(self.algorithm, environment, runs, **options)
 
     def simulate(
         self, algorithm: Any, environment: Environment, runs: Runs = RUNS, **options: Any
     ) -> Simulation:
-        """Runs of another algorithm, at the trial's budget and seed."""
+        """Simulate another algorithm with the trial's budget and seed."""
         asked = {"seed": self.seed, "workers": self.workers, "points": 2, **options}
         return simulate(algorithm, environment, runs=self.runs(runs), **asked)
 
@@ -102,7 +102,7 @@ class Trial:
         most: int = 1 << 62,
         **about: Any,
     ) -> Check:
-        """Regret by run held against `bound(horizon)`; horizons up to `most` are tried for the least one."""
+        """Check of regret by run against `bound(horizon)`; see the function of this name."""
         about = {
             "claim": self.claim.name,
             "instance": environment.name,
@@ -113,7 +113,7 @@ class Trial:
         return mean_bound(name, values, environment, self.rule.horizon, bound, most=most, **about)
 
     def probability(self, name: str, failed: Any, probability: float, **about: Any) -> Check:
-        """Runs that `failed` against the probability that the claim allows; `name` follows the claim's."""
+        """Check of the share of runs that `failed`; `name` is added to the claim's."""
         return judges.probability(
             f"{self.claim.name} {name}", failed, probability=probability, claim=self.claim.name, **about
         )
@@ -144,9 +144,9 @@ def mean_bound(
 def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = None) -> Callable[[float], Any]:
     """A bound as a function of the horizon.
 
-    Its parameters are filled by their names: `gaps` and their `largest`, `horizon`, `rule`, which is the
-    algorithm at that horizon, and what that has by the name. What follows from the horizon by default (beta =
-    1/T) does so there.
+    The names of its parameters say what they are given: `gaps`, `largest` (the largest gap), `horizon`,
+    `rule` (the algorithm at that horizon), or any attribute of the rule. Parameters that follow from the
+    horizon by default, such as beta = 1/T, are set anew.
     """
     names = inspect.signature(bound).parameters
 
@@ -161,7 +161,7 @@ def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = Non
 
 
 def at_horizon(rule: Any, horizon: float) -> Any:
-    """The algorithm at another horizon, with what follows from it."""
+    """The algorithm at another horizon; parameters that are None by default follow it."""
     if horizon == rule.horizon:
         return rule
     free = {f.name: None for f in dataclasses.fields(original(rule)) if f.default is None}
@@ -179,7 +179,7 @@ def _listed(environments: Environments, trial: Trial) -> Sequence[Environment]:
 
 @dataclass(frozen=True)
 class CorrectOnly:
-    """A check that is not made of mutants: it is dear and catches none."""
+    """A check that is skipped for mutants: it is expensive and catches none."""
 
     check: Checking
 
