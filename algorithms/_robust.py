@@ -17,7 +17,7 @@ from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Query, Truncated
 from verifiable_dp.algorithms._elimination import Elimination
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 LINE = (-np.inf, np.inf)
 
@@ -54,9 +54,7 @@ class TruncatedSums:
     ) -> FloatArray:
         """Release `value` (n, K) with Lap(2 B/epsilon); NaN where `where` is False."""
         scale = np.broadcast_to(2 * self.limit / self.epsilon, value.shape)
-        if self.count is not None:
-            return noise.reports(value, scale, self.count, run, slot, where)
-        return noise.laplace(value, scale, run, slot, where)
+        return noise(Draw(value, scale, run, slot, where, self.count))
 
 
 class RobustElimination(Elimination):

@@ -15,7 +15,7 @@ from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Batch, Memory, Query, State
 from verifiable_dp.environments import TwoPoint
 from verifiable_dp.mechanisms import AboveThreshold, Laplace
-from verifiable_dp.noise import Noise, key_of
+from verifiable_dp.noise import Draw, Noise, key_of
 
 THRESHOLD_SLOT = 0
 ESTIMATE_SLOT = 1
@@ -152,7 +152,7 @@ class Stopping(Algorithm):
         """Sum plus L."""
         slot = np.full((len(run), 1), ESTIMATE_SLOT)
         scale = np.full(total.shape, self.scales()[2])
-        return noise.laplace(total, scale, run, slot, where)
+        return noise(Draw(total, scale, run, slot, where))
 
     @property
     def above_threshold(self) -> AboveThreshold:

@@ -15,7 +15,7 @@ from verifiable_dp.algorithm import Ask, Histogram, Memory, Query, Truncated
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
 from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 CONSTANT = 3.0  # of the printed rates, which have none; ours
 BREAKDOWN = {"raw": 0.5, "central": 0.133}
@@ -360,14 +360,14 @@ class DPRobustElimination(Elimination):
         value = counts.reshape(len(n), self.n_arms * self.n_bins) / n
         slot = self.slots(state)[:, None] + np.arange(value.shape[1])
         scale = np.broadcast_to(self.fraction_scale(state)[:, None], value.shape)
-        return noise.laplace(value, scale, state.run, slot, np.repeat(where, self.n_bins, axis=1))
+        return noise(Draw(value, scale, state.run, slot, np.repeat(where, self.n_bins, axis=1)))
 
     def estimates(self, state: Any, sums: FloatArray, noise: Noise, where: BoolArray) -> FloatArray:
         """Algorithm 2, and step 2 of Algorithm 3: one reward moves one sum by 2M, so Lap(2M/(n epsilon))."""
         value = state.centre + sums / self.samples[state.epoch][:, None]
         first = self.slots(state)[:, None] + self.n_arms * self.n_bins
         scale = np.broadcast_to(self.estimate_scale(state)[:, None], value.shape)
-        return noise.laplace(value, scale, state.run, first + np.arange(self.n_arms), where)
+        return noise(Draw(value, scale, state.run, first + np.arange(self.n_arms), where))
 
     def fraction_scale(self, state: Any) -> FloatArray:
         """Scale of the noise of a fraction, (n,)."""

@@ -14,7 +14,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 
 def printed_width(pulls: float, rounds: float, dimension: int, log: float, epsilon: float) -> float:
@@ -86,4 +86,6 @@ class LDPLinear(DPLinear):
     ) -> tuple[Memory, FloatArray]:
         """Sums of the reports of this batch, by action."""
         scale = np.full(answer.shape, self.mechanism.scale)
-        return memory, noise.reports(answer, scale, query.pulls(), state.run, *self.addresses(state, query))
+        return memory, noise(
+            Draw(answer, scale, state.run, *self.addresses(state, query), count=query.pulls())
+        )

@@ -9,7 +9,7 @@ import numpy as np
 
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithms._stopping import QUERY_SLOT, Stopping
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 
 def radius_of_mean(t: Any, check: Any, radius: Any, beta: Any) -> Any:
@@ -71,4 +71,4 @@ class NAS(Stopping):
         """The raw comparison, shown as it is."""
         answer = (gap >= 0).astype(np.float64)[:, None]
         slot = (check + QUERY_SLOT - 1)[:, None]
-        return np.asarray(noise.laplace(answer, np.zeros(answer.shape), run, slot, where[:, None])[:, 0])
+        return np.asarray(noise(Draw(answer, np.zeros(answer.shape), run, slot, where[:, None]))[:, 0])

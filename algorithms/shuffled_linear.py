@@ -17,7 +17,7 @@ from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import printed_width, width
 from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class ShuffledLinear(DPLinear):
         """Sums of the reports of this batch, by action: what the server makes of the shuffled pairs."""
         pulls = query.pulls()
         scale = np.repeat(self.scales(pulls.sum(axis=1))[:, None], self.n_arms, axis=1)
-        return memory, noise.reports(answer, scale, pulls, state.run, *self.addresses(state, query))
+        return memory, noise(Draw(answer, scale, state.run, *self.addresses(state, query), count=pulls))
 
     def scales(self, clients: IntArray) -> FloatArray:
         """Scale of the noise of a report in batches of `clients` (n,); 1 for those without any."""

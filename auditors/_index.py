@@ -19,7 +19,7 @@ from verifiable_dp.environments import Table
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.mechanisms.tree import SLOT_BITS, AdaptiveTree, update_nodes
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Noise, Seeded
+from verifiable_dp.noise import Draw, Noise, Seeded
 
 
 def first_rewards(algorithm: Any) -> list[TablePair]:
@@ -94,7 +94,7 @@ class Redrawn(TreeIndex):
         sums = memory.sums + answer
         number = state.pulls + query.active
         slot = (np.arange(self.n_arms, dtype=np.int64) << SLOT_BITS) | number
-        return Sums(sums), noise.laplace(sums, self.mechanism.scales(number), state.run, slot, query.active)
+        return Sums(sums), noise(Draw(sums, self.mechanism.scales(number), state.run, slot, query.active))
 
     def estimates(self, state: TreeState, query: Query, released: FloatArray) -> TreeState:
         """The release is the estimate."""
@@ -116,7 +116,7 @@ class RedrawnSum:
         """Sum so far plus fresh noise."""
         sums, slot = memory.sums + answer, (state.t + 1)[:, None]
         scale = self.mechanism.scales(slot)
-        return Sums(sums), noise.laplace(sums, scale, state.run, slot, query.active)
+        return Sums(sums), noise(Draw(sums, scale, state.run, slot, query.active))
 
 
 # Slots of a tree with the item left out: one draw for all nodes of a column.

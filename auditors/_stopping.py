@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT
 from verifiable_dp.auditing.auditor import Mutant
@@ -22,7 +22,7 @@ from verifiable_dp.environments import two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import StreamPair
-from verifiable_dp.noise import Around, Noise, Shift
+from verifiable_dp.noise import Draw, Noise
 from verifiable_dp.simulation import Simulation
 
 # ---------------------------------------------------------------- neighbours
@@ -221,30 +221,6 @@ CORRECT = (AtMean(correct, 0.5), AtMean(correct, -0.5))
 
 
 @dataclass(frozen=True)
-class _ByUse(Around):
-    """A source whose noise is scaled by what it is used for."""
-
-    inner: Noise
-    threshold: float
-    query: float
-    estimate: float
-
-    def _factor(self, slot: IntArray) -> FloatArray:
-        hidden = np.where(slot == THRESHOLD_SLOT, self.threshold, self.query)
-        return np.where(slot == ESTIMATE_SLOT, self.estimate, hidden)
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        return self.inner.laplace(value, scale * self._factor(slot), run, slot, where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        return self.inner.hidden(scale * self._factor(slot), run, slot, where, shift)
-
-
-@dataclass(frozen=True)
 class ScaledByUse(Wrapped):
     """A private stopping rule with the noise of threshold, queries and estimate scaled apart."""
 
@@ -257,8 +233,13 @@ class ScaledByUse(Wrapped):
         self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
-        changed = _ByUse(noise, self.on_threshold, self.on_queries, self.on_estimate)
-        return super().release(state, memory, query, answer, changed)
+
+        def source(draw: Draw) -> FloatArray:
+            hidden = np.where(draw.slot == THRESHOLD_SLOT, self.on_threshold, self.on_queries)
+            factor = np.where(draw.slot == ESTIMATE_SLOT, self.on_estimate, hidden)
+            return noise(replace(draw, scale=draw.scale * factor))
+
+        return super().release(state, memory, query, answer, source)
 
 
 PRIVACY_MUTANTS = (

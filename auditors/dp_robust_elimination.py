@@ -37,7 +37,7 @@ from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence import tables as evidence_tables
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Noise, Seeded
+from verifiable_dp.noise import Draw, Noise, Seeded
 from verifiable_dp.simulation import simulate
 
 SHARE = 0.01  # of contaminated rewards in the experiments
@@ -374,7 +374,7 @@ class Unforgetting(DPRobustElimination):
         where = query.active & query.complete[:, None]
         slot = self.slots(state)[:, None] + self.n_arms * self.n_bins + np.arange(self.n_arms)
         scale = self.estimate_scale(state)[:, None] * n / total
-        return kept, noise.laplace(kept.sums / total, scale, state.run, slot, where)
+        return kept, noise(Draw(kept.sums / total, scale, state.run, slot, where))
 
 
 def _shared_between(shared: str) -> Make:

@@ -1,7 +1,8 @@
 """Noise sources: the only door between data and the public.
 
-A mechanism never draws noise and adds it by itself: it hands the exact value to a source, which answers
-with the released one. One mechanism thus serves every use:
+A mechanism never draws noise and adds it by itself: it hands a `Draw` with the exact value to a source, which
+answers with the released one. A source is a function of the draw; one that changes another is a function
+around it. One mechanism thus serves every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
 - `Recorder` passes a run through and writes down what was released, at which scale;
@@ -15,58 +16,68 @@ reused noise value is represented, and found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from verifiable_dp import _philox
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray, integer
 
-Shift = Callable[[Mapping[str, FloatArray]], FloatArray]
+Shift = Callable[[Mapping[str, FloatArray]], Any]
+Outcome = Callable[[FloatArray], Mapping[str, FloatArray]]
 
 
-class Noise(Protocol):
-    """What a mechanism asks of a source of noise. Arrays have a leading axis of n runs."""
+@dataclass(frozen=True)
+class Hidden:
+    """The alignment that a mechanism declares for noise that it keeps to itself.
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """Release `value` (n, m) with Laplace noise of `scale` (n, m); scale 0 releases it exactly.
+    Attributes
+    ----------
+    shift
+        On replay the recorded draw moves by `shift(shown)`, which broadcasts to (n, m): a function of what
+        came of the draw when it was recorded.
+    outcome
+        `outcome(noise)` tells what comes of the draw, arrays (n, m) by name. The entry ``output`` is public
+        and must be equal on replay. None if nothing comes of the draw by itself, as with a threshold.
+    """
 
-        `run` (n,) and `slot` (n, m) address the draws. Where `where` (n, m) is False nothing is
-        released and the answer is NaN.
-        """
-        ...
+    shift: Shift
+    outcome: Outcome | None = None
 
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """Sum of `count` (n, m) reports, each with Laplace noise of its own; `value` is their exact sum.
 
-        Neighbouring inputs differ in one report, so that the change of `value` is that of one report.
-        """
-        ...
+@dataclass(frozen=True)
+class Draw:
+    """What a mechanism asks of a source of noise, for n runs at once.
 
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """Draw Laplace noise (n,) that its mechanism keeps to itself.
+    Attributes
+    ----------
+    value : (n, m) float
+        Exact values that the noise is added to; zeros where it is hidden.
+    scale : (n, m) float
+        Scale of the Laplace noise; at scale 0 the exact value is released.
+    run, slot : (n,) and (n, m) int
+        Address of each draw.
+    where : (n, m) bool
+        Where it is False nothing is drawn and the answer is NaN.
+    count : (n, m) int or None
+        Where `value` is a sum of reports, each with noise of its own, their number. Neighbouring inputs
+        differ in one report, so that the change of `value` is that of one report.
+    hidden
+        What is declared of noise that stays with its mechanism; None if the answer is released.
+    """
 
-        On replay the recorded draw moves by `shift(shown)`, a function of what `show` recorded for the
-        same run and slot: the alignment that the mechanism's privacy proof declares.
-        """
-        ...
+    value: FloatArray
+    scale: FloatArray
+    run: IntArray
+    slot: IntArray
+    where: BoolArray
+    count: IntArray | None = None
+    hidden: Hidden | None = None
 
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """Tell what came of hidden draws; the entry `output` is public and must be equal on replay."""
-        ...
+
+# A source of noise answers a draw with value plus noise, (n, m).
+Noise = Callable[[Draw], FloatArray]
 
 
 def key_of(seed: int, path: tuple[int, ...] = ()) -> Any:
@@ -99,33 +110,14 @@ class Seeded:
         integer("seed", self.seed, least=0)
         object.__setattr__(self, "key", key_of(self.seed, self.path))
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return np.asarray(value + _philox.fill_laplace(self.key, run, slot, scale, where))
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`; a sum of Laplace draws is the difference of two Gamma draws."""
-        return np.asarray(value + _philox.fill_reports(self.key, run, slot, count, scale, where))
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`; nothing is shifted."""
-        noise = _philox.fill_laplace(self.key, run, slot[:, None], scale[:, None], where[:, None])
-        return np.asarray(noise[:, 0])
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`; nothing is kept."""
+    def __call__(self, draw: Draw) -> FloatArray:
+        """Value plus noise; a sum of Laplace draws is the difference of two Gamma draws."""
+        key, run, slot, scale = self.key, draw.run, draw.slot, draw.scale
+        if draw.count is None:
+            noise = _philox.fill_laplace(key, run, slot, scale, draw.where)
+        else:
+            noise = _philox.fill_reports(key, run, slot, draw.count, scale, draw.where)
+        return np.asarray(draw.value + noise)
 
 
 class Secure:
@@ -160,42 +152,16 @@ class Secure:
             self._made[scale] = self._dp.m.make_laplace(*self._space, scale=scale)
         return float(self._made[scale](value))
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        out = np.full(value.shape, np.nan)
-        for at in np.argwhere(where):
-            index = tuple(at)
-            out[index] = self._add(float(value[index]), float(scale[index]))
+    def __call__(self, draw: Draw) -> FloatArray:
+        """Value plus noise; each report is drawn by itself."""
+        out = np.full(draw.value.shape, np.nan)
+        for index in map(tuple, np.argwhere(draw.where)):
+            value, scale = float(draw.value[index]), float(draw.scale[index])
+            if draw.count is None:
+                out[index] = self._add(value, scale)
+            else:
+                out[index] = value + sum(self._add(0.0, scale) for _ in range(int(draw.count[index])))
         return out
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`; every report is drawn by itself."""
-        out = np.full(value.shape, np.nan)
-        for at in np.argwhere(where):
-            index = tuple(at)
-            noise = sum(self._add(0.0, float(scale[index])) for _ in range(int(count[index])))
-            out[index] = float(value[index]) + noise
-        return out
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`; nothing is shifted."""
-        pairs = zip(scale, where, strict=True)
-        return np.array([self._add(0.0, float(s)) if w else np.nan for s, w in pairs])
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`; nothing is kept."""
 
 
 def described(noise: Noise) -> dict[str, Any]:
@@ -233,42 +199,11 @@ def source_of(stored: Mapping[str, Any], given: Noise | None) -> Noise:
     return Seeded(seed, tuple(path))  # type: ignore[arg-type]
 
 
-class Around:
-    """Base of a source around another one, `inner`: everything is passed on unless a subclass changes it."""
-
-    inner: Noise
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, scale, run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, scale, count, run, slot, where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        return self.inner.hidden(scale, run, slot, where, shift)
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`."""
-        self.inner.show(run, slot, where, **outputs)
-
-
-@dataclass(frozen=True)
-class Altered(Around):
+def altered(
+    inner: Noise,
+    factor: float | FloatArray = 1.0,
+    reslot: Callable[[IntArray], IntArray] | None = None,
+) -> Noise:
     """Another source with its draws changed: how mutants of the noise are made.
 
     Parameters
@@ -276,46 +211,17 @@ class Altered(Around):
     inner
         The source that draws.
     factor
-        Every noise value is multiplied by it; .5 halves the noise that an algorithm needs. May be an
-        array (n, 1) where nothing is hidden.
+        Every noise value is multiplied by it, a number or an array that broadcasts to (n, m); .5 halves the
+        noise that an algorithm needs.
     reslot
         Maps slots to slots before drawing: equal slots share one draw.
     """
 
-    inner: Noise
-    factor: float | FloatArray = 1.0
-    reslot: Callable[[IntArray], IntArray] | None = None
+    def source(draw: Draw) -> FloatArray:
+        slot = draw.slot if reslot is None else reslot(draw.slot)
+        return inner(replace(draw, scale=draw.scale * factor, slot=slot))
 
-    def _slot(self, slot: IntArray) -> IntArray:
-        return slot if self.reslot is None else self.reslot(slot)
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, scale * self.factor, run, self._slot(slot), where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, scale * self.factor, count, run, self._slot(slot), where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        return self.inner.hidden(scale * self.factor, run, self._slot(slot), where, shift)
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`."""
-        self.inner.show(run, self._slot(slot), where, **outputs)
+    return source
 
 
 # ---------------------------------------------------------------- tape: record, then force
@@ -354,37 +260,42 @@ class _Log:
         self._addresses: list[IntArray] = []
         self._columns: list[dict[str, FloatArray]] = []
 
-    def visit(self, run: IntArray, slot: IntArray) -> IntArray:
-        """Addresses (n, 3) of the next visit of each (run, slot)."""
+    def visit(self, draw: Draw) -> IntArray:
+        """Addresses (N, 3) of what is drawn, each with the number of this visit."""
+        rows, columns = np.nonzero(draw.where)
+        run, slot = draw.run[rows], draw.slot[rows, columns]
         visits = np.empty(len(run), np.int64)
         for i, pair in enumerate(zip(run.tolist(), slot.tolist(), strict=True)):
             visits[i] = self._visits.get(pair, 0)
             self._visits[pair] = int(visits[i]) + 1
         return np.column_stack([run, slot, visits]).astype(np.int64)
 
-    def add(self, address: IntArray, **columns: FloatArray) -> None:
-        """Append rows."""
-        self._addresses.append(address)
-        self._columns.append(columns)
+    def add(self, draw: Draw, columns: Mapping[str, FloatArray]) -> None:
+        """Append what is drawn; `columns` are (n, m)."""
+        self._addresses.append(self.visit(draw))
+        self._columns.append({name: column[draw.where] for name, column in columns.items()})
 
     def entries(self) -> _Entries:
-        """All rows, ordered."""
+        """All rows, ordered; NaN in columns that a draw does not have."""
         if not self._addresses:
             return _Entries(np.zeros((0, 3), np.int64), {})
         address = np.concatenate(self._addresses)
         order = np.lexsort((address[:, 2], address[:, 1], address[:, 0]))
-        names = self._columns[0]
-        columns = {n: np.concatenate([c[n] for c in self._columns])[order] for n in names}
+        parts = [
+            (part, np.full(len(rows), np.nan))
+            for part, rows in zip(self._columns, self._addresses, strict=True)
+        ]
+        names = dict.fromkeys(name for part in self._columns for name in part)
+        columns = {n: np.concatenate([part.get(n, nothing) for part, nothing in parts])[order] for n in names}
         return _Entries(address[order], columns)
 
 
 @dataclass(frozen=True)
 class Tape:
-    """What a `Recorder` wrote: releases, hidden draws, and what was shown of the latter."""
+    """What a `Recorder` wrote: releases, and hidden draws with what came of them."""
 
     releases: _Entries
     hidden: _Entries
-    shown: _Entries
 
     @property
     def n_releases(self) -> int:
@@ -401,9 +312,7 @@ class Tape:
         ]
 
 
-def _address(log: _Log, run: IntArray, slot: IntArray, where: BoolArray) -> IntArray:
-    rows, columns = np.nonzero(where)
-    return log.visit(run[rows], slot[rows, columns])
+_SHOWN = "shown: "  # begins the columns of what came of hidden draws
 
 
 class Recorder:
@@ -411,66 +320,31 @@ class Recorder:
 
     def __init__(self, inner: Noise) -> None:
         self._inner = inner
-        self._releases, self._hidden, self._shown = _Log(), _Log(), _Log()
+        self._releases, self._hidden = _Log(), _Log()
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        out = self._inner.laplace(value, scale, run, slot, where)
-        return self._note(out, value, scale, run, slot, where, summed=0.0)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        out = self._inner.reports(value, scale, count, run, slot, where)
-        return self._note(out, value, scale, run, slot, where, summed=1.0)
-
-    def _note(
-        self,
-        out: FloatArray,
-        value: FloatArray,
-        scale: FloatArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-        summed: float,
-    ) -> FloatArray:
-        """Write down releases `out`; `summed` is 1 for sums of reports."""
-        address = _address(self._releases, run, slot, where)
-        self._releases.add(
-            address,
-            value=value[where],
-            scale=scale[where],
-            output=out[where],
-            summed=np.full(int(where.sum()), summed),
-        )
+    def __call__(self, draw: Draw) -> FloatArray:
+        """The answer of `inner`."""
+        out = self._inner(draw)
+        if draw.hidden is None:
+            summed = np.full(out.shape, float(draw.count is not None))
+            columns = {"value": draw.value, "scale": draw.scale, "output": out, "summed": summed}
+            self._releases.add(draw, columns)
+            return out
+        shown = draw.hidden.outcome(out) if draw.hidden.outcome else {}
+        columns = {_SHOWN + name: array for name, array in shown.items()}
+        self._hidden.add(draw, {"scale": draw.scale, "noise": out, **columns})
         return out
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        out = self._inner.hidden(scale, run, slot, where, shift)
-        address = self._hidden.visit(run[where], slot[where])
-        self._hidden.add(address, scale=scale[where], noise=out[where])
-        return out
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`."""
-        address = self._shown.visit(run[where], slot[where])
-        self._shown.add(address, **{name: value[where] for name, value in outputs.items()})
 
     def tape(self) -> Tape:
         """What was recorded so far."""
-        return Tape(self._releases.entries(), self._hidden.entries(), self._shown.entries())
+        return Tape(self._releases.entries(), self._hidden.entries())
+
+
+_MISSING = (
+    "a value was released that the other input does not release",
+    "hidden noise was drawn that the other input does not draw",
+)
+_Where = tuple[IntArray, ...]  # rows and columns, as np.nonzero gives them
 
 
 class Replayer:
@@ -492,9 +366,9 @@ class Replayer:
     _TOLERANCE = 1e-9
 
     def __init__(self, tape: Tape, runs: int) -> None:
-        self._tape = tape
-        self._releases, self._hidden, self._shown = _Log(), _Log(), _Log()
-        self._counts = np.zeros((3, runs), np.int64)
+        self._tape = tape.releases, tape.hidden
+        self._logs = _Log(), _Log()
+        self._counts = np.zeros((2, runs), np.int64)
         self._moved: dict[tuple[int, int], float] = {}
         self.loss = np.zeros(runs)
         self.cost = np.zeros(runs)
@@ -506,11 +380,29 @@ class Replayer:
         self.cost[runs] = np.inf
         self.loss[runs] = np.inf
 
-    def _charge(
-        self, run: IntArray, address: IntArray, value: FloatArray, rows: Mapping[str, FloatArray]
-    ) -> None:
+    def __call__(self, draw: Draw) -> FloatArray:
+        """The recorded outputs, or recorded noise moved by the mechanism's declared shift."""
+        kind = int(draw.hidden is not None)
+        address = self._logs[kind].visit(draw)
+        row, found = self._tape[kind].find(address)
+        np.add.at(self._counts[kind], address[:, 0], 1)
+        self._leave(address[~found, 0], _MISSING[kind])
+        out = np.where(draw.where, draw.value, np.nan)
+        if found.any():
+            rows = {name: column[row[found]] for name, column in self._tape[kind].columns.items()}
+            at, address = tuple(index[found] for index in np.nonzero(draw.where)), address[found]
+            same = np.isclose(rows["scale"], draw.scale[at], rtol=self._TOLERANCE, atol=0)
+            self._leave(address[~same, 0], "the scale of the noise depends on the data")
+            if draw.hidden is None:
+                self._charge(address, draw.value[at], rows)
+                out[at] = rows["output"]
+            else:
+                self._shift(draw.hidden, address[:, 0], rows, out, at)
+        return out
+
+    def _charge(self, address: IntArray, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
         """Add the loss of forced releases; reused noise must move by the same amount everywhere."""
-        moved = rows["value"] - value
+        run, moved = address[:, 0], rows["value"] - value
         fresh = address[:, 2] == 0
         for (r, s, _), m in zip(address[fresh].tolist(), moved[fresh].tolist(), strict=True):
             self._moved[r, s] = m
@@ -519,7 +411,7 @@ class Replayer:
             # Differences of large values carry their rounding errors.
             rounding = 1e-15 * (abs(rows["value"][i]) + abs(value[i]))
             if abs(first - moved[i]) > self._TOLERANCE * max(abs(first), abs(moved[i])) + rounding:
-                self._leave(address[i : i + 1, 0], "one noise value was used for two releases")
+                self._leave(run[i : i + 1], "one noise value was used for two releases")
         exact = fresh & (rows["scale"] == 0) & (np.abs(moved) > 0)
         self._leave(run[exact], "an exact value was released that differs between the inputs")
         noisy = fresh & (rows["scale"] > 0)
@@ -533,87 +425,29 @@ class Replayer:
         np.add.at(self.loss, run[noisy], loss)
         np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """Answer with the recorded outputs; the noise is what it must have been."""
-        address = _address(self._releases, run, slot, where)
-        row, found = self._tape.releases.find(address)
-        out = value.copy()
-        out[~where] = np.nan
-        owner = address[:, 0]
-        self._leave(owner[~found], "a value was released that the other input does not release")
-        rows = {name: column[row[found]] for name, column in self._tape.releases.columns.items()}
-        if found.any():
-            same = np.isclose(rows["scale"], scale[where][found], rtol=self._TOLERANCE, atol=0)
-            self._leave(owner[found][~same], "the scale of the noise depends on the data")
-            self._charge(owner[found], address[found], value[where][found], rows)
-            forced = out[where]
-            forced[found] = rows["output"]
-            out[where] = forced
-        np.add.at(self._counts[0], owner, 1)
-        return out
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """As `laplace`: the report that differs takes up the whole change."""
-        return self.laplace(value, scale, run, slot, where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """Answer with the recorded draws, moved by the mechanism's declared shift."""
-        address = self._hidden.visit(run[where], slot[where])
-        row, found = self._tape.hidden.find(address)
-        owner = address[:, 0]
-        self._leave(owner[~found], "hidden noise was drawn that the other input does not draw")
-        out = np.full(len(run), np.nan)
-        if found.any():
-            rows = {name: column[row[found]] for name, column in self._tape.hidden.columns.items()}
-            shown_row, was_shown = self._tape.shown.find(address[found])
-            shown = {}
-            for name, column in self._tape.shown.columns.items():
-                every = np.full(len(run), np.nan)
-                index = np.flatnonzero(where)[found][was_shown]
-                every[index] = column[shown_row[was_shown]]
-                shown[name] = every
-            shifts = np.nan_to_num(np.broadcast_to(shift(shown), where.shape)[where][found])
-            same = np.isclose(rows["scale"], scale[where][found], rtol=self._TOLERANCE, atol=0)
-            self._leave(owner[found][~same], "the scale of the noise depends on the data")
-            silent = (rows["scale"] == 0) & (shifts != 0)
-            self._leave(owner[found][silent], "a comparison was made without noise")
-            noisy = rows["scale"] > 0
-            np.add.at(self.cost, owner[found][noisy], np.abs(shifts[noisy]) / rows["scale"][noisy])
-            np.add.at(self.loss, owner[found][noisy], np.abs(shifts[noisy]) / rows["scale"][noisy])
-            index = np.flatnonzero(where)[found]
-            out[index] = rows["noise"] + shifts
-        out[where & np.isnan(out)] = 0.0
-        np.add.at(self._counts[1], owner, 1)
-        return out
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """Check that the public outcome is the recorded one."""
-        address = self._shown.visit(run[where], slot[where])
-        row, found = self._tape.shown.find(address)
-        owner = address[:, 0]
-        self._leave(owner[~found], "an outcome was shown that the other input does not show")
-        if found.any():
-            then = self._tape.shown.columns["output"][row[found]]
-            differs = then != outputs["output"][where][found]
-            self._leave(owner[found][differs], "the declared noise shift does not give the same output")
-        np.add.at(self._counts[2], owner, 1)
+    def _shift(
+        self, hidden: Hidden, run: IntArray, rows: Mapping[str, FloatArray], out: FloatArray, at: _Where
+    ) -> None:
+        """Answer with recorded noise, moved; what comes of it must be what came of it before."""
+        shown = {}
+        for name in rows:
+            if name.startswith(_SHOWN):
+                shown[name.removeprefix(_SHOWN)] = np.full(out.shape, np.nan)
+                shown[name.removeprefix(_SHOWN)][at] = rows[name]
+        shifts = np.nan_to_num(np.broadcast_to(hidden.shift(shown), out.shape)[at])
+        silent = (rows["scale"] == 0) & (shifts != 0)
+        self._leave(run[silent], "a comparison was made without noise")
+        noisy = rows["scale"] > 0
+        for total in (self.cost, self.loss):
+            np.add.at(total, run[noisy], np.abs(shifts[noisy]) / rows["scale"][noisy])
+        out[at] = rows["noise"] + shifts
+        if hidden.outcome:
+            differs = shown["output"][at] != hidden.outcome(out)["output"][at]
+            self._leave(run[differs], "the declared noise shift does not give the same output")
 
     def finish(self) -> None:
         """Compare the numbers of draws; call once, after the run."""
-        parts = (self._tape.releases, self._tape.hidden, self._tape.shown)
-        for counted, entries in zip(self._counts, parts, strict=True):
+        for counted, entries in zip(self._counts, self._tape, strict=True):
             recorded = np.bincount(entries.address[:, 0], minlength=len(counted))
             short = np.flatnonzero(counted < recorded)
             self._leave(short, "the other input releases more values than this one")

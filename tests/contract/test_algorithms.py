@@ -12,7 +12,7 @@ from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.wrapped import Prefix
 from verifiable_dp.environments import Binomial, Pulled, Table, TwoPoint
 from verifiable_dp.evidence import alignment
-from verifiable_dp.noise import Around, Seeded, key_of
+from verifiable_dp.noise import Seeded, key_of
 
 NAMES = registry.names()
 RUNS = 24
@@ -106,23 +106,16 @@ def test_a_live_session_refuses_a_bad_reward_and_stays_as_it_was(name, reward):
     assert (session.rounds, session.select()) == before
 
 
-class Counted(Around):
+class Counted:
     """Counts what is drawn, by kind."""
 
     def __init__(self, seed):
         self.inner, self.draws = Seeded(seed), {"laplace": 0, "reports": 0, "hidden": 0}
 
-    def laplace(self, value, scale, run, slot, where):
-        self.draws["laplace"] += int(where.sum())
-        return super().laplace(value, scale, run, slot, where)
-
-    def reports(self, value, scale, count, run, slot, where):
-        self.draws["reports"] += int(where.sum())
-        return super().reports(value, scale, count, run, slot, where)
-
-    def hidden(self, scale, run, slot, where, shift):
-        self.draws["hidden"] += int(where.sum())
-        return super().hidden(scale, run, slot, where, shift)
+    def __call__(self, draw):
+        kind = "hidden" if draw.hidden else "laplace" if draw.count is None else "reports"
+        self.draws[kind] += int(draw.where.sum())
+        return self.inner(draw)
 
 
 class Blocks:

@@ -12,7 +12,7 @@ from tests.user_code import samplers
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.evidence import numerics
 from verifiable_dp.evidence.blackbox import Plan
-from verifiable_dp.noise import Secure, Seeded
+from verifiable_dp.noise import Draw, Secure, Seeded
 
 ALPHA = 1e-7
 ONE = DataPair(0.0, 1.0)
@@ -82,7 +82,7 @@ class Source:
 
     def values(self, data, path, runs):
         ones = np.ones((len(runs), 1))
-        return self.make(path).laplace(data * ones, ones, runs, np.zeros((len(runs), 1), np.int64), ones > 0)
+        return self.make(path)(Draw(data * ones, ones, runs, np.zeros((len(runs), 1), np.int64), ones > 0))
 
 
 def test_the_seeded_source_is_idealised():

@@ -7,13 +7,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from verifiable_dp.algorithm import Algorithm, Query, State
+from verifiable_dp.algorithm import Algorithm, Query, State, play
 from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.environments import Table
 from verifiable_dp.evidence import alignment, exact
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.mechanisms import Laplace
 from verifiable_dp.neighbours import GroupPair, TablePair
-from verifiable_dp.noise import Recorder, Replayer, Seeded
+from verifiable_dp.noise import Draw, Recorder, Replayer, Seeded
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Remembers(Once):
 
     def noisy(self, answer, noise, run, where):
         slot = np.broadcast_to(np.arange(2), answer.shape)
-        return noise.laplace(answer, 1 + np.broadcast_to(answer[:, :1], answer.shape), run, slot, where)
+        return noise(Draw(answer, 1 + np.broadcast_to(answer[:, :1], answer.shape), run, slot, where))
 
 
 PAIR = TablePair(np.array([[0.0, 0.5], [0.0, 0.5], [0.0, 0.0]]), 0, 0, 1.0)
@@ -179,17 +180,34 @@ def test_a_reused_draw_and_a_missing_one_leave_the_path():
     def tape(values):
         recorder = Recorder(Seeded(0))
         for value in values:
-            recorder.laplace(np.array([[value]]), scale, run, slot, where)
+            recorder(Draw(np.array([[value]]), scale, run, slot, where))
         return recorder.tape()
 
     replayer = Replayer(tape([0.0, 0.0]), 1)
-    replayer.laplace(np.array([[0.5]]), scale, run, slot, where)
+    replayer(Draw(np.array([[0.5]]), scale, run, slot, where))
     replayer.finish()
     assert replayer.diverged == {0: "the other input releases more values than this one"}
     replayer = Replayer(tape([0.0, 0.0]), 1)
     for value in (0.5, 0.25):
-        replayer.laplace(np.array([[value]]), scale, run, slot, where)
+        replayer(Draw(np.array([[value]]), scale, run, slot, where))
     assert replayer.diverged == {0: "one noise value was used for two releases"}
+
+
+class BareReports(Once):
+    """Its reports have no noise."""
+
+    def noisy(self, answer, noise, run, where):
+        slot = np.broadcast_to(np.arange(2), answer.shape)
+        return noise(Draw(answer, np.zeros(answer.shape), run, slot, where, count=np.ones_like(slot)))
+
+
+@pytest.mark.parametrize(("other", "loss"), [(PAIR.left, 0.0), (PAIR.right, math.inf)])
+def test_reports_without_noise_weigh_nothing_or_everything(other, loss):
+    """And not a NaN, which no event can be chosen on."""
+    twin = alignment.Twin(BareReports(), Table(other), 3)
+    play(twin, Table(PAIR.left), Seeded(0), np.arange(3))
+    assert twin.known
+    assert twin.loss.tolist() == [loss] * 3
 
 
 # ---------------------------------------------------------------- where a cost is too much
@@ -235,7 +253,7 @@ class Short(Once):
 
     def noisy(self, answer, noise, run, where):
         slot = np.broadcast_to(np.arange(2), answer.shape)
-        return noise.laplace(answer, np.full(answer.shape, 1 / (1 + 1e-5)), run, slot, where)
+        return noise(Draw(answer, np.full(answer.shape, 1 / (1 + 1e-5)), run, slot, where))
 
 
 def test_the_search_finds_a_hundred_thousandth_too_little_noise():

@@ -6,7 +6,7 @@ from scipy import stats
 
 from verifiable_dp import _philox
 from verifiable_dp._validate import InputError
-from verifiable_dp.noise import Altered, Recorder, Replayer, Secure, Seeded, key_of
+from verifiable_dp.noise import Draw, Recorder, Replayer, Secure, Seeded, altered, key_of
 
 RUNS = np.arange(4)
 EVERY = np.ones((4, 3), bool)
@@ -15,7 +15,7 @@ ONES = np.ones((4, 3))
 
 
 def draw(source, value=0.0, scale=1.0, run=RUNS, slot=SLOTS, where=EVERY):
-    return source.laplace(np.full(slot.shape, value), np.full(slot.shape, scale), run, slot, where)
+    return source(Draw(np.full(slot.shape, value), np.full(slot.shape, scale), run, slot, where))
 
 
 def test_block_equals_numpys_philox():
@@ -68,9 +68,8 @@ def test_laplace_has_its_law():
     """Kolmogorov-Smirnov at 200 000 draws of a fixed seed; the law with 2 % more scale is rejected."""
     n = 200_000
     run = np.arange(n)
-    x = Seeded(1).laplace(
-        np.zeros((n, 1)), np.full((n, 1), 2.0), run, np.zeros((n, 1), np.int64), np.ones((n, 1), bool)
-    )
+    slot, where = np.zeros((n, 1), np.int64), np.ones((n, 1), bool)
+    x = draw(Seeded(1), scale=2.0, run=run, slot=slot, where=where)
     assert stats.kstest(x[:, 0], stats.laplace(scale=2.0).cdf).pvalue > 1e-3
     assert stats.kstest(x[:, 0], stats.laplace(scale=2.04).cdf).pvalue < 1e-3
     tail = np.mean(np.abs(x[:, 0]) > 2 * np.log(1e4))
@@ -84,13 +83,13 @@ def test_a_bad_seed_is_refused(seed):
 
 
 def test_altered_slots_share_their_draws():
-    shared = draw(Altered(Seeded(1), reslot=lambda slot: slot // 2))
+    shared = draw(altered(Seeded(1), reslot=lambda slot: slot // 2))
     assert np.array_equal(shared, draw(Seeded(1), slot=SLOTS // 2))
-    assert len(np.unique(shared)) < len(np.unique(draw(Altered(Seeded(1)))))
+    assert len(np.unique(shared)) < len(np.unique(draw(altered(Seeded(1)))))
 
 
 def test_altered_noise_is_scaled():
-    source = Altered(Seeded(3), factor=0.5)
+    source = altered(Seeded(3), factor=0.5)
     assert np.allclose(draw(source, value=1.0) - 1.0, 0.5 * (draw(Seeded(3), value=1.0) - 1.0))
 
 
@@ -150,7 +149,7 @@ def test_reused_noise_is_found():
     draw(recorder, slot=shared)
     again = Replayer(recorder.tape(), 4)
     value = np.tile([1.0, 0.0, 0.0], (4, 1))
-    again.laplace(value, ONES, RUNS, shared, EVERY)
+    again(Draw(value, ONES, RUNS, shared, EVERY))
     assert all("one noise value was used for two releases" in why for why in again.diverged.values())
     assert len(again.diverged) == 4
 
@@ -159,13 +158,8 @@ def test_secure_noise_has_its_scale():
     """OpenDP's sampler, 4000 draws: the mean of |x| is Gamma-distributed; 2x the scale is out of range."""
     pytest.importorskip("opendp")
     n = 4000
-    x = Secure().laplace(
-        np.zeros((n, 1)),
-        np.full((n, 1), 3.0),
-        np.arange(n),
-        np.zeros((n, 1), np.int64),
-        np.ones((n, 1), bool),
-    )
+    slot, where = np.zeros((n, 1), np.int64), np.ones((n, 1), bool)
+    x = draw(Secure(), scale=3.0, run=np.arange(n), slot=slot, where=where)
     low, high = stats.gamma(n, scale=3.0 / n).ppf([5e-10, 1 - 5e-10])
     assert low < np.abs(x).mean() < high
     assert not low < 2 * np.abs(x).mean() < high
@@ -180,21 +174,10 @@ def test_outputs_that_dwarf_a_change_do_not_blur_what_it_costs(far):
     scale, where = np.full((1, 3), 1e7), np.ones((1, 3), bool)
     value, other, outputs = np.zeros((1, 3)), np.ones((1, 3)), np.array([[far * 1e7, -far * 1e7, 0.25]])
     run, slot = np.zeros(1, np.int64), np.arange(3)[None]
-    recorder = Recorder(Fixed(outputs))
-    recorder.laplace(value, scale, run, slot, where)
+    recorder = Recorder(lambda draw: outputs.copy())
+    recorder(Draw(value, scale, run, slot, where))
     replayer = Replayer(recorder.tape(), 1)
-    replayer.laplace(other, scale, run, slot, where)
+    replayer(Draw(other, scale, run, slot, where))
     # Beyond the change on either side its whole is paid, with opposite signs; between, |.75| - |.25|.
     assert replayer.loss[0] == pytest.approx(0.5e-7, rel=1e-12)
     assert replayer.cost[0] == pytest.approx(3e-7, rel=1e-12)
-
-
-class Fixed(Seeded):
-    """Outputs that are given."""
-
-    def __init__(self, outputs):
-        super().__init__(0)
-        object.__setattr__(self, "outputs", outputs)
-
-    def laplace(self, value, scale, run, slot, where):
-        return self.outputs.copy()

@@ -16,7 +16,7 @@ from verifiable_dp.environments import Huber, Pareto, StudentT, Table, TwoPoint,
 from verifiable_dp.evidence import alignment
 from verifiable_dp.evidence.regret import scaling
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Seeded
+from verifiable_dp.noise import Draw, Seeded
 
 PARAMETERS = {"n_arms": 2, "epsilon": 1.0, "horizon": 400, "v": 1.0, "u": 1.0, "beta": 0.5}
 NAMES = ["dp-robust-se", "ldp-robust-se"]
@@ -219,7 +219,7 @@ def test_a_sum_of_reports_has_its_law(count):
     shape = (n, 1)
     one = np.zeros(shape, np.int64)
     where = np.ones(shape, bool)
-    x = Seeded(1).reports(np.zeros(shape), np.full(shape, 2.0), one + count, np.arange(n), one, where)[:, 0]
+    x = Seeded(1)(Draw(np.zeros(shape), np.full(shape, 2.0), np.arange(n), one, where, one + count))[:, 0]
     reference = np.random.default_rng(0).laplace(0, 2.0, (n, count)).sum(axis=1)
     assert stats.ks_2samp(x, reference).pvalue > 1e-3
     assert stats.ks_2samp(x * 1.1, reference).pvalue < 1e-3

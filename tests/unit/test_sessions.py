@@ -20,9 +20,9 @@ from verifiable_dp.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.wrapped import Wrapped
 from verifiable_dp.evidence import alignment
-from verifiable_dp.evidence.alignment import OneSided
+from verifiable_dp.evidence.alignment import one_sided
 from verifiable_dp.mechanisms import Laplace
-from verifiable_dp.noise import Altered, Around, Recorder, Replayer, Secure, Seeded
+from verifiable_dp.noise import Recorder, Replayer, Secure, Seeded, altered
 
 HYPOTHESIS = settings(max_examples=300, deadline=None, derandomize=True)
 FRESH = 1 << 50  # far from the slots of any algorithm
@@ -46,15 +46,15 @@ def first_release(algorithm):
     return int(algorithm.query(algorithm.start(np.zeros(1, np.int64))).rounds[0])
 
 
-class Counted(Around):
+class Counted:
     """Counts the values that are drawn."""
 
     def __init__(self):
         self.inner, self.draws = Seeded(0), 0
 
-    def laplace(self, value, scale, run, slot, where):
-        self.draws += int(where.sum())
-        return super().laplace(value, scale, run, slot, where)
+    def __call__(self, draw):
+        self.draws += 0 if draw.hidden else int(draw.where.sum())
+        return self.inner(draw)
 
 
 @pytest.fixture
@@ -248,14 +248,14 @@ def transcript(algorithm, noise, table, path, how):
         go_on(session, stop + 1).save(path)
         return go_on(algorithm.restore(path, noise=noise), algorithm.horizon)
     go_on(session, algorithm.horizon)
-    after = Altered(noise, reslot=lambda slot: slot + FRESH) if how == "fresh noise" else noise
+    after = altered(noise, reslot=lambda slot: slot + FRESH) if how == "fresh noise" else noise
     return go_on(algorithm.restore(path, noise=after, again=True), algorithm.horizon)
 
 
 def cost(algorithm, pair, path, how):
     """Cost and loss of the worst transcript, the first input forced on the second."""
     left, right = (world.reshape(algorithm.horizon, -1) for world in pair.worlds())
-    recorder = Recorder(OneSided(Seeded(0), 1 if (right - left).sum() < 0 else -1))
+    recorder = Recorder(one_sided(Seeded(0), 1 if (right - left).sum() < 0 else -1))
     transcript(algorithm, recorder, left, path, how)
     replayer = Replayer(recorder.tape(), 1)
     transcript(algorithm, replayer, right, path, how)
@@ -301,7 +301,7 @@ class Redrawn(Wrapped):
     inner: Any
 
     def release(self, state, memory, query, answer, noise):
-        super().release(state, memory, query, answer, Altered(noise, reslot=lambda slot: slot + FRESH))
+        super().release(state, memory, query, answer, altered(noise, reslot=lambda slot: slot + FRESH))
         return super().release(state, memory, query, answer, noise)
 
 
@@ -722,10 +722,10 @@ def test_an_update_that_fails_changes_nothing(path):
     class Failing(Counted):
         broken = True
 
-        def laplace(self, *arguments):
+        def __call__(self, draw):
             if self.broken:
                 raise RuntimeError("no entropy")
-            return super().laplace(*arguments)
+            return super().__call__(draw)
 
     algorithm, noise = small("dp-se"), Failing()
     session = feed(algorithm.session(noise=noise), first_release(algorithm) - 1)

@@ -20,7 +20,7 @@ from verifiable_dp.auditors.shuffled_linear import auditor, batches
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import exact_shuffle
 from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Altered
+from verifiable_dp.noise import altered
 from verifiable_dp.reporting.verify import verify
 
 DELTA = 1e-6
@@ -429,7 +429,7 @@ class Shared(ShuffledLinear):
     """All reports of the run have the noise of the first action."""
 
     def release(self, state, memory, query, answer, noise):
-        return super().release(state, memory, query, answer, Altered(noise, reslot=np.zeros_like))
+        return super().release(state, memory, query, answer, altered(noise, reslot=np.zeros_like))
 
 
 def test_what_alignment_finds_is_not_passed_over(monkeypatch):

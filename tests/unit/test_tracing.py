@@ -992,21 +992,18 @@ class FromGenerator:
     def __init__(self, rng):
         self.rng, self.drawn = rng, {}
 
-    def laplace(self, value, scale, run, slot, where, array=np.array):
-        value, scale, where = np.broadcast_arrays(value, scale, where)
+    def __call__(self, draw, array=np.array):
+        value, scale, where = np.broadcast_arrays(draw.value, draw.scale, draw.where)
         out = []
         for i in range(value.shape[1]):
             if not where[0, i]:
                 out.append(math.nan)
                 continue
-            key = int(slot[0, i])
+            key = int(draw.slot[0, i])
             if key not in self.drawn:
                 self.drawn[key] = self.rng.laplace()
             out.append(float(value[0, i] + scale[0, i] * self.drawn[key]))
         return array([out])
-
-    def show(self, *args, **kwargs):
-        """Nothing is hidden."""
 
 
 def as_black_box(algorithm):

@@ -16,9 +16,9 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
-from verifiable_dp.auditing.operators import Averaged, ChangedNoise
+from verifiable_dp.auditing.operators import redrawn
 from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped, original, with_parameters
-from verifiable_dp.noise import Altered, Noise
+from verifiable_dp.noise import Noise, altered
 
 Make = Callable[[Any], Algorithm]
 
@@ -211,7 +211,7 @@ class VaryingNoise(Wrapped):
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
         factor = self.factor(original(self), state, query)
-        return super().release(state, memory, query, answer, Altered(noise, factor))
+        return super().release(state, memory, query, answer, altered(noise, factor))
 
 
 def noise_by(factor: Callable[[Any, Any, Query], FloatArray]) -> Make:
@@ -225,8 +225,7 @@ MEAN_NOISE = noise_by(lambda rule, state, query: 1 / np.maximum(query.pulls(), 1
 
 def averaged(draws: int) -> Make:
     """Of every release `draws` noisy copies are averaged, each with the budget of one."""
-    # The slots of the committed records.
-    return lambda algorithm: ChangedNoise(algorithm, lambda noise, state: Averaged(noise, draws, 40))
+    return redrawn(draws, far=40)  # the slots of the committed records
 
 
 # ---------------------------------------------------------------- rewards

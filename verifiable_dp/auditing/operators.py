@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Ask, Memory, Query, State, Truncated, play
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.auditor import Mutant
 from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped
 from verifiable_dp.evidence.alignment import worlds
 from verifiable_dp.neighbours import Pair, TablePair
-from verifiable_dp.noise import Around, Noise, Recorder, Replayer, Seeded, Shift
+from verifiable_dp.noise import Draw, Noise, Recorder, Replayer, Seeded
 
 FAMILIES = ("scale", "law", "sharing", "answer", "truncation", "schedule")
 _FAR = 50  # bits: slots of re-drawn noise lie beyond those of any mechanism
@@ -75,7 +75,7 @@ class Traits:
 
 
 @dataclass
-class _Notes(Around):
+class _Notes:
     """Passes noise on and notes what was asked for."""
 
     inner: Any
@@ -86,33 +86,15 @@ class _Notes(Around):
     blocks: int = 0
     truncated: bool = False
 
-    def _released(self, where: BoolArray) -> int:
-        self.width = max(self.width, int(where.sum(axis=1).max(initial=0)))
-        return int(where.any())
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        self.laplaces += self._released(where)
-        return super().laplace(value, scale, run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        self.summed += self._released(where)
-        return super().reports(value, scale, count, run, slot, where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        self.kept += int(where.any())
-        return super().hidden(scale, run, slot, where, shift)
+    def __call__(self, draw: Draw) -> FloatArray:
+        asked = int(draw.where.any())
+        if draw.hidden is not None:
+            self.kept += asked
+        else:
+            self.width = max(self.width, int(draw.where.sum(axis=1).max(initial=0)))
+            self.laplaces += asked * (draw.count is None)
+            self.summed += asked * (draw.count is not None)
+        return np.asarray(self.inner(draw))
 
     def block(self, position: IntArray, query: Query) -> None:
         """See `algorithm.Watch`."""
@@ -284,208 +266,69 @@ class ChangedNoise(Wrapped):
         return super().release(state, memory, query, answer, self.change(noise, state))
 
 
-@dataclass(frozen=True)
-class Scaled(Around):
-    """Scales of visible and of hidden noise multiplied by factors that broadcast to (n, m) and (n,)."""
-
-    inner: Noise
-    visible: Any = 1.0
-    kept: Any = 1.0
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, scale * self._of(slot), run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, scale * self._of(slot), count, run, slot, where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        return self.inner.hidden(scale * self.kept, run, slot, where, shift)
-
-    def _of(self, slot: IntArray) -> Any:
-        return self.visible(slot) if callable(self.visible) else self.visible
+def _noise(change: Callable[[Noise, Any], Noise]) -> Callable[[Any], Algorithm]:
+    return lambda algorithm: ChangedNoise(algorithm, change)
 
 
-@dataclass(frozen=True)
-class Reslotted(Around):
+def _asked(change: Callable[[Draw, Any], Draw], *, hidden: bool = False) -> Callable[[Any], Algorithm]:
+    """`change(draw, state)` of what is asked of the source; of noise that stays hidden only if `hidden`."""
+
+    def changed(noise: Noise, state: Any) -> Noise:
+        return lambda draw: noise(change(draw, state) if hidden or draw.hidden is None else draw)
+
+    return _noise(changed)
+
+
+def _scaled(factor: Callable[[Draw, Any], Any], *, hidden: bool = False) -> Callable[[Any], Algorithm]:
+    """Scales times `factor(draw, state)`, which broadcasts to (n, m)."""
+    return _asked(lambda draw, state: replace(draw, scale=draw.scale * factor(draw, state)), hidden=hidden)
+
+
+def _slots(reslot: Callable[[IntArray], IntArray]) -> Callable[[Any], Algorithm]:
     """Slots of visible draws (n, m) mapped to slots; equal slots share one draw."""
-
-    inner: Noise
-    reslot: Callable[[IntArray], IntArray]
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, scale, run, self.reslot(slot), where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, scale, count, run, self.reslot(slot), where)
+    return _asked(lambda draw, state: replace(draw, slot=reslot(draw.slot)))
 
 
-@dataclass(frozen=True)
-class OneRun(Around):
-    """Every run draws the noise of run 0: the generator was seeded anew for each."""
-
-    inner: Noise
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, scale, 0 * run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, scale, count, 0 * run, slot, where)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        return self.inner.hidden(scale, 0 * run, slot, where, shift)
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        """See `Noise.show`."""
-        self.inner.show(0 * run, slot, where, **outputs)
+def _not_largest(draw: Draw, state: Any) -> FloatArray:
+    """0 for the largest of the values that are released together, 1 for the others."""
+    best = np.where(draw.where, draw.value, -np.inf).argmax(axis=1)
+    return np.where(np.arange(draw.value.shape[1]) == best[:, None], 0.0, 1.0)
 
 
-@dataclass(frozen=True)
-class Averaged(Around):
-    """The mean of `draws` fresh releases of each value, each with the noise of one."""
+def redrawn(draws: int, far: int = _FAR) -> Callable[[Any], Algorithm]:
+    """The mean of `draws` fresh releases of each value, each with the noise of one, at slots 2^`far` apart."""
 
-    inner: Noise
-    draws: int
-    far: int = _FAR
+    def changed(noise: Noise, state: Any) -> Noise:
+        def source(draw: Draw) -> FloatArray:
+            if draw.hidden is not None:
+                return noise(draw)
+            copies = [noise(replace(draw, slot=draw.slot + (number << far))) for number in range(draws)]
+            return np.asarray(np.mean(copies, axis=0))
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        slots = [slot + (number << self.far) for number in range(self.draws)]
-        return np.asarray(
-            np.mean([self.inner.laplace(value, scale, run, each, where) for each in slots], axis=0)
-        )
+        return source
 
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        slots = [slot + (number << self.far) for number in range(self.draws)]
-        found = [self.inner.reports(value, scale, count, run, each, where) for each in slots]
-        return np.asarray(np.mean(found, axis=0))
+    return _noise(changed)
 
 
 Reshape = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-@dataclass(frozen=True)
-class Reshaped(Around):
+def _law(reshape: Reshape) -> Callable[[Any], Algorithm]:
     """What comes of Laplace noise is changed with the exact value at hand: `reshape(value, noise, scale)`.
 
     The law of the release is then another one; used for faults that make the loss infinite.
     """
 
-    inner: Noise
-    reshape: Reshape
+    def changed(noise: Noise, state: Any) -> Noise:
+        def source(draw: Draw) -> FloatArray:
+            out = noise(draw)
+            if draw.hidden is not None or draw.count is not None:
+                return out
+            return np.where(draw.where, reshape(draw.value, out - draw.value, draw.scale), out)
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        out = self.inner.laplace(value, scale, run, slot, where)
-        return np.where(where, self.reshape(value, out - value, scale), out)
+        return source
 
-
-@dataclass(frozen=True)
-class ScaledByData(Around):
-    """The scale of the noise grows with the exact value."""
-
-    inner: Noise
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, scale * (1 + 0.1 * np.abs(value)), run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, scale * (1 + 0.1 * np.abs(value)), count, run, slot, where)
-
-
-@dataclass(frozen=True)
-class ExactBest(Around):
-    """Of the values that are released together the largest one gets no noise."""
-
-    inner: Noise
-
-    def _bare(self, value: FloatArray, where: BoolArray, scale: FloatArray) -> FloatArray:
-        best = np.where(where, value, -np.inf).argmax(axis=1)
-        return np.where(np.arange(value.shape[1]) == best[:, None], 0.0, scale)
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        return self.inner.laplace(value, self._bare(value, where, scale), run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        return self.inner.reports(value, self._bare(value, where, scale), count, run, slot, where)
+    return _noise(changed)
 
 
 def _one_sided(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
@@ -529,18 +372,6 @@ def _clipped(limit: float) -> Reshape:
     return reshape
 
 
-def _noise(change: Callable[[Noise, Any], Noise]) -> Callable[[Any], Algorithm]:
-    return lambda algorithm: ChangedNoise(algorithm, change)
-
-
-def _law(reshape: Reshape) -> Callable[[Any], Algorithm]:
-    return _noise(lambda noise, state: Reshaped(noise, reshape))
-
-
-def _slots(reslot: Callable[[IntArray], IntArray]) -> Callable[[Any], Algorithm]:
-    return _noise(lambda noise, state: Reslotted(noise, reslot))
-
-
 def _times(factor: float) -> Operator:
     return Operator(
         f"scale x{factor:g}",
@@ -558,7 +389,7 @@ def _redraw(draws: int) -> Operator:
         f"re-drawn x{draws}",
         f"{draws} noisy copies of each value are averaged, each with the budget of one",
         "sharing",
-        _noise(lambda noise, state: Averaged(noise, draws)),
+        redrawn(draws),
         _summed,
         _always(float(draws)),
     )
@@ -605,7 +436,7 @@ def _scale_operators() -> list[Operator]:
             "first block bare",
             "the first block is released without noise",
             "scale",
-            _noise(lambda noise, state: Scaled(noise, (state.t > 0)[:, None].astype(np.float64))),
+            _scaled(lambda draw, state: (state.t > 0)[:, None].astype(np.float64)),
             _noisy,
             lambda found: np.inf if found.visible or found.shuffled else None,
         ),
@@ -613,11 +444,7 @@ def _scale_operators() -> list[Operator]:
             "fading noise",
             "the noise of a block that starts at round t is divided by 1 + log2(1 + t)",
             "scale",
-            _noise(
-                lambda noise, state: Scaled(
-                    noise, 1 / (1 + np.log2(1 + state.t))[:, None], 1 / (1 + np.log2(1 + state.t))
-                )
-            ),
+            _scaled(lambda draw, state: 1 / (1 + np.log2(1 + state.t))[:, None], hidden=True),
             lambda found: _noisy(found) and found.blocks > 1,
             _unknown,
         ),
@@ -625,7 +452,7 @@ def _scale_operators() -> list[Operator]:
             "skipped draws",
             "one in four draws is left out",
             "scale",
-            _noise(lambda noise, state: Scaled(noise, lambda slot: np.where(slot % 4 == _LAST, 0.0, 1.0))),
+            _scaled(lambda draw, state: np.where(draw.slot % 4 == _LAST, 0.0, 1.0)),
             lambda found: found.width * found.blocks > 3 and (found.laplace or found.reports),
             _unknown,
         ),
@@ -633,7 +460,7 @@ def _scale_operators() -> list[Operator]:
             "largest value bare",
             "of the values that are released together the largest gets no noise",
             "scale",
-            _noise(lambda noise, state: ExactBest(noise)),
+            _scaled(_not_largest),
             lambda found: _summed(found) and found.width > 1,
             inf,
         ),
@@ -641,7 +468,7 @@ def _scale_operators() -> list[Operator]:
             "scale follows the data",
             "the scale of the noise grows with the exact value",
             "scale",
-            _noise(lambda noise, state: ScaledByData(noise)),
+            _scaled(lambda draw, state: 1 + 0.1 * np.abs(draw.value)),
             lambda found: _summed(found) and found.visible,
             inf,
         ),
@@ -651,26 +478,26 @@ def _scale_operators() -> list[Operator]:
 
 def _hidden_operators() -> list[Operator]:
     """Of noise that nobody sees: that of comparisons."""
-    changes: list[tuple[str, str, Callable[[Noise, Any], Noise]]] = [
+    changes: list[tuple[str, str, Callable[[Draw, Any], float]]] = [
         (
             "hidden noise x0.5",
             "the noise of comparisons is half as large as the proof needs",
-            lambda noise, state: Scaled(noise, 1.0, 0.5),
+            lambda draw, state: 0.5 if draw.hidden else 1.0,
         ),
         (
             "threshold noise omitted",
             "the threshold of the comparisons gets no noise",
-            lambda noise, state: _Threshold(noise, 0.0, 1.0),
+            lambda draw, state: 0.0 if _of_threshold(draw) else 1.0,
         ),
         (
             "query noise omitted",
             "what is compared with the threshold gets no noise",
-            lambda noise, state: _Threshold(noise, 1.0, 0.0),
+            lambda draw, state: float(not draw.hidden or _of_threshold(draw)),
         ),
     ]
     return [
-        Operator(name, fault, "scale", _noise(change), lambda found: found.hidden, _unknown)
-        for name, fault, change in changes
+        Operator(name, fault, "scale", _scaled(factor, hidden=True), lambda found: found.hidden, _unknown)
+        for name, fault, factor in changes
     ]
 
 
@@ -732,30 +559,16 @@ def _sharing_operators() -> list[Operator]:
             "seed reuse",
             "the generator is seeded anew for each run, so that every run draws the same noise",
             "sharing",
-            _noise(lambda noise, state: OneRun(noise)),
+            _asked(lambda draw, state: replace(draw, run=0 * draw.run), hidden=True),
             lambda found: _noisy(found) and not found.shuffled,
             _always(np.inf),
         ),
     ]
 
 
-@dataclass(frozen=True)
-class _Threshold(Around):
-    """Hidden noise times `first` where nothing will be shown of it (a threshold), else times `later`."""
-
-    inner: Noise
-    first: float
-    later: float
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        """See `Noise.hidden`."""
-        try:
-            shift({})  # the shift of a threshold does not depend on what is shown
-        except KeyError:
-            return self.inner.hidden(scale * self.later, run, slot, where, shift)
-        return self.inner.hidden(scale * self.first, run, slot, where, shift)
+def _of_threshold(draw: Draw) -> bool:
+    """Whether it is hidden noise of which nothing comes by itself."""
+    return draw.hidden is not None and draw.hidden.outcome is None
 
 
 # ---------------------------------------------------------------- answers
@@ -816,32 +629,6 @@ class Lingering(Wrapped):
         return memory.keep(after, more if self.everything else answer), released
 
 
-class _Tap(Around):
-    """Passes noise on and keeps the last values and releases."""
-
-    def __init__(self, inner: Noise) -> None:
-        self.inner = inner
-        self.value: FloatArray | None = None
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        self.value = value
-        return super().laplace(value, scale, run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        self.value = value
-        return super().reports(value, scale, count, run, slot, where)
-
-
 @dataclass(frozen=True)
 class Cached(Wrapped):
     """A release is looked up by the exact value: what equals the value before is answered as that was."""
@@ -856,9 +643,15 @@ class Cached(Wrapped):
         self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, unless it is in the cache."""
-        tap = _Tap(noise)
-        after, released = super().release(state, memory.inner, query, answer, tap)
-        value = tap.value
+        values: list[FloatArray] = []
+
+        def source(draw: Draw) -> FloatArray:
+            if draw.hidden is None:
+                values.append(draw.value)
+            return noise(draw)
+
+        after, released = super().release(state, memory.inner, query, answer, source)
+        value = values[-1] if values else None
         if value is None or value.shape != released.shape:
             return Kept(after, memory.past), released
         if memory.past and memory.past[0].shape == value.shape:

@@ -11,7 +11,7 @@ import numpy as np
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.noise import Altered, Noise
+from verifiable_dp.noise import Noise, altered
 
 
 class Wrapped(Algorithm):
@@ -121,7 +121,7 @@ class AlteredNoise(Wrapped):
         self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
-        return super().release(state, memory, query, answer, Altered(noise, self.factor, self.reslot))
+        return super().release(state, memory, query, answer, altered(noise, self.factor, self.reslot))
 
 
 @dataclass(frozen=True)

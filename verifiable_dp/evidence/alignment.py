@@ -31,7 +31,7 @@ from verifiable_dp.neighbours import (
     streams,
     tables,
 )
-from verifiable_dp.noise import Around, Noise, Recorder, Replayer, Seeded, Shift, Tape
+from verifiable_dp.noise import Draw, Noise, Recorder, Replayer, Seeded, Tape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -50,25 +50,22 @@ def worlds(pair: Pair, n_arms: int, runs: int, first: int = 0) -> tuple[Data, Da
     return Table(left), Table(right)
 
 
-@dataclass(frozen=True)
-class OneSided(Around):
+def one_sided(inner: Noise, sign: int) -> Noise:
     """A source whose visible noise is all up (sign 1) or all down (sign -1); 0 leaves it as it is.
 
     With one sign, a change that moves every release the same way costs its full amount: the transcripts
     of the worst case. They have positive density like any other.
     """
 
-    inner: Noise
-    sign: int
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        out = self.inner.laplace(value, scale, run, slot, where)
+    def source(draw: Draw) -> FloatArray:
+        out = inner(draw)
+        if sign == 0 or draw.hidden is not None or draw.count is not None:
+            return out
         # Beyond the change itself, so that the whole change is paid, and where a law with other tails shows.
-        span = np.abs(out - value) + 2.0 * (scale > 0) + _FAR * scale
-        return out if self.sign == 0 else value + self.sign * span
+        span = np.abs(out - draw.value) + 2.0 * (draw.scale > 0) + _FAR * draw.scale
+        return np.asarray(draw.value + sign * span)
+
+    return source
 
 
 @dataclass(frozen=True)
@@ -106,14 +103,14 @@ def replay(
     pair
         Neighbouring inputs.
     seed, sign
-        Of the noise; see `OneSided`.
+        Of the noise; see `one_sided`.
     turned
         Record on the right input instead.
     """
     data = worlds(pair, algorithm.n_arms, runs)
     first, second = (data[1], data[0]) if turned else data
     run = np.arange(runs)
-    recorder = Recorder(OneSided(Seeded(seed), sign))
+    recorder = Recorder(one_sided(Seeded(seed), sign))
     there = play(algorithm, first, recorder, run)
     tape = recorder.tape()
     replayer = Replayer(tape, runs)
@@ -218,7 +215,7 @@ def over_time(
     runs = np.arange(run + 1)
     data = worlds(pair, algorithm.n_arms, len(runs))
     first, second = (data[1], data[0]) if turned else data
-    recorder = Recorder(OneSided(Seeded(seed), sign))
+    recorder = Recorder(one_sided(Seeded(seed), sign))
     play(algorithm, first, recorder, runs, keep=())
     replayer = Replayer(recorder.tape(), len(runs))
     meter = _Meter(replayer, run)
@@ -531,70 +528,41 @@ class _Echo:
 
     def __init__(self, inner: Noise, runs: int) -> None:
         self._inner = inner
-        self._calls: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
-        self._own: list[FloatArray] = []
+        self._calls: list[tuple[Draw, FloatArray, FloatArray | None]] = []
         self._next: int | None = None
-        self._next_own = 0
         self.loss = np.zeros(runs)
         self.known = True
 
     def rewind(self) -> None:
-        self._next = self._next_own = 0
+        self._next = 0
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
+    def __call__(self, draw: Draw) -> FloatArray:
+        if draw.hidden is not None:
+            self.known = False
+            return self._inner(draw)
         if self._next is None:
-            out = self._inner.laplace(value, scale, run, slot, where)
-            self._calls.append((value, scale, out, where))
+            out, own = self._inner(draw), None
+            if draw.count is not None:
+                # The noise of the one report that may differ; what the others add tells nothing.
+                one = replace(draw, value=np.zeros_like(draw.value), slot=-1 - draw.slot, count=None)
+                own = self._inner(one)
+            self._calls.append((draw, out, own))
             return out
         if self._next >= len(self._calls):
             self.loss[:] = np.inf
-            return value
-        there, then, out, asked = self._calls[self._next]
+            return draw.value
+        there, out, own = self._calls[self._next]
         self._next += 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = (np.abs(out - value) - np.abs(out - there)) / scale
-        terms = np.where(scale > 0, terms, np.where(value == there, 0.0, np.inf))
-        odd = (then != scale) & where
-        terms = np.where(odd | (asked != where), np.inf, np.where(where, terms, 0.0))
+            if own is None:
+                terms = (np.abs(out - draw.value) - np.abs(out - there.value)) / draw.scale
+            else:
+                terms = (np.abs(own + there.value - draw.value) - np.abs(own)) / draw.scale
+        terms = np.where(draw.scale > 0, terms, np.where(draw.value == there.value, 0.0, np.inf))
+        odd = (there.scale != draw.scale) & draw.where
+        terms = np.where(odd | (there.where != draw.where), np.inf, np.where(draw.where, terms, 0.0))
         self.loss += terms.sum(axis=1)
         return out
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        if self._next is None:
-            out = self._inner.reports(value, scale, count, run, slot, where)
-            # The noise of the one report that may differ; what the others add tells nothing.
-            own = self._inner.laplace(np.zeros_like(value), scale, run, -1 - slot, where)
-            self._calls.append((value, scale, out, where))
-            self._own.append(own)
-            return out
-        there, then, out, asked = self._calls[self._next]
-        own = self._own[self._next_own]
-        self._next, self._next_own = self._next + 1, self._next_own + 1
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = (np.abs(own + there - value) - np.abs(own)) / scale
-        odd = (then != scale) & where
-        terms = np.where(odd | (asked != where), np.inf, np.where(where, terms, 0.0))
-        self.loss += terms.sum(axis=1)
-        return out
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        self.known = False
-        return self._inner.hidden(scale, run, slot, where, shift)
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        self._inner.show(run, slot, where, **outputs)
 
 
 @dataclass(frozen=True)

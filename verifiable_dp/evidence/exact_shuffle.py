@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp._validate import FloatArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.alignment import TOLERANCE, plain
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Around, Seeded
+from verifiable_dp.noise import Draw, Noise, Seeded
 
 _SHARES = (0.999, 0.99, 0.9, 0.75, 0.5, 0.25, 0.125)  # of eps0, where a threshold is looked for
 _NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
@@ -48,40 +48,25 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Meter(Around):
+class Meter:
     """Passes noise on and writes down the least scale of the reports of each run.
 
     Releases that are no sums of reports carry no noise of the clients: scale 0.
     """
 
-    inner: Any = field(default_factory=lambda: Seeded(0))
+    inner: Noise = field(default_factory=lambda: Seeded(0))
     scales: dict[int, float] = field(default_factory=dict)
 
-    def _note(self, run: IntArray, scale: FloatArray, where: BoolArray) -> None:
-        for row in np.flatnonzero(where.any(axis=1)).tolist():
-            least = float(scale[row][where[row]].min())
-            key = int(run[row])
-            self.scales[key] = min(self.scales.get(key, np.inf), least)
-
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        """See `Noise.laplace`."""
-        self._note(run, np.zeros_like(value), where)
-        return super().laplace(value, scale, run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        """See `Noise.reports`."""
-        self._note(run, scale, where & (count > 0))
-        return super().reports(value, scale, count, run, slot, where)
+    def __call__(self, draw: Draw) -> FloatArray:
+        """The answer of `inner`."""
+        if draw.hidden is None:
+            where = draw.where if draw.count is None else draw.where & (draw.count > 0)
+            scale = 0 * draw.scale if draw.count is None else draw.scale
+            for row in np.flatnonzero(where.any(axis=1)).tolist():
+                least = float(scale[row][where[row]].min())
+                key = int(draw.run[row])
+                self.scales[key] = min(self.scales.get(key, np.inf), least)
+        return self.inner(draw)
 
 
 def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Check:

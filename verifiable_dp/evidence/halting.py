@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
+from verifiable_dp._validate import BoolArray, FloatArray
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.alignment import plain, worlds
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.neighbours import InteractivePair, Pair
-from verifiable_dp.noise import Shift
+from verifiable_dp.noise import Draw, Hidden
 
 _RUN = np.zeros(1, np.int64)
 _SURE = 1e120  # hidden noise that decides every comparison
@@ -53,51 +53,40 @@ class _Probe:
     outputs: list[FloatArray] = field(default_factory=list)
     slots: list[int] = field(default_factory=list)
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
+    def __call__(self, draw: Draw) -> FloatArray:
+        value, scale, where = draw.value, draw.scale, draw.where
+        if draw.count is not None:
+            raise UnsupportedError("algorithm: sums of reports are no single release at the halt")
+        if draw.hidden is not None:
+            self.slots += draw.slot[where].tolist()
+            return self._kept(draw.hidden, scale, where)
         if not where.any():
             return np.full(value.shape, np.nan)
         if self.forced is None:
-            weight, draw = self.place
-            out = np.where(where, weight * value + draw * np.where(scale > 0, scale, 1.0), np.nan)
+            weight, draws = self.place
+            out = np.where(where, weight * value + draws * np.where(scale > 0, scale, 1.0), np.nan)
             out = np.where(scale > 0, out, value)
         else:
             if len(self.outputs) >= len(self.forced) or self.forced[len(self.outputs)].shape != value.shape:
                 raise UnsupportedError("algorithm: what it releases differs between the inputs")
             out = self.forced[len(self.outputs)]
         self.outputs.append(out)
-        self.slots += slot[where].tolist()
+        self.slots += draw.slot[where].tolist()
         self.values.append((value[where], scale[where]))
         return out
 
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        raise UnsupportedError("algorithm: sums of reports are no single release at the halt")
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        self.slots += slot[where].tolist()
-        try:
-            shift({})  # that of a threshold does not depend on what is shown
-        except KeyError:
-            self.scales += scale[where].tolist()
-            return np.full(len(run), _SURE if self.halts else -_SURE)
-        self.thresholds += scale[where].tolist()
-        return np.zeros(len(run))
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        if "gap" not in outputs:
+    def _kept(self, hidden: Hidden, scale: FloatArray, where: BoolArray) -> FloatArray:
+        """Noise of a threshold, of which nothing comes by itself, or of a comparison with it."""
+        if hidden.outcome is None:
+            self.thresholds += scale[where].tolist()
+            return np.zeros(scale.shape)
+        self.scales += scale[where].tolist()
+        out = np.full(scale.shape, _SURE if self.halts else -_SURE)
+        shown = hidden.outcome(out)
+        if "gap" not in shown:
             raise UnsupportedError("algorithm: it does not show the gap of its comparisons")
-        self.gaps += outputs["gap"][where].tolist()
+        self.gaps += shown["gap"][where].tolist()
+        return out
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from verifiable_dp import _philox
 from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, Batch, Data, Query
-from verifiable_dp.noise import Shift, key_of
+from verifiable_dp.noise import Draw, key_of
 
 MOST_ARMS = 10
 _RUN = np.zeros(1, np.int64)
@@ -74,35 +74,16 @@ class _Probe:
 
     def __init__(self, added: FloatArray) -> None:
         self._added = added
-        self.calls: list[tuple[FloatArray, FloatArray, IntArray, IntArray, BoolArray]] = []
+        self.calls: list[Draw] = []
 
-    def laplace(
-        self, value: FloatArray, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray
-    ) -> FloatArray:
-        return self.reports(value, scale, np.zeros(value.shape, np.int64), run, slot, where)
-
-    def reports(
-        self,
-        value: FloatArray,
-        scale: FloatArray,
-        count: IntArray,
-        run: IntArray,
-        slot: IntArray,
-        where: BoolArray,
-    ) -> FloatArray:
-        if where.any():
-            self.calls.append((value, scale, count, slot, where))
-        if value.shape != (1, len(self._added)):
+    def __call__(self, draw: Draw) -> FloatArray:
+        if draw.hidden is not None:
+            raise UnsupportedError("algorithm: hidden noise is not a comparison of releases")
+        if draw.where.any():
+            self.calls.append(draw)
+        if draw.value.shape != (1, len(self._added)):
             raise UnsupportedError("algorithm: it releases more or less than a number for each arm")
-        return np.where(where, value + self._added, np.nan)
-
-    def hidden(
-        self, scale: FloatArray, run: IntArray, slot: IntArray, where: BoolArray, shift: Shift
-    ) -> FloatArray:
-        raise UnsupportedError("algorithm: hidden noise is not a comparison of releases")
-
-    def show(self, run: IntArray, slot: IntArray, where: BoolArray, **outputs: FloatArray) -> None:
-        raise UnsupportedError("algorithm: hidden noise is not a comparison of releases")
+        return np.where(draw.where, draw.value + self._added, np.nan)
 
 
 class Machine:
@@ -186,13 +167,14 @@ class Machine:
         margin = self.algorithm.margin(state)
         if margin is None or len(probe.calls) != 1 or released.shape != (1, self.algorithm.n_arms):
             raise UnsupportedError("algorithm: its releases are not a comparison with a margin")
-        _, scale, count, slot, where = (part[0] for part in probe.calls[0])
+        draw = probe.calls[0]
+        where, count = draw.where[0], 0 if draw.count is None else draw.count[0]
         return Node(
             codes,
             np.where(where, released[0], np.nan),
-            np.where(where, scale * factor, np.nan),
+            np.where(where, draw.scale[0] * factor, np.nan),
             np.where(where, count, 0).astype(np.int64),
-            np.where(where, slot, 0).astype(np.int64),
+            np.where(where, draw.slot[0], 0).astype(np.int64),
             np.asarray(where, dtype=bool),
             float(margin[0]),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Hidden, Noise
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,8 @@ class AboveThreshold:
 
     def threshold_noise(self, noise: Noise, run: IntArray, slot: IntArray) -> FloatArray:
         """Draw rho (n,); keep it private."""
-        n = len(run)
-        return noise.hidden(
-            np.full(n, self.threshold_scale), run, slot, np.ones(n, bool), self._threshold_shift
-        )
-
-    def _threshold_shift(self, shown: Mapping[str, FloatArray]) -> FloatArray:
-        # Nothing is shown of rho itself; the array has the length of whatever is recorded, or one.
-        return np.asarray(self.sensitivity)
+        alignment = Hidden(lambda shown: self.sensitivity)
+        return _hidden(noise, self.threshold_scale, run, slot, np.ones(len(run), bool), alignment)[:, 0]
 
     def answer(
         self,
@@ -77,12 +71,23 @@ class AboveThreshold:
 
         `gap` (n,) is query minus threshold, `threshold_noise` (n,) is rho.
         """
+        gap, rho = gap[:, None], threshold_noise[:, None]
+
+        def outcome(nu: FloatArray) -> Mapping[str, FloatArray]:
+            with np.errstate(invalid="ignore"):
+                above = np.where(where[:, None], (gap + nu >= rho).astype(np.float64), np.nan)
+            return {"output": above, "gap": gap}
 
         def shift(shown: Mapping[str, FloatArray]) -> FloatArray:
             return np.where(shown["output"] > 0, self.sensitivity + shown["gap"] - gap, 0.0)
 
-        nu = noise.hidden(np.full(len(run), self.query_scale), run, slot, where, shift)
-        with np.errstate(invalid="ignore"):
-            above = np.where(where, (gap + nu >= threshold_noise).astype(np.float64), np.nan)
-        noise.show(run, slot, where, output=above, gap=gap)
-        return above
+        nu = _hidden(noise, self.query_scale, run, slot, where, Hidden(shift, outcome))
+        return outcome(nu)["output"][:, 0]
+
+
+def _hidden(
+    noise: Noise, scale: float, run: IntArray, slot: IntArray, where: BoolArray, alignment: Hidden
+) -> FloatArray:
+    """One draw (n, 1) of each run."""
+    zero = np.zeros((len(run), 1))
+    return noise(Draw(zero, zero + scale, run, slot[:, None], where[:, None], hidden=alignment))

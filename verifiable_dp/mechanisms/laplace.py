@@ -8,7 +8,7 @@ import numpy as np
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Laplace:
         self, value: FloatArray, noise: Noise, run: IntArray, slot: IntArray, where: BoolArray
     ) -> FloatArray:
         """Release `value` (n, m); NaN where `where` is False."""
-        return noise.laplace(value, np.full(value.shape, self.scale), run, slot, where)
+        return noise(Draw(value, np.full(value.shape, self.scale), run, slot, where))
 
 
 @dataclass(frozen=True)
@@ -70,4 +70,4 @@ class Exact:
         self, value: FloatArray, noise: Noise, run: IntArray, slot: IntArray, where: BoolArray
     ) -> FloatArray:
         """Release `value` (n, m) as it is; NaN where `where` is False."""
-        return noise.laplace(value, np.zeros(value.shape), run, slot, where)
+        return noise(Draw(value, np.zeros(value.shape), run, slot, where))

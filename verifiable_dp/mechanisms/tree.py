@@ -11,7 +11,7 @@ import numpy as np
 from verifiable_dp import _validate
 from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
-from verifiable_dp.noise import Noise
+from verifiable_dp.noise import Draw, Noise
 
 SLOT_BITS = 40  # slot = column << SLOT_BITS | number of the item
 
@@ -123,7 +123,7 @@ class Tree:
         count = memory.count + where
         value, opened = _close_nodes(memory.open, count, item, where)
         slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
-        released = noise.laplace(value, self.scales(count), run, slot, where)
+        released = noise(Draw(value, self.scales(count), run, slot, where))
         return replace(memory, count=count, open=opened), released
 
     def scales(self, number: IntArray) -> FloatArray:
