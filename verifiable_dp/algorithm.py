@@ -22,8 +22,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.noise import Noise
 from verifiable_dp.session import Session
@@ -409,19 +408,3 @@ def _column(n: int, position: IntArray, value: Any, missing: Any) -> Any:
     out = np.full((n, *value.shape[1:]), missing, value.dtype)
     out[position] = value
     return out
-
-
-def check_fits(algorithm: Algorithm, table: FloatArray) -> FloatArray:
-    """Return `table` (T, K) if the algorithm can be run on it.
-
-    Raises
-    ------
-    InputError
-        If the shape or the range of the rewards does not fit.
-    """
-    table = _validate.rewards("rewards", table, algorithm.bounds, ndim=2)
-    if table.shape[1] != algorithm.n_arms or table.shape[0] < algorithm.horizon:
-        raise InputError(
-            f"rewards must have shape (at least {algorithm.horizon}, {algorithm.n_arms}), got {table.shape}"
-        )
-    return table

@@ -207,11 +207,10 @@ def _on_processes(
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     left = dict(enumerate(tasks))
-    several = _in_pool if apart else _in_parallel
     died = 0
     while left:
         try:
-            for number, result in several(function, left, workers):
+            for number, result in _in_pool(function, left, workers, apart):
                 del left[number]
                 yield number, result
         except BrokenProcessPool as error:
@@ -221,41 +220,24 @@ def _on_processes(
             if died % _SUSPICIOUS == 0 and lost is not None:
                 # Those that ran go one at a time, so that it is known which of them kills its worker.
                 for number in list(left)[:workers]:
-                    yield from _alone(function, number, left.pop(number), lost)
+                    task = left.pop(number)
+                    try:
+                        yield from _in_pool(function, {number: task}, 1, True)
+                    except BrokenProcessPool:
+                        yield number, lost(task)
 
 
-def _alone(
-    function: Callable[[Any], Any], number: int, task: Any, lost: Callable[[Any], Any]
+def _in_pool(
+    function: Callable[[Any], Any], left: dict[int, Any], workers: int, apart: bool
 ) -> Iterator[tuple[int, Any]]:
-    from joblib.externals.loky.process_executor import BrokenProcessPool
-
-    try:
-        yield from _in_pool(function, {number: task}, 1)
-    except BrokenProcessPool:
-        yield number, lost(task)
-
-
-def _in_parallel(
-    function: Callable[[Any], Any], left: dict[int, Any], workers: int
-) -> Iterator[tuple[int, Any]]:
-    """By joblib, in whatever `parallel_config` says: threads serve commands."""
-    engine = Parallel(n_jobs=min(workers, len(left)), batch_size=1, return_as="generator_unordered")
-    yield from engine(delayed(_numbered)(function, number, task) for number, task in list(left.items()))
-
-
-def _in_pool(function: Callable[[Any], Any], left: dict[int, Any], workers: int) -> Iterator[tuple[int, Any]]:
-    """By loky itself: joblib runs here what has one worker. Not its shared pool, which joblib has."""
-    from concurrent.futures import as_completed
-
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    pool = ProcessPoolExecutor(max_workers=min(workers, len(left)))
-    try:
-        running = [pool.submit(_numbered, function, number, task) for number, task in list(left.items())]
-        for future in as_completed(running):
-            yield future.result()
-    finally:
-        pool.shutdown(kill_workers=True)
+    """By joblib: in processes if `apart`, else as `parallel_config` says: threads serve commands."""
+    size = min(workers, len(left))
+    # joblib runs here what has one worker: of two, one stays idle.
+    how: dict[str, Any] = {"n_jobs": size}
+    if apart:
+        how = {"n_jobs": max(2, size), "pre_dispatch": size, "backend": "loky"}
+    pool = Parallel(batch_size=1, return_as="generator_unordered", **how)
+    yield from pool(delayed(_numbered)(function, number, task) for number, task in list(left.items()))
 
 
 # ---------------------------------------------------------------- Dask

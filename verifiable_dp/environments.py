@@ -839,11 +839,3 @@ class Past(Batch):
         self.pulls[row, arm] += 1
         self.switches[row] += (self.last[row] >= 0) & (self.last[row] != arm)
         self.last[row] = arm
-
-
-def data_of(world: Any, runs: int) -> Data:
-    """Data for one world of a pair: a table (T, K) or (interactive pair, world, K)."""
-    if isinstance(world, tuple):
-        pair, which, n_arms = world
-        return Interactive(pair, which, n_arms, runs)
-    return Table(np.asarray(world, dtype=np.float64))

@@ -297,11 +297,6 @@ class Tape:
     releases: _Entries
     hidden: _Entries
 
-    @property
-    def n_releases(self) -> int:
-        """Number of released values over all runs."""
-        return len(self.releases.address)
-
     def rows(self) -> list[dict[str, float]]:
         """Released values as rows with run, slot, value, scale, output."""
         names = list(self.releases.columns)

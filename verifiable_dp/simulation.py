@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -62,16 +62,6 @@ class Simulation:
                 "high": high,
             }
         )
-
-
-class Kernel(Protocol):
-    """An algorithm with a compiled loop for two-point rewards."""
-
-    def kernel(
-        self, environment: Environment, seed: int, run: IntArray, times: IntArray
-    ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Pulls (n, K), pulls at `times` (n, C, K) and outputs (n, d)."""
-        ...
 
 
 def checkpoints(horizon: int, points: int = 200) -> IntArray:

@@ -12,7 +12,7 @@ from verifiable_dp.auditing import registry
 from verifiable_dp.auditing.auditor import Auditor
 from verifiable_dp.auditing.errata import registered
 from verifiable_dp.evidence import alignment, exact_shuffle
-from verifiable_dp.evidence.check import REGRET_VERDICTS, judged
+from verifiable_dp.evidence.check import judged
 
 ROOT = Path(__file__).parents[2]
 NAMES = registry.names()
@@ -224,7 +224,7 @@ def test_checks_are_named_after_claims_and_can_be_judged_again(name):
     for check in checks:
         assert check.statistics["claim"] in claims
         assert check.name.startswith(check.statistics["claim"])
-        assert check.verdict in REGRET_VERDICTS
+        assert check.verdict in ("consistent", "contradicted", "vacuous", "inconclusive")
         again = json.loads(json.dumps(check.as_dict()))
         assert judged(check.kind, again["statistics"]) == again["result"]
 

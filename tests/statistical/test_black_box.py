@@ -4,8 +4,6 @@ False alarms are counted at raised levels, where there is something to count, an
 binomial law at 1e-7; each count has a negative control beside it.
 """
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,7 +12,7 @@ from tests.asking import audited
 from tests.user_code import bandits
 from verifiable_dp import make
 from verifiable_dp.auditing import registry
-from verifiable_dp.controls import controls, noisy_max_truth
+from verifiable_dp.controls import controls
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
 from verifiable_dp.evidence.check import judged
@@ -120,20 +118,6 @@ def test_the_loss_of_a_transcript_is_the_black_boxs_bound():
 
 
 # ---------------------------------------------------------------- truths of the controls
-
-
-def test_the_truth_of_noisy_max_is_its_closed_form():
-    """Two queries, Laplace noise of scale b: the winner's odds are those of a sum of two Laplace draws."""
-    b = 2.0
-
-    def wins(gap):
-        # P(X - Y >= -gap) for independent Lap(b): 1 - e^{-g/b} (2 + g/b) / 4 for g >= 0.
-        tail = math.exp(-abs(gap) / b) * (2 + abs(gap) / b) / 4
-        return 1 - tail if gap >= 0 else tail
-
-    left, right = [1.0, 0.0], [0.0, 1.0]
-    expected = math.log(wins(1.0) / wins(-1.0))
-    assert noisy_max_truth(left, right, stats.laplace(scale=b)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_controls_have_truths_on_both_sides_of_their_claims():

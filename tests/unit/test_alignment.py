@@ -104,7 +104,6 @@ def test_a_right_algorithm_costs_what_its_reward_moves(turned):
     assert not done.diverged
     assert done.cost == pytest.approx(1.0)
     assert (abs(done.loss) <= 1 + 1e-12).all()
-    assert done.same_actions.all()
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -165,9 +164,7 @@ def test_costs_of_a_chain_add_up():
     """Where the whole change cannot be followed at once, the costs of its single events are added up."""
     pair = GroupPair(np.zeros((3, 2)), ((0, 0, 1.0), (1, 1, 0.5)))
     whole = alignment.replay(Once(), pair, seed=0, runs=2)
-    lost = alignment.Replay(
-        np.full(2, np.inf), np.full(2, np.inf), {0: "lost", 1: "lost"}, whole.same_actions, whole.tape
-    )
+    lost = alignment.Replay(np.full(2, np.inf), np.full(2, np.inf), {0: "lost", 1: "lost"}, whole.tape)
     done = alignment._chained(Once(), pair.steps(), lost, seed=0, sign=0, turned=False)
     assert done.cost == pytest.approx(1.5)
     assert not done.diverged

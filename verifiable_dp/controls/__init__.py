@@ -5,7 +5,7 @@ and how close the bounds come to those of the best event (Neyman & Pearson), whi
 """
 
 from verifiable_dp.controls.catalogue import Control, controls
-from verifiable_dp.controls.laws import Laws, noisy_max_truth
+from verifiable_dp.controls.laws import Laws
 from verifiable_dp.controls.running import Outcome, plan_of, record, run, selftest, table
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Laws",
     "Outcome",
     "controls",
-    "noisy_max_truth",
     "plan_of",
     "record",
     "run",

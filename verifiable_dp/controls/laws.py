@@ -210,19 +210,6 @@ def noisy_max(left: Sequence[float], right: Sequence[float], noise: Noise, scale
     return Laws(law(left), law(right))
 
 
-def noisy_max_truth(left: Sequence[float], right: Sequence[float], law: Any) -> float:
-    """Largest abs(log ratio) of the index of the noisy maximum.
-
-    Parameters
-    ----------
-    left, right
-        Answers, (k,) each.
-    law
-        Law of the noise, a frozen one of scipy with a scale.
-    """
-    return noisy_max(left, right, law, float(law.std())).epsilon
-
-
 def largest(
     left: Sequence[float], right: Sequence[float], noise: Noise, scale: float, *, cells: int = CELLS
 ) -> Laws:

@@ -78,8 +78,6 @@ class Replay:
         See `noise.Replayer`.
     diverged : dict
         Why a run left the recorded path, by run.
-    same_actions : (n,) bool
-        Whether both runs took the same actions.
     tape : Tape
         What was recorded.
     """
@@ -87,7 +85,6 @@ class Replay:
     cost: FloatArray
     loss: FloatArray
     diverged: Mapping[int, str]
-    same_actions: BoolArray
     tape: Tape
 
 
@@ -126,7 +123,7 @@ def replay(
         for index in np.flatnonzero(wrong & np.isfinite(replayer.cost)).tolist():
             replayer.diverged[index] = why
             replayer.cost[index] = replayer.loss[index] = np.inf
-    done = Replay(replayer.cost, replayer.loss, replayer.diverged, same, tape)
+    done = Replay(replayer.cost, replayer.loss, replayer.diverged, tape)
     if isinstance(pair, GroupPair | UserPair) and pair.size > 1 and len(tape.hidden.address):
         return _chained(algorithm, pair.steps(), done, seed=seed, sign=sign, turned=turned)
     return done

@@ -12,9 +12,6 @@ from typing import Any
 
 from verifiable_dp.checkpoint import holds
 
-PRIVACY_VERDICTS = ("refuted", "not_refuted", "inconclusive")
-REGRET_VERDICTS = ("consistent", "contradicted", "vacuous", "inconclusive")
-
 Judge = Callable[[Mapping[str, Any]], dict[str, Any]]
 Scales = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 _JUDGES: dict[str, Judge] = {}

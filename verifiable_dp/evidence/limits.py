@@ -61,11 +61,6 @@ def hockey_stick(log_p: Any, log_q: Any, epsilon: float) -> float:
     return math.fsum((np.exp(p[above]) * -np.expm1(epsilon + q[above] - p[above])).tolist())
 
 
-def hockey_stick_curve(log_p: Any, log_q: Any, epsilons: Any) -> FloatArray:
-    """`hockey_stick` at each of `epsilons` (n,)."""
-    return np.array([hockey_stick(log_p, log_q, float(e)) for e in np.asarray(epsilons, dtype=np.float64)])
-
-
 def epsilon_of(log_p: Any, log_q: Any, delta: float) -> float:
     """The least epsilon >= 0 with `hockey_stick` <= `delta`; inf if there is none."""
     p, q = _laws(log_p, log_q)

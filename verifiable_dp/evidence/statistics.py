@@ -14,9 +14,7 @@ from collections.abc import Callable
 
 from scipy import optimize, special, stats
 
-from verifiable_dp.evidence.unconditional import LEAST, Design
-
-LEAST_P_VALUE = LEAST
+from verifiable_dp.evidence.unconditional import Design
 
 
 def sigmoid(x: float) -> float:
