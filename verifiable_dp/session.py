@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from os import PathLike
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from verifiable_dp import _statefile
-from verifiable_dp._validate import InputError
+from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.noise import Noise, Secure, Seeded, described, source_of
+from verifiable_dp.query import Memory, Query, State
 
-if TYPE_CHECKING:
-    from os import PathLike
 
-    from verifiable_dp.algorithm import Algorithm, Query, State
+class Played(Protocol):
+    """What a session needs of an algorithm; see `verifiable_dp.algorithm.Algorithm`."""
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue."""
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Constructor arguments."""
+
+    def start(self, run: IntArray) -> State:
+        """Public state of fresh runs."""
+
+    def private(self, run: IntArray) -> Memory:
+        """Private memory of fresh runs."""
+
+    def query(self, state: Any) -> Query:
+        """Next block of each run."""
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Pass the answers through the mechanism."""
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+        """Next public state."""
 
 
 class Session:
@@ -42,7 +80,7 @@ class Session:
     >>> session = algorithm.restore("session.json")  # doctest: +SKIP
     """
 
-    def __init__(self, algorithm: Algorithm, *, seed: int | None = None, noise: Noise | None = None) -> None:
+    def __init__(self, algorithm: Played, *, seed: int | None = None, noise: Noise | None = None) -> None:
         self._algorithm = algorithm
         self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
         # The saved state, path and beginning, from which nobody has drawn noise: it is the right to draw.
@@ -167,7 +205,7 @@ class Session:
     @classmethod
     def restore(
         cls,
-        algorithm: Algorithm,
+        algorithm: Played,
         path: str | PathLike[str],
         *,
         noise: Noise | None = None,
@@ -227,7 +265,7 @@ class Session:
             raise InputError(f"session: rounds must be those of the state, got {record['rounds']!r}")
 
 
-def _identity(algorithm: Algorithm) -> dict[str, Any]:
+def _identity(algorithm: Played) -> dict[str, Any]:
     """Name and parameters as JSON values."""
     try:
         parameters = algorithm.parameters

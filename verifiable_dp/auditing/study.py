@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-import verifiable_dp
 from verifiable_dp import _validate
 from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray, one_line
 from verifiable_dp.algorithm import Algorithm
@@ -37,6 +36,7 @@ _SOURCES = (
     "environments.py",
     "mechanisms",
     "noise.py",
+    "query.py",
     "simulation.py",
 )
 
@@ -290,7 +290,7 @@ def described(thing: Any) -> Any:
 def _sources() -> str:
     """Digest over the code that every simulation runs."""
     whole = hashlib.sha256()
-    root = Path(verifiable_dp.__file__).parent
+    root = Path(__file__).parents[1]
     for name in _SOURCES:
         place = root / name
         for path in sorted(place.glob("*.py")) if place.is_dir() else [place]:
