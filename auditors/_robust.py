@@ -17,8 +17,9 @@ from verifiable_dp.auditing.mutants import gap_times
 from verifiable_dp.auditing.theorems import TABLE_RUNS, MeanBound, Runs, Trial
 from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _elimination as family
+from verifiable_dp.auditors._instances import hard
 from verifiable_dp.auditors._shared import HALF_NOISE
-from verifiable_dp.environments import Discrete, TwoPoint, bernoulli, hard
+from verifiable_dp.environments import Discrete, TwoPoint, bernoulli
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence import tables
 from verifiable_dp.evidence.check import Check

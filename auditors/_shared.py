@@ -8,7 +8,8 @@ from verifiable_dp._validate import FloatArray
 from verifiable_dp.auditing.auditor import Mutant
 from verifiable_dp.auditing.mutants import noise_times
 from verifiable_dp.auditing.theorems import Trial
-from verifiable_dp.environments import TwoPoint, s1
+from verifiable_dp.auditors._instances import s1
+from verifiable_dp.environments import TwoPoint
 from verifiable_dp.neighbours import StreamPair, TablePair
 
 HALF_NOISE = Mutant("half noise", "every noise value is half as large as the proof needs", noise_times(0.5))

@@ -27,9 +27,10 @@ from verifiable_dp.auditing.theorems import (
     Trial,
 )
 from verifiable_dp.auditors import _elimination as family
+from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors._shared import c1_to_c4
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import TwoPoint, bernoulli, s1
+from verifiable_dp.environments import TwoPoint, bernoulli
 from verifiable_dp.evidence.check import Check
 
 EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}

@@ -17,9 +17,9 @@ from verifiable_dp.auditing.mutants import mixed, noise_times, result
 from verifiable_dp.auditing.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
+from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
 from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import s1
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.evidence.check import Check
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import verifiable_dp as vdp
 from benchmarks.simulation import median_of, plain_ucb1
 from verifiable_dp.auditing import registry
+from verifiable_dp.auditors._instances import s1
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, count
 from verifiable_dp.evidence.events import choose
 
@@ -19,7 +19,7 @@ LARGE, WORKERS = 10**8, 2
 
 def main() -> None:
     """Print the table."""
-    environment = vdp.environments.s1("C2")
+    environment = s1("C2")
     means = np.array(environment.means)
     reference = median_of(lambda: plain_ucb1(means, ROUNDS, 1)) / ROUNDS
     print(f"{'what':<44}{'median':>12}{'ratio to plain UCB1':>22}")

@@ -21,6 +21,7 @@ import verifiable_dp as vdp
 from tests.user_code import libraries
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithm import Data, play
+from verifiable_dp.auditors._instances import s1
 from verifiable_dp.noise import Seeded
 
 ROUNDS, ARMS = 10_000_000, 5
@@ -145,7 +146,7 @@ def _by_blocks(algorithm: Any, data: Callable[[], Data]) -> Callable[[], Any]:
 
 def rows(rounds: int) -> list[tuple[str, float | None]]:
     """Names with the seconds that a round takes; the first is the reference."""
-    environment = vdp.environments.s1("C2", ARMS)
+    environment = s1("C2", ARMS)
     means = np.array(environment.means)
     private = vdp.make("dp-ucb", n_arms=ARMS, epsilon=1.0, horizon=rounds)
     tree = private.mechanism  # type: ignore[attr-defined]

@@ -27,14 +27,7 @@ from verifiable_dp.reporting.record import Report, make_folder, schema, write_te
 from verifiable_dp.reporting.verify import read, verify
 
 _STEPS = "audit.checkpoint"
-# How long audits take, roughly, where it is not `_USUAL`: for their order, and for the time left.
-_USUAL = 10
-_SHARES = {
-    **dict.fromkeys(("dp-se", "dp-nas", "dp-exponential-nas", "dp-robust-elimination", "dp-robust-ucb"), 50),
-    **dict.fromkeys(("dp-ucb", "dp-robust-elimination-printed", "adaptive-tree", "dp-linear"), 15),
-    **dict.fromkeys(("shuffled-linear", "linear-elimination", "adaptive-tree-printed"), 3),
-    **dict.fromkeys(("tree-sum", "shuffled-linear-printed"), 3),
-}
+_USUAL = 30.0  # seconds of an audit that was not made before
 
 
 def run(
@@ -94,7 +87,8 @@ def run(
     make_folder("out", place)
     targets = [(name, False) for name in names]
     targets += [(name, True) for name in names if registry.auditor(name).printed]
-    order = _in_order(targets)
+    shares = {folder_of(*target): _seconds(place / folder_of(*target)) for target in targets}
+    order = _in_order(targets, shares)
     done: dict[str, Report] = {}
     if resume:
         for target in order:
@@ -110,13 +104,14 @@ def run(
     if tasks:
         progress(f"auditing {len(tasks)} algorithms")
     # The errata and the index take about as long as one audit.
-    clock, spent = engine.Countdown(sum(map(_work, tasks)) + (0 if only else _USUAL)), 0
-    for number, report in engine.run(_evidence, tasks, workers=workers):
+    whole = sum(shares[folder_of(task.name, task.printed)] for task in tasks)
+    clock, spent = engine.Countdown(whole + (0 if only else _USUAL)), 0.0
+    for _, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
         report.save(place / folder)
         forget_steps(place / folder)
         done[folder] = report
-        spent += _work(tasks[number])
+        spent += shares[folder]
         say(f"{report.line()}  ({len(done)} of {len(order)}{clock.after(spent)})")
     if not only:
         progress("errata")
@@ -126,15 +121,18 @@ def run(
     return [done[folder_of(*target)] for target in targets]
 
 
-def _in_order(targets: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def _in_order(targets: Sequence[tuple[str, bool]], shares: Mapping[str, float]) -> list[tuple[str, bool]]:
     """The shortest, so that there is a result soon; then the longest first: the workers end together."""
-    order = sorted(targets, key=lambda target: -_SHARES.get(folder_of(*target), _USUAL))
+    order = sorted(targets, key=lambda target: -shares[folder_of(*target)])
     return [order[-1], *order[:-1]]
 
 
-def _work(task: _Task) -> int:
-    """How long an audit takes beside others."""
-    return _SHARES.get(folder_of(task.name, task.printed), _USUAL)
+def _seconds(folder: Path) -> float:
+    """How long the audit took whose record is in the folder: for the order, and for the time left."""
+    try:
+        return float(json.loads((folder / "record.json").read_bytes())["provenance"]["cpu_seconds"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return _USUAL
 
 
 @dataclass(frozen=True)

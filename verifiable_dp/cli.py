@@ -540,7 +540,8 @@ def regret(
 @main.command()
 @click.argument("name")
 @click.option(
-    "--setting", default="C1", show_default=True, help="C1 to C4 of Sajed & Sheffet, or means: .9,.5,.1"
+    "--setting",
+    help="Means such as .9,.5,.1, or a setting of a study; by default one arm of .75, others of .7.",
 )
 @click.option("--epsilon", type=float, default=1.0, show_default=True)
 @click.option("--arms", "n_arms", type=int, default=5, show_default=True)
@@ -550,7 +551,7 @@ def regret(
 @_common
 def simulate(
     name: str,
-    setting: str,
+    setting: str | None,
     epsilon: float,
     n_arms: int,
     horizon: int,
@@ -562,21 +563,24 @@ def simulate(
     """Simulate the bandit NAME and print its mean regret."""
     from verifiable_dp import environments
     from verifiable_dp._validate import InputError
-    from verifiable_dp.auditing import registry
+    from verifiable_dp.auditing import registry, study
     from verifiable_dp.simulation import simulate as run_simulation
 
     _check_writable(csv_path)
-    if setting.upper() in ("C1", "C2", "C3", "C4"):
-        environment = environments.s1(setting.upper(), n_arms)
+    if setting is None:
+        environment: environments.Environment = environments.bernoulli([0.75, *[0.7] * (n_arms - 1)])
     else:
         try:
             means = [float(mean) for mean in setting.split(",")]
         except ValueError:
-            raise InputError(
-                f"setting must be C1, C2, C3, C4 or means such as .9,.5, got {setting!r}"
-            ) from None
-        environment = environments.bernoulli(means)
-        n_arms = len(means)
+            known = study.settings()
+            if setting.upper() not in known:
+                raise InputError(
+                    f"setting must be {', '.join(known)} or means such as .9,.5, got {setting!r}"
+                ) from None
+            environment = known[setting.upper()](n_arms)
+        else:
+            environment, n_arms = environments.bernoulli(means), len(means)
     takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     if "n_arms" not in takes:
         raise InputError(f"name: {name} is no bandit with arms")

@@ -26,10 +26,11 @@ from verifiable_dp.auditing.study import (
     Study,
 )
 from verifiable_dp.auditing.theorems import mean_bound
+from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, over, rate, rate_panel
 from verifiable_dp.claims import Source
-from verifiable_dp.environments import bernoulli, s1
+from verifiable_dp.environments import bernoulli
 from verifiable_dp.evidence import regret
 from verifiable_dp.evidence.check import Check
 
@@ -388,4 +389,10 @@ NOTES = (
     "The paper's T, K, epsilon, means and number of runs are used as printed; beta = 1/T.",
     "Rates are fitted at T = 1e12, which costs DP-SE nothing: an epoch is one binomial draw for each arm.",
 )
-STUDY = Study("S1", "DP-SE against DP-UCB", papers.S1, plan)
+STUDY = Study(
+    "S1",
+    "DP-SE against DP-UCB",
+    papers.S1,
+    plan,
+    settings={name: functools.partial(s1, name) for name in SETTINGS},
+)

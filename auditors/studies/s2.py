@@ -31,9 +31,10 @@ from verifiable_dp.auditing.theorems import bound_of, mean_bound
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.auditors._contamination import Released
+from verifiable_dp.auditors._instances import s2
 from verifiable_dp.auditors.studies import compare, fewer, law, over
 from verifiable_dp.claims import Source
-from verifiable_dp.environments import Discrete, TwoPoint, s2
+from verifiable_dp.environments import Discrete, TwoPoint
 from verifiable_dp.evidence import regret
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.simulation import Simulation

@@ -9,7 +9,7 @@ from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.auditing.theorems import Growth
 from verifiable_dp.auditors import dp_exponential_nas, dp_se, dp_ucb
-from verifiable_dp.environments import s1
+from verifiable_dp.auditors._instances import s1
 from verifiable_dp.simulation import simulate
 
 HORIZON = 50_000_000

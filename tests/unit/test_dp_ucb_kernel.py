@@ -8,7 +8,8 @@ from numba import njit
 
 from verifiable_dp import _philox
 from verifiable_dp.algorithms.dp_ucb import DPUCB
-from verifiable_dp.environments import TwoPoint, s1
+from verifiable_dp.auditors._instances import s1
+from verifiable_dp.environments import TwoPoint
 from verifiable_dp.mechanisms.tree import SLOT_BITS
 from verifiable_dp.noise import key_of
 

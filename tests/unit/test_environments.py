@@ -6,7 +6,8 @@ import pytest
 from verifiable_dp import environments, make, simulate
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Query, Truncated
-from verifiable_dp.environments import Discrete, Draws, Interactive, Table, bernoulli, hard, s1, two_point
+from verifiable_dp.auditors._instances import hard, s1
+from verifiable_dp.environments import Discrete, Draws, Interactive, Table, bernoulli, two_point
 from verifiable_dp.neighbours import InteractivePair, flatter
 
 

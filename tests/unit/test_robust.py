@@ -12,7 +12,8 @@ from verifiable_dp.algorithm import Histogram, Query, Truncated, play
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import ldp_robust_se as local
-from verifiable_dp.environments import Huber, Pareto, StudentT, Table, TwoPoint, bernoulli, s2
+from verifiable_dp.auditors._instances import s2
+from verifiable_dp.environments import Huber, Pareto, StudentT, Table, TwoPoint, bernoulli
 from verifiable_dp.evidence import alignment
 from verifiable_dp.evidence.regret import scaling
 from verifiable_dp.neighbours import TablePair

@@ -17,7 +17,8 @@ from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import _stopping as stopping
 from verifiable_dp.auditors import dp_robust_ucb, dp_se, ldp_robust_se
 from verifiable_dp.auditors import robust_ucb as auditor
-from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, hard, two_point
+from verifiable_dp.auditors._instances import hard
+from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, two_point
 from verifiable_dp.evidence import regret as evidence
 from verifiable_dp.noise import Seeded
 from verifiable_dp.simulation import Simulation

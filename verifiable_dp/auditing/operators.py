@@ -296,7 +296,7 @@ def _not_largest(draw: Draw, state: Any) -> FloatArray:
 
 
 def redrawn(draws: int, far: int = _FAR) -> Callable[[Any], Algorithm]:
-    """The mean of `draws` fresh releases of each value, each with the noise of one, at slots 2^`far` apart."""
+    """The mean of `draws` fresh releases of each value, each with the noise of one; slots 2^`far` apart."""
 
     def changed(noise: Noise, state: Any) -> Noise:
         def source(draw: Draw) -> FloatArray:

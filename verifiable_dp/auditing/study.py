@@ -254,12 +254,15 @@ class Study:
         What it is, and the paper's reference.
     plan
         `plan(scale)`: at scale 1 the full size; below, horizons and runs shrink.
+    settings
+        The paper's environments by name, each a function of the number of arms.
     """
 
     name: str
     title: str
     paper: str
     plan: Callable[[float], Plan] = field(compare=False)
+    settings: Mapping[str, Callable[[int], Environment]] = field(default_factory=dict, compare=False)
 
 
 # ---------------------------------------------------------------- cells
@@ -366,3 +369,8 @@ def study(name: str) -> Study:
     if name.upper() not in known:
         raise InputError(f"study: unknown name {name!r}, known are {', '.join(known.values())}")
     return _load(known[name.upper()], entry_points(group=GROUP))
+
+
+def settings() -> dict[str, Callable[[int], Environment]]:
+    """The environments of all registered studies by name."""
+    return {key: make for name in names() for key, make in study(name).settings.items()}
