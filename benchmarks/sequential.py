@@ -14,8 +14,9 @@ import numpy as np
 
 from verifiable_dp._validate import IntArray
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, sequential, statistics
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox import Plan, Terms
 from verifiable_dp.evidence.events import Observation
 
 ALPHA, SEEDS = 1e-6, 30
@@ -70,10 +71,7 @@ def refuted(claim: float, true: float, seed: int) -> tuple[int, int]:
         sampler,
         lambda part: blackbox.select(sampler, PAIRS, part, delta=0.0, workers=1),
         PLAN,
-        epsilon=claim,
-        delta=0.0,
-        seed=seed,
-        alpha=ALPHA,
+        Terms(PrivacyClaim(claim), seed, alpha=ALPHA),
     )
     if check.verdict != "refuted":
         raise SystemExit(f"claim {claim}, true epsilon {true}, seed {seed}: not refuted")

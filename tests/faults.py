@@ -491,8 +491,8 @@ FAULTS = (
     Fault(
         "pairs do not share the level",
         f"{EVIDENCE}/blackbox.py",
-        '"tests": len(chosen) * tests,',
-        '"tests": tests,',
+        '"tests": len(chosen) * terms.tests,',
+        '"tests": terms.tests,',
         "pairs that are tested together do not share alpha",
         ("tests/unit/test_black_box.py",),
     ),

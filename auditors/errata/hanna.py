@@ -15,7 +15,7 @@ from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.errata import Erratum, Findings
 from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors._linear import AXES, CIRCLE
-from verifiable_dp.claims import Source
+from verifiable_dp.claims import PrivacyClaim, Source
 from verifiable_dp.environments import Table
 from verifiable_dp.evidence import alignment, blackbox
 from verifiable_dp.evidence import regret as evidence
@@ -32,18 +32,14 @@ def _aligned(kind: type[DPLinear], seed: int) -> dict[str, tuple[Check, alignmen
     found = {}
     for variant in ("printed", "corrected"):
         algorithm = kind(**LEAK, variant=variant)
-        instance = drafts.instance(algorithm, 1.0)
+        instance = alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
         found[variant] = alignment.check(
-            algorithm,
-            algorithm,
+            instance,
+            instance,
             dp_linear.pairs(algorithm)[:4],
-            epsilon=1.0,
-            small_epsilon=1.0,
+            alignment.Search(seed, examples=40),
             visible=True,
-            seed=seed,
-            examples=40,
             name=f"alignment, {variant}",
-            instances=(instance, instance),
         )
     return found
 
@@ -58,7 +54,11 @@ def sensitivity(seed: int) -> Findings:
         sampler = blackbox.AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, [pair], PLAN, delta=0.0, workers=1)
         [seen[variant]] = blackbox.put_to_test(
-            sampler, chosen, PLAN, epsilon=1.0, delta=0.0, seed=seed, name=f"black box on actions, {variant}"
+            sampler,
+            chosen,
+            PLAN,
+            blackbox.Terms(PrivacyClaim(1.0), seed),
+            name=f"black box on actions, {variant}",
         )
     bound = float(seen["printed"].result["epsilon_lower"])
     return Findings(

@@ -42,16 +42,12 @@ def tree(seed: int) -> Findings:
         algorithm = AdaptiveTreeSum(**parameters, variant=variant)
         searched = AdaptiveTreeSum(**small, variant=variant)
         checks[variant], found = alignment.check(
-            algorithm,
-            searched,
+            alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
+            alignment.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
             adaptive_tree.pairs(algorithm),
-            epsilon=1.0,
-            small_epsilon=1.0,
+            alignment.Search(seed, examples=40),
             visible=True,
-            seed=seed,
-            examples=40,
             name=f"alignment of the adaptive tree, {variant}, T = 256",
-            instances=(drafts.instance(algorithm, 1.0), drafts.instance(searched, 1.0)),
         )
         worst[variant] = found.worst
     factors = [
@@ -263,20 +259,17 @@ def local_noise(seed: int) -> Findings:
         ("Lap(B/epsilon), as in the proof", 0.5),
         ("Lap(2B/epsilon), as in the listing", 1.0),
     ):
+        whole, searched = (
+            alignment.Instance(AlteredNoise(a, factor), a.epsilon, drafts.instance(a, a.epsilon))
+            for a in (algorithm, small)
+        )
         check, found = alignment.check(
-            AlteredNoise(algorithm, factor),
-            AlteredNoise(small, factor),
+            whole,
+            searched,
             ldp_robust_se.auditor.pairs(algorithm)[:2],
-            epsilon=algorithm.epsilon,
-            small_epsilon=small.epsilon,
+            alignment.Search(seed, examples=40),
             visible=True,
-            seed=seed,
-            examples=40,
             name=f"alignment with {words}",
-            instances=(
-                drafts.instance(algorithm, algorithm.epsilon),
-                drafts.instance(small, small.epsilon),
-            ),
         )
         checks.append(check)
         worst.append(found.worst)

@@ -11,11 +11,12 @@ from verifiable_dp import make
 from verifiable_dp.adversaries import restless
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing.wrapped import AlteredNoise
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.environments import Interactive, Table
 from verifiable_dp.evidence import adversary, blackbox
 from verifiable_dp.evidence.adversary import Sizes
-from verifiable_dp.evidence.alignment import examine, replay
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
+from verifiable_dp.evidence.alignment import Instance, examine, replay
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
 from verifiable_dp.neighbours import InteractivePair, TablePair, pair_of
 from verifiable_dp.noise import Seeded
 
@@ -41,21 +42,13 @@ def on_tables(algorithm, seed):
     sampler = AlgorithmSampler(algorithm, "actions", seed)
     plan = Plan(250, 1500, 3000)
     chosen, _ = blackbox.select(sampler, pairs, plan, delta=0.0, workers=1)
-    (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=EPSILON, delta=0.0, seed=seed)
+    (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(EPSILON), seed))
     return cost, check
 
 
 def play_the_game(algorithm, seed):
-    return adversary.audit(
-        algorithm,
-        algorithm,
-        algorithm.claim,
-        GAME,
-        small_epsilon=EPSILON,
-        visible=False,
-        tests=2,
-        seed=seed,
-    )
+    instance = Instance(algorithm, EPSILON)
+    return adversary.audit(instance, instance, GAME, Terms(algorithm.claim, seed, tests=2), visible=False)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +104,7 @@ def test_its_counterexample_runs_again(leaky):
         sampler = AlgorithmSampler(algorithm, "actions", 99)
         plan = Plan(1, 1500, 3000)
         chosen, _ = blackbox.select(sampler, [pair], plan, delta=0.0, workers=1)
-        (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=EPSILON, delta=0.0, seed=99)
+        (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(EPSILON), 99))
         verdicts.append(check.verdict)
         cost = replay(algorithm, pair, runs=64).cost.max()
         assert cost == (pytest.approx(EPSILON) if honest else np.inf)
@@ -138,7 +131,7 @@ def alarms(algorithm, count, alpha=0.05):
     found = []
     for seed in range(count):
         sampler = AlgorithmSampler(algorithm, "releases", seed)
-        found.append(adversary.black_box(sampler, QUICK, epsilon=1.0, alpha=alpha)[0])
+        found.append(adversary.black_box(sampler, QUICK, Terms(PrivacyClaim(1.0), alpha=alpha))[0])
     return sum(check.verdict == "refuted" for check in found), found
 
 

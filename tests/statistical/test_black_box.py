@@ -12,9 +12,10 @@ from tests.asking import audited
 from tests.user_code import bandits
 from verifiable_dp import make
 from verifiable_dp.auditing import registry
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.controls import controls
 from verifiable_dp.evidence import blackbox
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import conclude
 
@@ -72,7 +73,7 @@ def test_the_level_is_shared_by_pairs_and_looks():
     sampler = AlgorithmSampler(algorithm, "actions", 0)
     plan = Plan(200, 1000, 2000, keep=2)
     chosen, _ = blackbox.select(sampler, auditor.pairs(algorithm)[:3], plan, delta=0.0, workers=1)
-    checks = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=0, tests=3)
+    checks = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0), tests=3))
     assert len(checks) == 2
     for check in checks:
         assert check.statistics["tests"] == 6
@@ -94,9 +95,7 @@ def test_right_algorithms_are_not_accused(name):
     for seed in range(12):
         sampler = AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, pairs, plan, delta=0.0, workers=1)
-        (check,) = blackbox.put_to_test(
-            sampler, chosen, plan, epsilon=algorithm.claim.epsilon, delta=0.0, seed=seed, alpha=0.01
-        )
+        (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(algorithm.claim, seed, alpha=0.01))
         alarms += check.verdict == "refuted"
     assert alarms <= 6
     assert stats.binom.sf(6, 12, 0.01) < 1e-7
@@ -112,7 +111,7 @@ def test_the_loss_of_a_transcript_is_the_black_boxs_bound():
     plan = Plan(500, 20_000, 200_000)
     sampler = AlgorithmSampler(algorithm, "releases", 1)
     chosen, _ = blackbox.select(sampler, pairs[:2], plan, delta=0.0, workers=1)
-    (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=1)
+    (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0), 1))
     assert 0.97 <= check.result["epsilon_lower"] <= 1.0
     assert check.verdict == "not_refuted"
 

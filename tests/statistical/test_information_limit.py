@@ -3,8 +3,9 @@
 import pytest
 
 from verifiable_dp.auditing import registry
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, exact
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.worst import worst_pairs
 
 RUNS = 2_000_000  # a side
@@ -20,7 +21,7 @@ def bound_on(algorithm, pair, plan, seed=0):
     """Lower bound of the black box on one pair, and that of the best event at the same size."""
     sampler = AlgorithmSampler(algorithm, "actions", seed)
     chosen, _ = blackbox.select(sampler, [pair], plan, delta=0.0, workers=1)
-    (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=seed)
+    (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0), seed))
     return check.result["epsilon_lower"], exact.law(algorithm, pair).best_event(plan.test).bound
 
 
@@ -80,5 +81,5 @@ def test_releases_show_nearly_all_of_epsilon():
     sampler = AlgorithmSampler(algorithm, "releases", 0)
     plan = Plan(2000, 50_000, 1_000_000)
     chosen, _ = blackbox.select(sampler, auditor.pairs(algorithm)[:2], plan, delta=0.0, workers=1)
-    (check,) = blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=0)
+    (check,) = blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0)))
     assert 0.99 <= check.result["epsilon_lower"] <= 1.005

@@ -11,8 +11,9 @@ import pytest
 
 from tests.asking import audited
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import numerics
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox import Plan, Terms
 from verifiable_dp.reporting import conclude
 
 PLAN = Plan(100, 2000, 3000)
@@ -94,13 +95,7 @@ def bits(function, seed=0):
         ReleaseSampler(function, seed),
         pairs,
         BITS,
-        epsilon=1.0,
-        delta=0.0,
-        seed=seed,
-        workers=1,
-        alpha=ALPHA,
-        confidence=0.95,
-        tests=1,
+        Terms(PrivacyClaim(1.0), seed, alpha=ALPHA),
     )
     return found
 

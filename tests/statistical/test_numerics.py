@@ -10,8 +10,9 @@ from scipy import stats
 
 from tests.user_code import samplers
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import numerics
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox import Plan, Terms
 from verifiable_dp.noise import Draw, Secure, Seeded
 
 ALPHA = 1e-7
@@ -24,13 +25,7 @@ def check(function, pair=ONE, plan=None, seed=0, epsilon=1.0, delta=0.0, alpha=A
         function if hasattr(function, "values") else ReleaseSampler(function, seed),
         [pair],
         plan or Plan(1000, 20_000, 40_000),
-        epsilon=epsilon,
-        delta=delta,
-        seed=seed,
-        workers=1,
-        alpha=alpha,
-        confidence=0.95,
-        tests=1,
+        Terms(PrivacyClaim(epsilon, delta), seed, alpha=alpha),
     )
     return found
 

@@ -14,8 +14,9 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, sequential
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox import Plan, Terms
 from verifiable_dp.evidence.sequential import alternatives, bet_for, log_product
 from verifiable_dp.evidence.statistics import sigmoid
 
@@ -148,9 +149,8 @@ def audited(function, epsilon, seed, *, delta=0.0, plan=SMALL, alpha=ALPHA, pair
     def select(part):
         return blackbox.select(sampler, pairs, part, delta=delta, workers=1)
 
-    (check,), _, _ = sequential.run(
-        sampler, select, plan, epsilon=epsilon, delta=delta, seed=seed, alpha=alpha
-    )
+    terms = Terms(PrivacyClaim(epsilon, delta), seed, alpha=alpha)
+    (check,), _, _ = sequential.run(sampler, select, plan, terms)
     return check
 
 
@@ -224,10 +224,7 @@ def test_the_stated_power_is_what_audits_show():
             sampler,
             lambda _: ([picked], [0]),
             plan,
-            epsilon=claim,
-            delta=0.0,
-            seed=seed,
-            alpha=1e-3,
+            Terms(PrivacyClaim(claim), seed, alpha=1e-3),
         )
         refuted += check.verdict == "refuted"
     # The shares are estimates: held against the powers of what they may be.

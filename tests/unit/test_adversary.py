@@ -15,11 +15,12 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.adversaries import FEATURES, KINDS, History, Strategy
 from verifiable_dp.algorithm import play
 from verifiable_dp.auditing import drafts, registry
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.environments import Interactive
-from verifiable_dp.evidence import adversary, blackbox
+from verifiable_dp.evidence import adversary, alignment, blackbox
 from verifiable_dp.evidence.adversary import Sizes
 from verifiable_dp.evidence.alignment import TOLERANCE, examine, replay
-from verifiable_dp.evidence.blackbox import AlgorithmSampler
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Terms
 from verifiable_dp.neighbours import InteractivePair, interactive, pair_of
 from verifiable_dp.noise import Recorder, Replayer, Seeded
 from verifiable_dp.reporting.verify import verify
@@ -282,8 +283,8 @@ def test_the_game_does_not_depend_on_workers(monkeypatch):
     monkeypatch.setattr(blackbox, "_PLAYED", 256)  # several shards at a small size
     sampler = AlgorithmSampler(small("dp-ucb"), "releases", 0)
     sizes = Sizes(1, 4, 1, 40, 600, 600)
-    alone, _ = adversary.black_box(sampler, sizes, epsilon=1.0)
-    helped, _ = adversary.black_box(sampler, sizes, epsilon=1.0, workers=2)
+    alone, _ = adversary.black_box(sampler, sizes, Terms(PrivacyClaim(1.0)))
+    helped, _ = adversary.black_box(sampler, sizes, Terms(PrivacyClaim(1.0), workers=2))
     assert alone.as_dict() == helped.as_dict()
 
 
@@ -335,18 +336,9 @@ def test_adversaries_find_halved_noise_and_its_counterexample_runs_again(name):
     )
     assert check.verdict == "refuted"
     assert leads
-    where = drafts.instance(small(name), epsilon)
-    played = adversary.audit(
-        broken,
-        broken,
-        broken.claim,
-        Sizes.of(broken.horizon, 1000, 1000),
-        small_epsilon=epsilon,
-        visible=True,
-        tests=1,
-        seed=0,
-        instances=(where, where),
-    )
+    instance = alignment.Instance(broken, epsilon, drafts.instance(small(name), epsilon))
+    sizes = Sizes.of(broken.horizon, 1000, 1000)
+    played = adversary.audit(instance, instance, sizes, Terms(broken.claim), visible=True)
     (worst,) = json.loads(json.dumps(played.counterexamples))
     assert worst["epsilon"] == epsilon
     assert worst["check"] == "interactive alignment"

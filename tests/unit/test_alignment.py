@@ -11,6 +11,7 @@ from verifiable_dp.algorithm import Algorithm, Query, State, play
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.environments import Table
 from verifiable_dp.evidence import alignment, exact
+from verifiable_dp.evidence.alignment import Instance, Search
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.mechanisms import Laplace
 from verifiable_dp.neighbours import GroupPair, TablePair
@@ -127,7 +128,7 @@ def test_runs_that_share_their_draws_are_found():
     done = alignment.replay(SharesDraws(), PAIR, seed=1, runs=3)
     assert done.diverged == {1: alignment.SHARED, 2: alignment.SHARED}
     check, _ = alignment.check(
-        SharesDraws(), Once(), [PAIR], epsilon=1.0, small_epsilon=1.0, visible=False, seed=0, examples=0
+        Instance(SharesDraws(), 1.0), Instance(Once(), 1.0), [PAIR], Search(0, 0), visible=False
     )
     assert check.verdict == "refuted"
 
@@ -263,8 +264,7 @@ def test_the_search_finds_a_hundred_thousandth_too_little_noise():
     assert right.loss <= 1 + 1e-12
     assert right.examined >= 40
     for broken, verdict in ((Once, "not_refuted"), (Short, "refuted")):
-        check, _ = alignment.check(
-            broken(), broken(), [PAIR], epsilon=1.0, small_epsilon=1.0, visible=True, seed=0, examples=0
-        )
+        instance = Instance(broken(), 1.0)
+        check, _ = alignment.check(instance, instance, [PAIR], Search(0, 0), visible=True)
         assert check.verdict == verdict
         assert not math.isinf(float(check.statistics["max_cost"]))

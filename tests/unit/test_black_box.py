@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from verifiable_dp.auditing.targets import DataPair, PlaySampler, ReleaseSampler
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, statistics
-from verifiable_dp.evidence.blackbox import PROBE, SELECT, TEST, Plan, Selected
+from verifiable_dp.evidence.blackbox import PROBE, SELECT, TEST, Plan, Selected, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.events import Event
 from verifiable_dp.evidence.observations import Observation
@@ -47,7 +48,7 @@ def test_shards_are_disjoint_and_cover_all_runs():
 def test_events_are_counted_in_fresh_runs():
     """Numbered from the starts, of the stage of tests, each world by itself, none twice."""
     sampler = Noted()
-    hits = blackbox.count(sampler, None, 7, ALL, (25, 13), 1, starts=(100, 200))
+    hits = blackbox.count(sampler, Selected(7, None, ALL), (25, 13), 1, starts=(100, 200))
     assert hits == (25, 13)
     assert sampler.runs(0) == list(range(100, 125))
     assert sampler.runs(1) == list(range(200, 213))
@@ -63,7 +64,7 @@ def test_stages_have_streams_of_their_own(monkeypatch):
     chosen, _ = blackbox.select(sampler, [DataPair(0.0, 1.0)] * 3, plan, delta=0.0, workers=1)
     assert sampler.stages() == {PROBE, SELECT}
     sampler.asked.clear()
-    blackbox.put_to_test(sampler, chosen, plan, epsilon=1.0, delta=0.0, seed=0)
+    blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0)))
     assert sampler.stages() == {TEST}
     assert len(sampler.runs(0)) + len(sampler.runs(1)) == 2 * plan.test
 
@@ -104,7 +105,7 @@ def test_tests_share_alpha_and_the_error_of_their_bounds(tests, delta):
 
 def test_pairs_that_are_tested_together_share_the_level_with_other_looks():
     chosen = [Selected(number, DataPair(0.0, 1.0), ALL) for number in range(3)]
-    checks = blackbox.put_to_test(Noted(), chosen, Plan(1, 1, 20), epsilon=1.0, delta=0.0, seed=0, tests=2)
+    checks = blackbox.put_to_test(Noted(), chosen, Plan(1, 1, 20), Terms(PrivacyClaim(1.0), tests=2))
     assert [check.statistics["tests"] for check in checks] == [6, 6, 6]
 
 

@@ -18,7 +18,7 @@ from verifiable_dp.auditing import groups as widening
 from verifiable_dp.auditing import registry
 from verifiable_dp.claims import PrivacyClaim, Relation
 from verifiable_dp.evidence import alignment, curves
-from verifiable_dp.evidence.blackbox import Selected
+from verifiable_dp.evidence.blackbox import Plan, Selected, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.events import Event, Observation
 from verifiable_dp.evidence.scores import Column
@@ -265,8 +265,8 @@ CHOSEN = Selected(0, Pair((0.0, 1.0)), Event(Column("x", 1), 0.0, True, 0.0, (0.
 
 @functools.cache
 def measure(claim, scale=1.0, test=200_000, **options):
-    sizes = {"select": 100_000, "test": test, "tests": 1, "alpha": 1e-6, "confidence": 1 - 1e-6}
-    return curves.check(Normal(scale), CHOSEN, claim, **{**sizes, **options})
+    terms = Terms(claim, alpha=1e-6, confidence=1 - 1e-6, **options)
+    return curves.check(Normal(scale), CHOSEN, Plan(1, 100_000, test), terms)
 
 
 def test_the_curve_of_normal_noise_is_bounded_from_below_and_closely():

@@ -87,9 +87,9 @@ def test_costs_of_groups_add_up_otherwise():
 def test_a_check_records_the_course_only_where_it_is_asked_to():
     algorithm = DPUCB(n_arms=2, epsilon=1.0, horizon=8, budget="per-arm")
     pairs = [TablePair(np.zeros((8, 2)), 0, 0, 1.0, (0.0, 1.0))]
-    options = {"epsilon": 1.0, "small_epsilon": 1.0, "visible": True, "seed": 0, "examples": 0}
-    plain, _ = alignment.check(algorithm, algorithm, pairs, **options)
-    timed, _ = alignment.check(algorithm, algorithm, pairs, **options, timed=True)
+    asked = (*[alignment.Instance(algorithm, 1.0)] * 2, pairs, alignment.Search(0, 0))
+    plain, _ = alignment.check(*asked, visible=True)
+    timed, _ = alignment.check(*asked, visible=True, timed=True)
     assert "spent" not in plain.statistics
     assert timed.statistics["spent"][-1][1] == pytest.approx(timed.statistics["max_cost"])
     assert plain.result == timed.result

@@ -19,8 +19,9 @@ from verifiable_dp import api, cli
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.plans import pinned_plan
 from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, sequential
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox import Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.sequential import Candidate, alternatives, bet_for
 from verifiable_dp.reporting.verify import verify
@@ -271,10 +272,9 @@ def conducted(function, plan, **options):
     sampler = ReleaseSampler(function, 7, shard=700)
 
     def select(part):
-        return blackbox.select(sampler, PAIRS, part, delta=options.get("delta", 0.0), workers=1)
+        return blackbox.select(sampler, PAIRS, part, delta=0.0, workers=1)
 
-    settings = {"epsilon": 1.0, "delta": 0.0, "seed": 7, **options}
-    return sequential.run(sampler, select, plan, **settings)
+    return sequential.run(sampler, select, plan, Terms(PrivacyClaim(1.0), 7, **options))
 
 
 PLAN = Plan(200, 2000, 5000, sequential=True)
@@ -319,9 +319,7 @@ def test_no_run_is_drawn_twice():
         recorder,
         lambda part: blackbox.select(recorder, PAIRS, part, delta=0.0, workers=1),
         PLAN,
-        epsilon=1.0,
-        delta=0.0,
-        seed=3,
+        Terms(PrivacyClaim(1.0), 3),
     )
     assert len(recorder.asked) == len(set(recorder.asked)) > 10_000
 
@@ -336,7 +334,7 @@ def test_workers_change_nothing():
 
 def test_conduct_gives_the_test_that_is_asked_for():
     sampler = ReleaseSampler(half, 7)
-    options = {"epsilon": 1.0, "delta": 0.0, "seed": 7}
+    terms = Terms(PrivacyClaim(1.0), 7)
 
     def select(part):
         return blackbox.select(sampler, PAIRS, part, delta=0.0, workers=1)
@@ -345,7 +343,7 @@ def test_conduct_gives_the_test_that_is_asked_for():
         (Plan(100, 1000, 3000), "black_box", "black box, look 2"),
         (Plan(100, 1000, 3000, sequential=True), "sequential", "sequential test, look 2"),
     ):
-        (check,), _, _ = sequential.conduct(sampler, select, plan, name="black box, look 2", **options)
+        (check,), _, _ = sequential.conduct(sampler, select, plan, terms, name="black box, look 2")
         assert (check.kind, check.name, check.verdict) == (kind, name, "refuted")
 
 

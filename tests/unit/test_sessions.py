@@ -311,16 +311,8 @@ def test_the_alignment_check_refutes_a_restore_that_draws_again(name):
     pairs, epsilon = auditor.pairs(algorithm), algorithm.claim.epsilon
     outcomes = []
     for restored in (algorithm, Redrawn(algorithm)):
-        check, _ = alignment.check(
-            restored,
-            restored,
-            pairs,
-            epsilon=epsilon,
-            small_epsilon=epsilon,
-            visible=True,
-            seed=0,
-            examples=10,
-        )
+        instance = alignment.Instance(restored, epsilon)
+        check, _ = alignment.check(instance, instance, pairs, alignment.Search(0, 10), visible=True)
         outcomes.append((check.verdict, check.statistics["max_cost"]))
     (right, spent), (wrong, twice) = outcomes
     assert (right, wrong) == ("not_refuted", "refuted")

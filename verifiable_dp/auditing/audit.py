@@ -29,7 +29,7 @@ from verifiable_dp.auditing.subject import (
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import adversary, alignment, blackbox, curves, exact_shuffle, sequential
 from verifiable_dp.evidence import exact as laws
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Sampler
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Sampler, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.neighbours import Pair, StreamPair
@@ -129,6 +129,13 @@ class AlgorithmCase(Case):
         return (_TESTS if played else 1) + self.request.settings.curve
 
     @property
+    def terms(self) -> Terms:
+        """Of each of these tests."""
+        settings = self.request.settings
+        levels = settings.alpha, settings.confidence
+        return Terms(self.claim, settings.seed, settings.workers, *levels, self.tests)
+
+    @property
     def sampler(self) -> AlgorithmSampler:
         """What the black box samples."""
         return AlgorithmSampler(self.subject.algorithm, self.claim.observe, self.request.settings.seed)
@@ -197,15 +204,13 @@ def _exact_ladder(
     subject, exact = case.subject, _exact(case.subject)
     batches = list(exact(subject.whole, subject.claim))
     local = exact_shuffle.local_epsilon(batches)
+    small_local = exact_shuffle.local_epsilon(exact(subject.small, subject.claim))
     align, _ = alignment.check(
-        subject.algorithm,
-        subject.small,
+        alignment.Instance(subject.algorithm, local if np.isfinite(local) else subject.claim.epsilon),
+        alignment.Instance(subject.small, small_local),
         subject.pairs[:4],
-        epsilon=local if np.isfinite(local) else subject.claim.epsilon,
-        small_epsilon=exact_shuffle.local_epsilon(exact(subject.small, subject.claim)),
+        alignment.Search(case.request.settings.seed, case.examples),
         visible=False,
-        seed=case.request.settings.seed,
-        examples=case.examples,
         name="alignment of one report",
     )
     found = [_shuffled_counterexample(subject, batches, c) for c in batches if c.verdict == "refuted"]
@@ -244,18 +249,12 @@ def _align(
     enough: bool = False,
 ) -> tuple[Check, alignment.Found]:
     return alignment.check(
-        subject.algorithm,
-        subject.small,
+        alignment.Instance(subject.algorithm, subject.claim.epsilon, instances[0]),
+        alignment.Instance(subject.small, subject.small_epsilon, instances[1]),
         aligned_pairs(subject),
-        epsilon=subject.claim.epsilon,
-        small_epsilon=subject.small_epsilon,
+        alignment.Search(seed, examples, subject.claim.relation.size, enough),
         visible=visible(subject.claim),
-        seed=seed,
-        examples=examples,
-        group=subject.claim.relation.size,
         timed=timed,
-        enough=enough,
-        instances=instances,
     )
 
 
@@ -274,20 +273,13 @@ def _shuffled_counterexample(subject: Subject, batches: Sequence[Check], found: 
 
 def black_box(case: AlgorithmCase) -> None:
     """Frequencies of the strongest event, on the strongest of the neighbours."""
-    settings, claim, sampler = case.request.settings, case.claim, case.sampler
+    settings, sampler = case.request.settings, case.sampler
     checks, chosen, ranked = sequential.conduct(
         sampler,
         functools.partial(_select, sampler, case.subject, workers=settings.workers),
         case.plan,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        seed=settings.seed,
-        workers=settings.workers,
-        alpha=settings.alpha,
-        confidence=settings.confidence,
-        observe=claim.observe,
+        case.terms,
         best=_best_bound(sampler, case.plan, settings.confidence),
-        tests=case.tests,
     )
     case.chosen, case.best = chosen[0], [case.subject.pairs[i] for i in ranked]
     case.found(checks)
@@ -295,20 +287,8 @@ def black_box(case: AlgorithmCase) -> None:
 
 def curve(case: AlgorithmCase) -> None:
     """The hockey-stick curve on the pair of the black box."""
-    settings = case.request.settings
     assert case.chosen is not None
-    measured = curves.check(
-        case.sampler,
-        case.chosen,
-        case.claim,
-        select=case.plan.select,
-        test=case.plan.test,
-        tests=case.tests,
-        alpha=settings.alpha,
-        confidence=settings.confidence,
-        workers=settings.workers,
-    )
-    case.found([measured])
+    case.found([curves.check(case.sampler, case.chosen, case.plan, case.terms)])
 
 
 def _law(sampler: AlgorithmSampler, pair: Pair) -> laws.Law | None:
@@ -375,22 +355,13 @@ def _interactive(case: AlgorithmCase) -> adversary.Played:
             name="interactive alignment of one report",
         )
         return adversary.Played([check], [], [])
+    small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
     return adversary.audit(
-        subject.small,
-        subject.game,
-        subject.claim,
+        alignment.Instance(*small, drafts.instance(*small)),
+        alignment.Instance(*game, drafts.instance(*game)),
         sizes,
-        small_epsilon=subject.small_epsilon,
+        case.terms,
         visible=visible(subject.claim),
-        tests=case.tests,
-        seed=settings.seed,
-        workers=settings.workers,
-        alpha=settings.alpha,
-        confidence=settings.confidence,
-        instances=(
-            drafts.instance(subject.small, subject.small_epsilon),
-            drafts.instance(subject.game, subject.claim.epsilon),
-        ),
     )
 
 
@@ -518,12 +489,7 @@ def _mutant_looks(case: AlgorithmCase, broken: Subject) -> list[Check]:
             own,
             functools.partial(_select, own, broken, workers=settings.workers),
             replace(plan, **parts),
-            epsilon=claim.epsilon,
-            delta=claim.delta,
-            seed=seed,
-            workers=settings.workers,
-            alpha=settings.alpha / 2,
-            observe=claim.observe,
+            Terms(claim, seed, settings.workers, settings.alpha / 2),
         )
         checks += tests
         if any(check.verdict == "refuted" for check in tests):

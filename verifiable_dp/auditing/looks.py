@@ -22,7 +22,7 @@ from verifiable_dp.auditing.targets import DETERMINISTIC, PlaySampler, Probe, So
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox, curves, sequential
 from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import TUNE, Plan
+from verifiable_dp.evidence.blackbox import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.events import LEVEL
 
@@ -208,19 +208,9 @@ def _look(
     claim, levels = case.claim, case.levels
     own = case.request.settings.seed + 0x5EED * number
     source: Any = powers.reseeded(sampler, own)
-    plays = isinstance(sampler, PlaySampler)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
-    level = levels.alpha if plays else LEVEL
-    options: dict[str, Any] = {
-        "epsilon": claim.epsilon,
-        "delta": claim.delta,
-        "seed": own,
-        "workers": workers,
-        "alpha": levels.alpha,
-        "confidence": levels.confidence,
-        "observe": "actions" if plays else "releases",
-        "tests": levels.tests,
-    }
+    level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
+    terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests)
     name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
     checks, chosen, ranked = sequential.conduct(
         source,
@@ -228,8 +218,8 @@ def _look(
             source, candidates, part, delta=claim.delta, workers=workers, level=level
         ),
         plan,
+        terms,
         name=name,
-        **options,
     )
     found = Look(checks, chosen[0], [candidates[i] for i in ranked])
     if not found.refuted:
@@ -238,7 +228,7 @@ def _look(
         single = replace(source, rows=1)
         size = _confirming(found.chosen, plan, claim, levels)
         [alone] = blackbox.put_to_test(
-            single, [found.chosen], replace(plan, test=size), name=f"{name}, one run a call", **options
+            single, [found.chosen], replace(plan, test=size), terms, name=f"{name}, one run a call"
         )
         if alone.verdict == "refuted":
             return replace(found, checks=[*checks, alone])
@@ -292,24 +282,13 @@ def hits_needed(epsilon: float, level: float) -> int:
 
 def curve(case: UserCase) -> None:
     """The hockey-stick curve on the pair of the last look, its events chosen on the runs of that look."""
-    settings, levels, second = (
-        case.request.settings,
-        case.levels,
-        case.black_boxes > 1 and case.levels.looks > 1,
-    )
+    seed, levels = case.request.settings.seed, case.levels
+    if case.black_boxes > 1 and levels.looks > 1:
+        seed += 0x5EED
     assert case.last is not None
-    measured = curves.check(
-        powers.reseeded(case.sampler, settings.seed + 0x5EED if second else settings.seed),
-        case.last.chosen,
-        case.claim,
-        select=case.plan.select,
-        test=case.plan.test,
-        tests=levels.tests,
-        alpha=levels.alpha,
-        confidence=levels.confidence,
-        workers=case.workers,
-    )
-    case.found([measured])
+    terms = Terms(case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests)
+    source: Any = powers.reseeded(case.sampler, seed)
+    case.found([curves.check(source, case.last.chosen, case.plan, terms)])
 
 
 def unreached(case: UserCase) -> str:

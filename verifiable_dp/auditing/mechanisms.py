@@ -19,7 +19,7 @@ from verifiable_dp.auditing.targets import DETERMINISTIC, DataPair, ReleaseSampl
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import numerics as bits
 from verifiable_dp.evidence import search
-from verifiable_dp.evidence.blackbox import TUNE, Plan
+from verifiable_dp.evidence.blackbox import TUNE, Plan, Terms
 
 
 def data_pairs(
@@ -203,20 +203,14 @@ def power(case: ReleaseCase) -> None:
 
 def last_bits(case: ReleaseCase) -> None:
     """The floats that the sampler gives: their last bits may tell inputs apart."""
-    settings, claim = case.request.settings, case.claim
+    settings = case.request.settings
 
     def measure() -> tuple[Any, list[dict[str, Any]]]:
         check, chosen = bits.check(
             ReleaseSampler(case.function, settings.seed),
             data_pairs(case.function, case.bounds, case.request.inputs.pairs),
             bits.sizes(case.plan.select, case.plan.test),
-            epsilon=claim.epsilon,
-            delta=claim.delta,
-            seed=settings.seed,
-            workers=settings.workers,
-            tests=1,
-            alpha=case.levels.alpha,
-            confidence=case.levels.confidence,
+            Terms(case.claim, settings.seed, settings.workers, case.levels.alpha, case.levels.confidence),
         )
         return check, drafts.counterexamples([check], {}, chosen)
 

@@ -25,7 +25,7 @@ from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, sub
 from verifiable_dp.evidence import alignment, blackbox, halting
 from verifiable_dp.evidence import exact as laws
 from verifiable_dp.evidence.alignment import TOLERANCE, plain
-from verifiable_dp.evidence.blackbox import ALPHA, AlgorithmSampler
+from verifiable_dp.evidence.blackbox import AlgorithmSampler, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.neighbours import Pair
 
@@ -109,14 +109,11 @@ def _name(pairs: int, examples: int) -> str:
 
 def _aligned(subject: Subject, pairs: Sequence[Pair], examples: int, seed: int) -> Check:
     check, _ = alignment.check(
-        subject.algorithm,
-        subject.small,
+        alignment.Instance(subject.algorithm, subject.claim.epsilon),
+        alignment.Instance(subject.small, subject.small_epsilon),
         pairs,
-        epsilon=subject.claim.epsilon,
-        small_epsilon=subject.small_epsilon,
+        alignment.Search(seed, examples),
         visible=visible(subject.claim),
-        seed=seed,
-        examples=examples,
         name=_name(len(pairs), examples),
     )
     return check
@@ -182,13 +179,8 @@ def _black_box(subject: Subject, size: Budget, seed: int, before: Sequence[Check
             sampler,
             chosen,
             plan,
-            epsilon=claim.epsilon,
-            delta=claim.delta,
-            seed=own,
-            alpha=ALPHA,
-            observe=claim.observe,
+            Terms(claim, own, tests=len(plans)),
             name=f"black box, look {look + 1}",
-            tests=len(plans),
         )
         if checks[-1].verdict == "refuted":
             break

@@ -15,8 +15,9 @@ from scipy import stats
 
 from verifiable_dp import _validate, engine
 from verifiable_dp._validate import InputError
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import blackbox
-from verifiable_dp.evidence.blackbox import Plan, Sampler
+from verifiable_dp.evidence.blackbox import Plan, Sampler, Terms
 from verifiable_dp.evidence.statistics import clopper_pearson_lower, clopper_pearson_upper
 
 LEVEL = 1e-3
@@ -76,9 +77,8 @@ def alarms(target: Null, numbers: Sequence[int], *, seed: int, plan: Plan, level
         own = (seed << 32) + number
         sampler = target.sampler(own)
         chosen, _ = blackbox.select(sampler, target.pairs, plan, delta=0.0, workers=1)
-        checks = blackbox.put_to_test(
-            sampler, chosen, plan, epsilon=target.epsilon, delta=0.0, seed=own, alpha=level
-        )
+        terms = Terms(PrivacyClaim(target.epsilon), own, alpha=level)
+        checks = blackbox.put_to_test(sampler, chosen, plan, terms)
         found += any(check.verdict == "refuted" for check in checks)
     return found
 

@@ -12,7 +12,7 @@ from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import alignment, blackbox, sequential
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import POWER, Plan, Sampler
+from verifiable_dp.evidence.blackbox import POWER, Plan, Sampler, Terms
 from verifiable_dp.evidence.check import Check
 
 POWER_PROBABILITY = 0.95
@@ -133,11 +133,7 @@ def _repeat(
             reseeded(sampler, seed + 1 + i),
             lambda _: ([picked], [picked.number]),
             plan,
-            epsilon=claim.epsilon,
-            delta=claim.delta,
-            seed=seed + 1 + i,
-            workers=workers,
-            alpha=alpha,
+            Terms(claim, seed + 1 + i, workers, alpha),
         )
         refuted += any(c.verdict == "refuted" for c in tests)
     return refuted

@@ -21,10 +21,9 @@ from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.adversaries import FEATURES, Strategy
 from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.checkpoint import holds
-from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import alignment, blackbox
-from verifiable_dp.evidence.alignment import TOLERANCE, Found, plain
-from verifiable_dp.evidence.blackbox import TUNE, AlgorithmSampler, Plan
+from verifiable_dp.evidence.alignment import TOLERANCE, Found, Instance, plain
+from verifiable_dp.evidence.blackbox import TUNE, AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.events import choose
 from verifiable_dp.neighbours import InteractivePair
@@ -285,40 +284,23 @@ def _promise(
 def black_box(
     sampler: AlgorithmSampler,
     sizes: Sizes,
+    terms: Terms,
     *,
-    epsilon: float,
-    delta: float = 0.0,
-    workers: int = 1,
-    alpha: float = blackbox.ALPHA,
-    confidence: float = blackbox.CONFIDENCE,
-    tests: int = 1,
     leads: Sequence[InteractivePair] = (),
     name: str = "interactive black box",
 ) -> tuple[Check, blackbox.Selected]:
     """Learn an adversary, set it beside the ready ones, and put the most promising game to the test.
 
-    The level is shared among the `tests` tests of the audit; learning and choice use no run of the test.
+    Learning and choice use no run of the test. The noise has a seed of its own, which the sampler's gives.
     `leads` are games that join the candidates, such as those that alignment cannot clear.
     """
     own = replace(sampler, seed=sampler.seed + _OWN)
+    delta = terms.claim.delta
     learnt = learn(own, sizes, delta=delta, leads=leads)
     games = [learnt, *leads[:_LEADS], *pairs(own.algorithm, max(2, sizes.challenges // 2))]
     plan = Plan(2 * sizes.probe, sizes.select, sizes.test, keep=1, finalists=2)
-    chosen, _ = blackbox.select(own, games, plan, delta=delta, workers=workers)
-    (check,) = blackbox.put_to_test(
-        own,
-        chosen,
-        plan,
-        epsilon=epsilon,
-        delta=delta,
-        seed=own.seed,
-        workers=workers,
-        alpha=alpha,
-        confidence=confidence,
-        observe=sampler.observe,
-        name=name,
-        tests=tests,
-    )
+    chosen, _ = blackbox.select(own, games, plan, delta=delta, workers=terms.workers)
+    (check,) = blackbox.put_to_test(own, chosen, plan, replace(terms, seed=own.seed), name=name)
     statistics = {**check.statistics, "adversary": chosen[0].pair.as_dict()}
     return Check.of(name, "black_box", statistics), chosen[0]
 
@@ -346,64 +328,37 @@ class Played:
     words: Sequence[str]
 
 
-def audit(
-    small: Algorithm,
-    game: Algorithm,
-    claim: PrivacyClaim,
-    sizes: Sizes,
-    *,
-    small_epsilon: float,
-    visible: bool,
-    tests: int,
-    seed: int,
-    workers: int = 1,
-    alpha: float = blackbox.ALPHA,
-    confidence: float = blackbox.CONFIDENCE,
-    instances: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
-) -> Played:
+def audit(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visible: bool) -> Played:
     """Alignment of every ready strategy on the small instance; the black box, with a learnt one, on `game`.
 
     Parameters
     ----------
     small
-        A small instance, which promises `small_epsilon`.
+        A small instance.
     game
         An instance that makes the audited promise; best the small one.
-    claim
-        What is tested.
     sizes
         How much is tried.
-    small_epsilon, visible
+    terms
+        Of the test.
+    visible
         See `align`.
-    tests
-        Tests of the audit that share alpha; see `blackbox.put_to_test`.
-    seed, workers, alpha, confidence
-        Of the audit.
-    instances
-        What counterexamples say of `small` and of `game`; their parameters and promises if None.
     """
-    if instances is None:
-        instances = _said(small, small_epsilon), _said(game, claim.epsilon)
     align_check, found, leads = align(
-        small,
-        pairs(small, sizes.challenges),
-        epsilon=claim.epsilon,
-        small_epsilon=small_epsilon,
+        small.algorithm,
+        pairs(small.algorithm, sizes.challenges),
+        epsilon=terms.claim.epsilon,
+        small_epsilon=small.epsilon,
         visible=visible,
-        seed=seed,
+        seed=terms.seed,
     )
     if align_check.verdict == "refuted":
-        return Played([align_check], [{"check": align_check.name, **found.worst, **instances[0]}], [])
+        return Played([align_check], [{"check": align_check.name, **found.worst, **small.said}], [])
     check, chosen = black_box(
-        AlgorithmSampler(game, claim.observe, seed),
+        AlgorithmSampler(game.algorithm, terms.claim.observe, terms.seed),
         sizes,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        workers=workers,
-        alpha=alpha,
-        confidence=confidence,
-        tests=tests,
-        leads=leads if game.horizon == small.horizon else (),
+        terms,
+        leads=leads if game.algorithm.horizon == small.algorithm.horizon else (),
     )
     refuted = []
     if check.verdict == "refuted":
@@ -414,14 +369,5 @@ def audit(
             "p_value": check.result["p_value"],
             "epsilon_lower": check.result["epsilon_lower"],
         }
-        refuted = [{**event, **instances[1]}]
+        refuted = [{**event, **game.said}]
     return Played([align_check, check], refuted, [chosen.pair.describe()])
-
-
-def _said(algorithm: Algorithm, epsilon: float) -> dict[str, Any]:
-    """An instance and what it promises: with what was found there, enough to run that again."""
-    instance = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in algorithm.parameters.items()
-    }
-    return {"instance": instance, "epsilon": epsilon}

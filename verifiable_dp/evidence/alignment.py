@@ -11,7 +11,7 @@ import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -410,52 +410,78 @@ def falsify(
     return replace(seen, worst=_counterexample(pair, done, 0, noise_seed, sign, turned))
 
 
+@dataclass(frozen=True)
+class Instance:
+    """An algorithm, the epsilon that it promises, and what a counterexample says of where it was found."""
+
+    algorithm: Algorithm
+    epsilon: float
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How transcripts are looked for.
+
+    Attributes
+    ----------
+    seed
+        Of the noise and of the search.
+    examples
+        Of the search on the small instance; with 0 there is none.
+    group
+        Number of events in which its inputs may differ.
+    enough
+        Whether to stop at what refutes the claim, the search or a pair.
+    """
+
+    seed: int
+    examples: int
+    group: int = 1
+    enough: bool = False
+
+
 def check(
-    algorithm: Algorithm,
-    small: Algorithm,
+    whole: Instance,
+    small: Instance,
     pairs: Sequence[Pair],
+    search: Search,
     *,
-    epsilon: float,
-    small_epsilon: float,
     visible: bool,
-    seed: int,
-    examples: int,
     name: str = "alignment",
-    group: int = 1,
     timed: bool = False,
-    enough: bool = False,
-    instances: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
 ) -> tuple[Check, Found]:
     """The alignment check: given pairs on the audited instance, searched ones on the small instance.
 
     Parameters
     ----------
-    algorithm, small
+    whole, small
         The audited instance, and a small one for the search.
     pairs
         Neighbouring inputs for the audited instance.
-    epsilon, small_epsilon
-        What each instance claims.
+    search
+        How much is tried.
     visible
         Whether the adversary sees every release, so that a transcript's loss is exact.
-    seed, examples
-        Of the search; with 0 examples there is none.
-    group
-        Number of events in which the inputs of the search may differ.
     timed
         Whether to record how the costliest transcript of the audited instance pays over the rounds.
-    enough
-        Whether to stop at what refutes the claim, the search or a pair.
-    instances
-        What a transcript of the audited and of the small instance says of where it was found.
     """
+    epsilon, small_epsilon = whole.epsilon, small.epsilon
     given, costliest, searched = _NOTHING, None, _NOTHING
-    if examples:
-        searched = falsify(small, small_epsilon, seed=seed, examples=examples, visible=visible, group=group)
+    if search.examples:
+        searched = falsify(
+            small.algorithm,
+            small_epsilon,
+            seed=search.seed,
+            examples=search.examples,
+            visible=visible,
+            group=search.group,
+        )
     for pair in pairs:
-        if enough and (_refutes(searched, small_epsilon, visible) or _refutes(given, epsilon, visible)):
+        shown = _refutes(searched, small_epsilon, visible) or _refutes(given, epsilon, visible)
+        if search.enough and shown:
             break
-        found = examine(algorithm, pair, seed=seed)
+        found = examine(whole.algorithm, pair, seed=search.seed)
         if found.cost > given.cost or costliest is None:
             costliest = pair
         given = given.merge(found)
@@ -466,7 +492,7 @@ def check(
     on_small = shrunk or searched.cost / small_epsilon > given.cost / epsilon
     worse = searched if on_small else given
     if worse.worst:
-        worse = replace(worse, worst={**worse.worst, **instances[int(on_small)]})
+        worse = replace(worse, worst={**worse.worst, **(small if on_small else whole).said})
     statistics: dict[str, Any] = {
         "epsilon": epsilon,
         "visible": visible,
@@ -479,7 +505,7 @@ def check(
         statistics["shared_draws"] = True
     if timed and costliest is not None and given.worst:
         drawn = {key: given.worst[key] for key in ("seed", "sign", "turned", "run")}
-        statistics["spent"] = over_time(algorithm, costliest, **drawn)
+        statistics["spent"] = over_time(whole.algorithm, costliest, **drawn)
     return Check.of(name, "alignment", statistics), worse
 
 

@@ -14,6 +14,7 @@ from joblib import delayed
 from verifiable_dp import checkpoint, engine
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.algorithm import Algorithm, play
+from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import Twin, plain, worlds
 from verifiable_dp.evidence.check import Check, judge
@@ -201,17 +202,51 @@ def gather(
     return left, join(seen)
 
 
-def _hits(
-    sampler: Sampler, pair: Any, world: int, number: int, runs: IntArray, event: Event, stage: int
-) -> int:
-    return event.hits(sampler.sample(pair, world, stage, number, runs))
+@dataclass(frozen=True)
+class Selected:
+    """A pair and the event that was chosen for it."""
+
+    number: int
+    pair: Any
+    event: Event
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a test is held to, and what its runs are made of.
+
+    Attributes
+    ----------
+    claim
+        What is tested.
+    seed, workers
+        Of the runs.
+    alpha, confidence
+        Levels of the audit.
+    tests
+        How many tests of the audit share them.
+    """
+
+    claim: PrivacyClaim
+    seed: int = 0
+    workers: int = 1
+    alpha: float = ALPHA
+    confidence: float = CONFIDENCE
+    tests: int = 1
+
+    def as_dict(self) -> dict[str, float]:
+        """What a check records of them."""
+        claimed = {"epsilon": self.claim.epsilon, "delta": self.claim.delta}
+        return {**claimed, "alpha": self.alpha, "confidence": self.confidence, "tests": self.tests}
+
+
+def _hits(sampler: Sampler, chosen: Selected, world: int, runs: IntArray, stage: int) -> int:
+    return chosen.event.hits(sampler.sample(chosen.pair, world, stage, chosen.number, runs))
 
 
 def count(
     sampler: Sampler,
-    pair: Any,
-    number: int,
-    event: Event,
+    chosen: Selected,
     sizes: tuple[int, int],
     workers: int,
     stage: int = TEST,
@@ -224,9 +259,9 @@ def count(
     tasks, owner = [], []
     for world, size in enumerate(sizes):
         for part in shards(size, sampler.shard):
-            tasks.append(delayed(_hits)(sampler, pair, world, number, part + starts[world], event, stage))
+            tasks.append(delayed(_hits)(sampler, chosen, world, part + starts[world], stage))
             owner.append(world)
-    asked = (stage, number, sizes, starts, event.describe())
+    asked = (stage, chosen.number, sizes, starts, chosen.event.describe())
     said = engine.within_stage(len(tasks))
     found_hits = checkpoint.results(
         "count",
@@ -249,15 +284,6 @@ def coin_sizes(runs: int, delta: float, seed: int, path: tuple[int, ...]) -> tup
     generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=path)))
     second = int(generator.binomial(2 * runs, 0.5))
     return 2 * runs - second, second
-
-
-@dataclass(frozen=True)
-class Selected:
-    """A pair and the event that was chosen for it."""
-
-    number: int
-    pair: Any
-    event: Event
 
 
 def rank(
@@ -331,27 +357,20 @@ def put_to_test(
     sampler: Sampler,
     chosen: Sequence[Selected],
     plan: Plan,
+    terms: Terms,
     *,
-    epsilon: float,
-    delta: float,
-    seed: int,
-    workers: int = 1,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
-    observe: str = "actions",
     name: str = "black box",
-    tests: int = 1,
     best: Callable[[Any], float | None] | None = None,
 ) -> list[Check]:
     """Count each chosen event in fresh runs; one check each.
 
-    The level is shared among `len(chosen)` times `tests` tests, `tests` being the looks of the audit.
+    The level is shared among `len(chosen)` times `terms.tests` tests, which are the looks of the audit.
     `best(pair)` is the bound that the best event would give, where that is known.
     """
     checks = []
     for i, item in enumerate(chosen):
-        sizes = coin_sizes(plan.test, delta, seed, (TEST, item.number))
-        hits = count(sampler, item.pair, item.number, item.event, sizes, workers)
+        sizes = coin_sizes(plan.test, terms.claim.delta, terms.seed, (TEST, item.number))
+        hits = count(sampler, item, sizes, terms.workers)
         one, zero = (1, 0) if item.event.flipped else (0, 1)
         checks.append(
             Check.of(
@@ -360,18 +379,15 @@ def put_to_test(
                 {
                     "pair": item.pair.describe(),
                     "pair_number": item.number,
-                    "observe": observe,
+                    "observe": terms.claim.observe,
                     "event": item.event.describe(),
                     "direction": f"world {one} over world {zero}",
                     "k1": hits[one],
                     "n1": sizes[one],
                     "k0": hits[zero],
                     "n0": sizes[zero],
-                    "epsilon": epsilon,
-                    "delta": delta,
-                    "alpha": alpha,
-                    "confidence": confidence,
-                    "tests": len(chosen) * tests,
+                    **terms.as_dict(),
+                    "tests": len(chosen) * terms.tests,
                     **({"best_event_bound": known} if (known := best and best(item.pair)) else {}),
                 },
             )

@@ -22,7 +22,7 @@ from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import SELECT, Sampler, Selected, gather, shards
+from verifiable_dp.evidence.blackbox import SELECT, Plan, Sampler, Selected, Terms, gather, shards
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import Event, Observation, choose
 from verifiable_dp.evidence.rounding import of_p_value, searched
@@ -161,19 +161,19 @@ def points(left: Observation, right: Observation, grid: Grid, *, delta: float, t
 
 
 def _hits(
-    sampler: Sampler, pair: Any, world: int, number: int, runs: IntArray, events: Sequence[Event]
+    sampler: Sampler, chosen: Selected, world: int, runs: IntArray, events: Sequence[Event]
 ) -> list[int]:
-    seen = sampler.sample(pair, world, CURVE, number, runs)
+    seen = sampler.sample(chosen.pair, world, CURVE, chosen.number, runs)
     return [event.hits(seen) for event in events]
 
 
 def count(
-    sampler: Sampler, pair: Any, number: int, events: Sequence[Event], runs: int, workers: int
+    sampler: Sampler, chosen: Selected, events: Sequence[Event], runs: int, workers: int
 ) -> tuple[IntArray, IntArray]:
     """Hits of all events in `runs` fresh runs on each input, (m,) and (m,)."""
     parts = shards(runs, sampler.shard)
-    tasks = [delayed(_hits)(sampler, pair, world, number, part, events) for world in (0, 1) for part in parts]
-    asked = (CURVE, number, runs, len(events))
+    tasks = [delayed(_hits)(sampler, chosen, world, part, events) for world in (0, 1) for part in parts]
+    asked = (CURVE, chosen.number, runs, len(events))
     found = checkpoint.results("curve", engine.called, tasks, *asked, workers=workers)
     hits = np.array(found, np.int64)
     return hits[: len(parts)].sum(axis=0), hits[len(parts) :].sum(axis=0)
@@ -182,14 +182,9 @@ def count(
 def check(
     sampler: Sampler,
     chosen: Selected,
-    claim: PrivacyClaim,
+    plan: Plan,
+    terms: Terms,
     *,
-    select: int,
-    test: int,
-    tests: int,
-    alpha: float,
-    confidence: float,
-    workers: int = 1,
     name: str = "hockey-stick curve",
 ) -> Check:
     """Measure the curve on the pair that was selected for the black box.
@@ -198,17 +193,16 @@ def check(
     ----------
     sampler, chosen
         What is sampled, and on which pair.
-    claim
-        What is held against the curve.
-    select, test
+    plan
         Runs a side to choose the events on, and fresh ones to count them in.
-    tests
-        Tests of the audit that share `alpha` and the error of the bounds; this check is one of them.
+    terms
+        The claim is held against the curve; this check is one of the tests that share the level.
     """
+    claim = terms.claim
     _validate.exponent(claim.epsilon)
-    seen = gather(sampler, chosen.pair, SELECT, chosen.number, select, workers)
-    found = points(*seen, Grid.of(claim), delta=claim.delta, test_runs=test)
-    hits = count(sampler, chosen.pair, chosen.number, [point.event for point in found], test, workers)
+    seen = gather(sampler, chosen.pair, SELECT, chosen.number, plan.select, terms.workers)
+    found = points(*seen, Grid.of(claim), delta=claim.delta, test_runs=plan.test)
+    hits = count(sampler, chosen, [point.event for point in found], plan.test, terms.workers)
     measured = []
     for i, point in enumerate(found):
         one, zero = (1, 0) if point.event.flipped else (0, 1)
@@ -228,14 +222,10 @@ def check(
         {
             "pair": chosen.pair.describe(),
             "pair_number": chosen.number,
-            "runs": test,
+            "runs": plan.test,
             "points": measured,
-            "epsilon": claim.epsilon,
-            "delta": claim.delta,
+            **terms.as_dict(),
             **({} if claim.rho is None else {"rho": claim.rho}),
-            "tests": tests,
-            "alpha": alpha,
-            "confidence": confidence,
         },
     )
 

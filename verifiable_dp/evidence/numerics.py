@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,7 +33,7 @@ import numpy as np
 from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.evidence import blackbox
-from verifiable_dp.evidence.blackbox import TEST, Plan, Selected
+from verifiable_dp.evidence.blackbox import TEST, Plan, Selected, Terms
 from verifiable_dp.evidence.check import Check, judge, judged
 from verifiable_dp.evidence.events import Observation
 from verifiable_dp.noise import key_of
@@ -180,14 +180,7 @@ def check(
     releases: Releases,
     pairs: Sequence[Any],
     plan: Plan,
-    *,
-    epsilon: float,
-    delta: float,
-    seed: int,
-    workers: int,
-    alpha: float,
-    confidence: float,
-    tests: int,
+    terms: Terms,
 ) -> tuple[Check, Selected]:
     """Test the last bits of outputs; also the pair and the event.
 
@@ -199,17 +192,13 @@ def check(
         Neighbouring data; the most promising one is tested.
     plan
         See `sizes`.
-    epsilon, delta
-        The claim.
-    seed, workers
-        As in `verifiable_dp.audit`; outputs depend on the mechanism's own seed.
-    alpha, confidence, tests
-        Levels of the audit, and how many tests share them.
+    terms
+        As of any test; outputs depend on the mechanism's own seed.
     """
-    scales = scales_of(pairs, epsilon)
-    chosen, counts = _tested(BitSampler(releases, scales), pairs, plan, delta, seed, workers)
-    naive = BitSampler(NaiveLaplace(scales[-1], seed), scales)
-    _, control = _tested(naive, [chosen.pair], plan, delta, seed, 1)
+    scales = scales_of(pairs, terms.claim.epsilon)
+    chosen, counts = _tested(BitSampler(releases, scales), pairs, plan, terms)
+    naive = BitSampler(NaiveLaplace(scales[-1], terms.seed), scales)
+    _, control = _tested(naive, [chosen.pair], plan, replace(terms, workers=1))
     one, zero = (1, 0) if chosen.event.flipped else (0, 1)
     statistics = {
         "pair": chosen.pair.describe(),
@@ -219,22 +208,19 @@ def check(
         "direction": f"world {one} over world {zero}",
         **counts,
         "control": control,
-        "epsilon": epsilon,
-        "delta": delta,
-        "alpha": alpha,
-        "confidence": confidence,
-        "tests": tests,
+        **terms.as_dict(),
     }
     return Check.of(NAME, "numerics", statistics), chosen
 
 
 def _tested(
-    sampler: BitSampler, pairs: Sequence[Any], plan: Plan, delta: float, seed: int, workers: int
+    sampler: BitSampler, pairs: Sequence[Any], plan: Plan, terms: Terms
 ) -> tuple[Selected, dict[str, int]]:
     """The event chosen on selection runs, and its counts in fresh ones."""
-    [chosen], _ = blackbox.select(sampler, pairs, plan, delta=delta, workers=workers)
-    found = blackbox.coin_sizes(plan.test, delta, seed, (TEST + _STAGE, chosen.number))
-    hits = blackbox.count(sampler, chosen.pair, chosen.number, chosen.event, found, workers)
+    delta = terms.claim.delta
+    [chosen], _ = blackbox.select(sampler, pairs, plan, delta=delta, workers=terms.workers)
+    found = blackbox.coin_sizes(plan.test, delta, terms.seed, (TEST + _STAGE, chosen.number))
+    hits = blackbox.count(sampler, chosen, found, terms.workers)
     one, zero = (1, 0) if chosen.event.flipped else (0, 1)
     return chosen, {"k1": hits[one], "n1": found[one], "k0": hits[zero], "n0": found[zero]}
 

@@ -37,7 +37,7 @@ from verifiable_dp import _validate
 from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, SEQUENTIAL, Plan, Sampler, Selected
+from verifiable_dp.evidence.blackbox import SEQUENTIAL, Plan, Sampler, Selected, Terms
 from verifiable_dp.evidence.check import Check, judge
 from verifiable_dp.evidence.events import Event
 from verifiable_dp.evidence.rounding import ROUNDED, of_p_value
@@ -400,9 +400,7 @@ class _Bench:
         starts = self.used.get(item.number, (0, 0))
         # 2 is no world: the coins share no stream with the noise.
         sizes = blackbox.coin_sizes(runs, 0.0, self.seed, (SEQUENTIAL, item.number, 2, sum(starts)))
-        hits = blackbox.count(
-            self.sampler, item.pair, item.number, item.event, sizes, self.workers, SEQUENTIAL, starts
-        )
+        hits = blackbox.count(self.sampler, item, sizes, self.workers, SEQUENTIAL, starts)
         self.used[item.number] = (starts[0] + sizes[0], starts[1] + sizes[1])
         one, zero = (1, 0) if item.event.flipped else (0, 1)
         return hits[one], sizes[one], hits[zero], sizes[zero]
@@ -456,16 +454,9 @@ def run(
     sampler: Sampler,
     select: Select,
     plan: Plan,
+    terms: Terms,
     *,
-    epsilon: float,
-    delta: float,
-    seed: int,
-    workers: int = 1,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
-    observe: str = "actions",
     name: str = "sequential",
-    tests: int = 1,
 ) -> tuple[list[Check], list[Selected], list[int]]:
     """Audit in rounds, and stop as soon as the e-value refutes the claim.
 
@@ -480,9 +471,7 @@ def run(
         Chooses pairs and events by the sizes of a round, as `blackbox.select` does.
     plan
         Sizes of the last round; all rounds together take at most 8 / 7 of its test runs.
-    epsilon, delta
-        The claim.
-    seed, workers, alpha, confidence, observe, name, tests
+    terms, name
         As `blackbox.put_to_test`.
 
     Returns
@@ -491,26 +480,24 @@ def run(
         One check; pairs and events of the last round, the largest e-value first; numbers of the pairs, most
         promising first.
     """
-    bench, goal, wealth = _Bench(sampler, seed, workers), math.log(tests / alpha), 0.0
+    claimed = terms.claim.epsilon, terms.claim.delta
+    bench = _Bench(sampler, terms.seed, terms.workers)
+    goal, wealth = math.log(terms.tests / terms.alpha), 0.0
     rounds: list[dict[str, Any]] = []
     for part in rounds_of(plan):
         chosen, ranked = select(part)
-        candidates, wealth = _play_round(bench, chosen, part.test, (epsilon, delta), wealth, goal)
+        candidates, wealth = _play_round(bench, chosen, part.test, claimed, wealth, goal)
         rounds.append({"candidates": [c.as_dict() for c in candidates]})
         if wealth >= goal:
             break
-    values = [float(c.log_e([epsilon], delta)[-1, 0]) for c in candidates]
+    values = [float(c.log_e([claimed[0]], claimed[1])[-1, 0]) for c in candidates]
     order = sorted(range(len(chosen)), key=values.__getitem__, reverse=True)
     statistics = {
         **candidates[order[0]].words,
-        "observe": observe,
+        "observe": terms.claim.observe,
         "rounds": rounds,
         "runs": sum(map(sum, bench.used.values())),
-        "epsilon": epsilon,
-        "delta": delta,
-        "alpha": alpha,
-        "confidence": confidence,
-        "tests": tests,
+        **terms.as_dict(),
     }
     return [Check.of(name, "sequential", statistics)], [chosen[i] for i in order], ranked
 
@@ -519,20 +506,20 @@ def conduct(
     sampler: Sampler,
     select: Select,
     plan: Plan,
+    terms: Terms,
     *,
     best: Callable[[Any], float | None] | None = None,
     name: str = "black box",
-    **options: Any,
 ) -> tuple[list[Check], list[Selected], list[int]]:
     """The test that the plan asks for, sequential or of fixed size; parameters and results as of `run`.
 
-    `best` and `options` are those of `blackbox.put_to_test`.
+    `best` is that of `blackbox.put_to_test`.
     """
     if plan.sequential:
-        _validate.exponent(options["epsilon"])
-        return run(sampler, select, plan, name=name.replace("black box", "sequential test"), **options)
+        _validate.exponent(terms.claim.epsilon)
+        return run(sampler, select, plan, terms, name=name.replace("black box", "sequential test"))
     chosen, ranked = select(plan)
-    checks = blackbox.put_to_test(sampler, chosen, plan, best=best, name=name, **options)
+    checks = blackbox.put_to_test(sampler, chosen, plan, terms, best=best, name=name)
     return checks, chosen, ranked
 
 
@@ -547,7 +534,6 @@ def rejection_power(
     delta: float,
     alpha: float,
     *,
-    seed: int = 0,
     repeats: int = 400,
 ) -> float:
     """Share of `repeats` simulated last rounds that refute the claim, the event being hit with p and q.
@@ -556,7 +542,7 @@ def rejection_power(
     """
     if not p > math.exp(epsilon) * q + delta:
         return 0.0
-    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(SEQUENTIAL,))))
+    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(0, spawn_key=(SEQUENTIAL,))))
     held = max(plan.select // 2, 1)
     at_p, at_q = (_spread(rng.binomial(held, x, repeats) / held, held) for x in (p, q))
     size = len(_STEPS)
