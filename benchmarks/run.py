@@ -11,7 +11,7 @@ from benchmarks.simulation import median_of, plain_ucb1
 from verifiable_dp.auditing import registry
 from verifiable_dp.auditors._instances import s1
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, count
-from verifiable_dp.evidence.events import choose
+from verifiable_dp.evidence.events import Setting, choose
 
 ROUNDS = 5_000_000
 LARGE, WORKERS = 10**8, 2
@@ -35,7 +35,7 @@ def main() -> None:
     sampler = AlgorithmSampler(played, "actions", 0)
     each = median_of(lambda: sampler.played(pair, 0, (0,), runs)) / len(runs)
     print(f"{'the same, played block by block':<44}{each * 1e9:>9.1f} ns{each / reference:>22.2f}")
-    event = choose(*(sampler.sample(pair, world, 1, 0, runs) for world in (0, 1)), test_runs=LARGE)
+    event = choose(*(sampler.sample(pair, world, 1, 0, runs) for world in (0, 1)), Setting(LARGE))
     whole = median_of(lambda: count(sampler, pair, 0, event, (LARGE // 2, LARGE // 2), WORKERS), 3)
     row = f"10^8 audited runs, {WORKERS} workers, the whole"
     print(f"{row:<44}{whole:>9.1f} s{whole / reference / LARGE:>23.2f}")

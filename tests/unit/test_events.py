@@ -15,6 +15,7 @@ from verifiable_dp.evidence import learning, limits
 from verifiable_dp.evidence.events import (
     Event,
     Observation,
+    Setting,
     action_columns,
     action_summaries,
     choose,
@@ -32,7 +33,7 @@ def laplace_pair(rng, shift=1.0):
 
 
 def test_the_tail_of_laplace_is_found():
-    event = choose(*laplace_pair(np.random.default_rng(0)), test_runs=N)
+    event = choose(*laplace_pair(np.random.default_rng(0)), Setting(N))
     p, q = event.shares
     assert math.log(p / q) == pytest.approx(1.0, abs=0.05)
     assert 0.9 < event.promise < 1.0  # three standard errors below the estimate
@@ -43,14 +44,14 @@ def test_a_discrete_response_is_found():
     p = math.exp(2) / (1 + math.exp(2))
     left = Observation(N, {"all rounds": (rng.random(N) < p).astype(np.int64)})
     right = Observation(N, {"all rounds": (rng.random(N) < 1 - p).astype(np.int64)})
-    event = choose(left, right, test_runs=N)
+    event = choose(left, right, Setting(N))
     assert math.log(event.shares[0] / event.shares[1]) == pytest.approx(2.0, abs=0.1)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_equal_worlds_promise_little(seed):
     rng = np.random.default_rng(seed)
-    event = choose(*laplace_pair(rng, shift=0.0), test_runs=N)
+    event = choose(*laplace_pair(rng, shift=0.0), Setting(N))
     assert event.promise < 0.1
 
 
@@ -58,14 +59,14 @@ def test_two_outputs_are_worth_more_than_one():
     rng = np.random.default_rng(2)
     left = Observation(N, {}, {f"output {i}": rng.laplace(0, 1, N) for i in (1, 2)})
     right = Observation(N, {}, {f"output {i}": rng.laplace(1, 1, N) for i in (1, 2)})
-    assert choose(left, right, test_runs=N).promise > 1.5
+    assert choose(left, right, Setting(N)).promise > 1.5
 
 
 def test_a_known_likelihood_is_used():
     rng = np.random.default_rng(3)
     left, right = rng.laplace(0, 1, N), rng.laplace(1, 1, N)
     seen = [Observation(N, {}, {}, np.abs(x - 1) - np.abs(x)) for x in (left, right)]
-    event = choose(*seen, test_runs=N)
+    event = choose(*seen, Setting(N))
     assert event.describe().startswith("log-likelihood")
     assert math.log(event.shares[0] / event.shares[1]) == pytest.approx(1.0, abs=0.05)
 
@@ -97,7 +98,7 @@ def test_a_score_that_speaks_for_the_other_world_is_low_in_the_event():
 
 def test_hits_of_parts_add_up():
     left, right = laplace_pair(np.random.default_rng(4))
-    event = choose(left, right, test_runs=N)
+    event = choose(left, right, Setting(N))
     parts = [left.rows(0, 1000), left.rows(1000, N)]
     assert event.hits(left) == sum(event.hits(part) for part in parts)
     assert event.hits(join(parts)) == event.hits(left)
@@ -109,7 +110,7 @@ def test_not_a_number_is_an_outcome_like_others():
     left = rng.laplace(0, 1, N)
     right = np.where(rng.random(N) < 0.2, np.nan, rng.laplace(0, 1, N))
     seen = [Observation(N, {}, {"output 1": x}) for x in (left, right)]
-    assert choose(*seen, test_runs=N).promise > 4
+    assert choose(*seen, Setting(N)).promise > 4
 
 
 @pytest.mark.parametrize("rounds", [1, 5, 16, 17, 100, 1000])
@@ -152,11 +153,11 @@ def test_a_weight_is_as_good_as_rows():
     shares = np.array([0.5, 0.3, 0.15, 0.05])
     short = counted(shares, 20_000, 0), counted(shares[::-1], 20_000, 1)
     long = [spread(seen) for seen in short]
-    event = choose(*short, test_runs=N)
+    event = choose(*short, Setting(N))
     assert [event.hits(seen) for seen in short] == [event.hits(seen) for seen in long]
     codes = [learning.learn_codes("all blocks", *pair) for pair in (short, long)]
     np.testing.assert_array_equal(codes[0].ratios, codes[1].ratios)
-    assert choose(*long, test_runs=N).promise == pytest.approx(event.promise, abs=0.05)
+    assert choose(*long, Setting(N)).promise == pytest.approx(event.promise, abs=0.05)
 
 
 def test_halves_are_disjoint_and_independent():
@@ -219,7 +220,7 @@ def many(seed=5):
 def efficiency(law, runs, select, seed):
     """Bound of the chosen event over that of the best one, both at their true probabilities."""
     p, q = law
-    event = choose(counted(p, select, seed), counted(q, select, seed + 1000), test_runs=runs)
+    event = choose(counted(p, select, seed), counted(q, select, seed + 1000), Setting(runs))
     atoms = Observation(len(p), {"all blocks": np.arange(len(p))})
     inside = np.array([event.hits(atoms.rows(i, i + 1)) == 1 for i in range(len(p))])
     one, other = (q, p) if event.flipped else (p, q)
@@ -266,7 +267,7 @@ def test_a_support_that_differs_is_found():
         Observation(200_000, {}, {"output 1": (base + rng.exponential(2.0, (200_000, 5))).max(axis=1)})
         for base in (1.0, 2.0)
     ]
-    event = choose(*seen, test_runs=10**6)
+    event = choose(*seen, Setting(10**6))
     assert event.shares[1] == 0
     assert (1 - math.exp(-0.5)) ** 5 * 0.8 < event.shares[0] < 0.02
     assert event.promise > 5
@@ -278,7 +279,7 @@ def test_atoms_among_numbers_are_told_apart():
     left, right = rng.uniform(0, 1, N), rng.uniform(0, 1, N)
     left[: N // 10] = 0.5
     left = rng.permutation(left)
-    event = choose(*(Observation(N, {}, {"output 1": x}) for x in (left, right)), test_runs=N)
+    event = choose(*(Observation(N, {}, {"output 1": x}) for x in (left, right)), Setting(N))
     assert event.promise > 3
     assert event.shares[0] == pytest.approx(0.1, abs=0.03)
 
@@ -287,7 +288,7 @@ def test_a_small_level_asks_for_a_more_frequent_event():
     p = np.array([0.004, 0.2, 0.796])
     q = np.array([0.0004, 0.05, 0.9496])
     seen = counted(p, 100_000, 0), counted(q, 100_000, 1)
-    loose, strict = (choose(*seen, test_runs=3000, level=level) for level in (0.05, 1e-9))
+    loose, strict = (choose(*seen, Setting(3000, level=level)) for level in (0.05, 1e-9))
     assert strict.shares[0] > loose.shares[0] or strict.shares[0] > 0.1
     assert strict.promise < loose.promise
 
@@ -305,7 +306,7 @@ def knotted(seed, sign, runs=60_000):
 
 def test_trees_see_what_single_columns_do_not():
     seen = knotted(0, 1), knotted(1, -1)
-    event = choose(*seen, test_runs=60_000)
+    event = choose(*seen, Setting(60_000))
     assert event.describe().startswith("boosted trees")
     assert event.promise > 2
     apart = learning.learn_bins(*seen, columns=learning.features(seen[0]))
@@ -341,7 +342,7 @@ _THREADS = """
 import hashlib, pickle, sys
 import numpy as np
 from verifiable_dp.evidence import learning
-from verifiable_dp.evidence.events import Observation
+from verifiable_dp.evidence.events import Observation, Setting
 rng = np.random.default_rng(0)
 seen = [Observation(20000, {}, {f"output {i}": rng.laplace(s, 1, 20000) for i in range(4)}) for s in (0, 1)]
 score = learning.learn_boosted(*seen, columns=learning.features(seen[0])[:4])
@@ -402,7 +403,7 @@ def test_the_first_departure_is_seen_where_whole_paths_are_all_different():
     event = Event(score, 0.5, False, 0.0, (0.0, 0.0))
     assert event.hits(seen[0]) / seen[0].runs == pytest.approx(0.6, abs=0.05)
     assert event.hits(seen[1]) / seen[1].runs == pytest.approx(0.2, abs=0.05)
-    assert choose(*seen, test_runs=N).promise > 0.8
+    assert choose(*seen, Setting(N)).promise > 0.8
 
 
 def test_summaries_of_arms():
@@ -424,6 +425,6 @@ def test_summaries_of_sets():
 
 
 def test_a_column_is_described_by_its_name():
-    event = choose(*laplace_pair(np.random.default_rng(13)), test_runs=N)
+    event = choose(*laplace_pair(np.random.default_rng(13)), Setting(N))
     assert isinstance(event.score, Column) or event.score.describe().startswith("log ratio")
     assert "output 1" in event.describe()

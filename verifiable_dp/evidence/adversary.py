@@ -25,7 +25,7 @@ from verifiable_dp.evidence import alignment, blackbox
 from verifiable_dp.evidence.alignment import TOLERANCE, Found, Instance, plain
 from verifiable_dp.evidence.blackbox import TUNE, AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.events import choose
+from verifiable_dp.evidence.events import Setting, choose
 from verifiable_dp.neighbours import InteractivePair
 
 _OWN = 0xADA  # keeps the draws of the game apart from those of the rest of an audit
@@ -277,7 +277,7 @@ def _promise(
 ) -> float:
     """Bound on epsilon that the best event of a game promises; a large negative number for none."""
     seen = blackbox.gather(sampler, game, TUNE, number, runs, 1)
-    event = choose(*seen, delta=delta, test_runs=test, caution=1.0)
+    event = choose(*seen, Setting(test, delta, caution=1.0))
     return max(event.promise, -1e9)
 
 

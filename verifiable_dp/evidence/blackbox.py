@@ -18,7 +18,7 @@ from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import Twin, plain, worlds
 from verifiable_dp.evidence.check import Check, judge
-from verifiable_dp.evidence.events import LEVEL, Event, Observation, action_columns, choose, join
+from verifiable_dp.evidence.events import LEVEL, Event, Observation, Setting, action_columns, choose, join
 from verifiable_dp.evidence.machine import MOST_ARMS, Machine, UnsupportedError
 from verifiable_dp.evidence.observations import action_summaries
 from verifiable_dp.evidence.rounding import of_p_value, searched
@@ -308,15 +308,11 @@ def rank(
     least = plan.keep if among is None else max(plan.keep, plan.finalists)
     for runs in (max(8, plan.probe // 4), plan.probe):
         if len(ranked) > least:
+            # Few runs: more caution would favour events that are merely frequent.
+            boosted = runs >= getattr(sampler, "boosted_from", 0)
+            setting = Setting(plan.test, delta, level, caution=1.0, boosted=boosted)
             promises = {
-                i: choose(
-                    *gather(sampler, pairs[i], PROBE, i, runs, workers),
-                    delta=delta,
-                    test_runs=plan.test,
-                    level=level,
-                    boosted=runs >= getattr(sampler, "boosted_from", 0),
-                    caution=1.0,  # few runs: more of it would favour events that are merely frequent
-                ).promise
+                i: choose(*gather(sampler, pairs[i], PROBE, i, runs, workers), setting).promise
                 for i in ranked
             }
             ranked = sorted(ranked, key=promises.__getitem__, reverse=True)[: max(8, plan.keep)]
@@ -341,7 +337,7 @@ def select(
     def event(i: int) -> Event:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
-        return choose(*seen, delta=delta, test_runs=plan.test, level=level, boosted=boosted)
+        return choose(*seen, Setting(plan.test, delta, level, boosted=boosted))
 
     ranked = checkpoint.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]

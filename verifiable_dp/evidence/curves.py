@@ -24,7 +24,7 @@ from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import SELECT, Plan, Sampler, Selected, Terms, gather, shards
 from verifiable_dp.evidence.check import Check, judge
-from verifiable_dp.evidence.events import Event, Observation, choose
+from verifiable_dp.evidence.events import Event, Observation, Setting, choose
 from verifiable_dp.evidence.rounding import of_p_value, searched
 
 CURVE = 11  # stage of the runs that are counted
@@ -145,7 +145,7 @@ def points(left: Observation, right: Observation, grid: Grid, *, delta: float, t
     """An event for each point of the grid, from selection runs: one score a direction, many thresholds."""
     seen = []
     for flipped in (False, True):
-        event = choose(left, right, delta=delta, test_runs=test_runs, flipped=flipped)
+        event = choose(left, right, Setting(test_runs, delta, directions=(flipped,)))
         seen.append(_Seen.of(event, left, right))
     found = []
     for epsilon in grid.epsilons:

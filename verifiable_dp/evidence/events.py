@@ -190,7 +190,7 @@ class _Cut:
 _NOTHING = _Cut(-np.inf, np.inf, (0.0, 0.0))
 
 
-def _best_cut(a: _Tail, b: _Tail, setting: _Setting) -> _Cut:
+def _best_cut(a: _Tail, b: _Tail, setting: Setting) -> _Cut:
     """Threshold of the best promise: among quantiles first, then among all scores around the best of them."""
     both = np.concatenate([a.scores, b.scores])
     both = np.unique(both[np.isfinite(both) | (both == np.inf)])
@@ -228,7 +228,7 @@ def _best_cut(a: _Tail, b: _Tail, setting: _Setting) -> _Cut:
     return best
 
 
-def _known_cut(seen: _Tail, setting: _Setting) -> _Cut:
+def _known_cut(seen: _Tail, setting: Setting) -> _Cut:
     """As `_best_cut`, for exact log ratios: the other world's share follows from them, without its runs."""
     scores = seen.scores[::-1]
     hits = seen.above(scores)
@@ -269,15 +269,32 @@ def _spread(first: int, last: int) -> IntArray:
 
 
 @dataclass(frozen=True)
-class _Setting:
-    """What events are compared by."""
+class Setting:
+    """What events are compared by.
 
-    delta: float
+    Attributes
+    ----------
+    test_runs
+        Runs a side of the test to come.
+    delta
+        Of the claim.
+    level
+        Of the bound on epsilon: a refutation at a small level needs an event that is more frequent.
+    caution
+        Standard errors of the selection runs that the promise keeps from the estimate, for one threshold;
+        up to a half more for the best of many.
+    boosted
+        Whether boosted trees are among the scores that are learnt.
+    directions
+        Which are tried: world 0 over world 1 (False), and world 1 over world 0 (True).
+    """
+
     test_runs: int
-    directions: tuple[bool, ...]
-    caution: float
+    delta: float = 0.0
     level: float = LEVEL
+    caution: float = 2.5
     boosted: bool = True
+    directions: tuple[bool, ...] = (False, True)
 
     def best(self, score: Score, left: Observation, right: Observation) -> Event:
         """The best event of one score."""
@@ -295,36 +312,15 @@ class _Setting:
         return best
 
 
-def choose(
-    left: Observation,
-    right: Observation,
-    *,
-    delta: float = 0.0,
-    test_runs: int,
-    flipped: bool | None = None,
-    caution: float = 2.5,
-    level: float = LEVEL,
-    boosted: bool = True,
-) -> Event:
+def choose(left: Observation, right: Observation, setting: Setting) -> Event:
     """The event that promises the largest lower bound on epsilon.
 
     Parameters
     ----------
     left, right
         Selection runs of world 0 and of world 1.
-    delta
-        Of the claim.
-    test_runs
-        Runs a side of the test to come.
-    flipped
-        Fix the direction; None tries both.
-    caution
-        Standard errors of the selection runs that the promise keeps from the estimate, for one threshold;
-        up to a half more for the best of many.
-    level
-        Of the bound on epsilon: a refutation at a small level needs an event that is more frequent.
-    boosted
-        Whether boosted trees are among the scores that are learnt.
+    setting
+        What they are compared by.
 
     Returns
     -------
@@ -332,8 +328,6 @@ def choose(
         Its promise is -inf if nothing was seen that differs.
     """
     left, right = filled([left, right])
-    directions = (False, True) if flipped is None else (flipped,)
-    setting = _Setting(delta, test_runs, directions, caution, level, boosted)
     best = Event(Likelihood(), np.inf, setting.directions[0], -np.inf, (0.0, 0.0))
     if left.likelihood is not None and right.likelihood is not None:
         # By Neyman and Pearson nothing else does better.
@@ -343,7 +337,7 @@ def choose(
     return max([best, *events], key=lambda event: event.promise)
 
 
-def _learnt(left: Observation, right: Observation, setting: _Setting) -> Iterator[Event]:
+def _learnt(left: Observation, right: Observation, setting: Setting) -> Iterator[Event]:
     """Best events of learnt scores: learnt on one half of the runs, their thresholds chosen on the other."""
     (learn_l, held_l), (learn_r, held_r) = left.halves(), right.halves()
     recipes = learning.recipes(learn_l, learn_r, setting.boosted)
@@ -360,7 +354,7 @@ def _learnt(left: Observation, right: Observation, setting: _Setting) -> Iterato
         yield event
 
 
-def _plain(left: Observation, right: Observation, setting: _Setting) -> Iterator[Event]:
+def _plain(left: Observation, right: Observation, setting: Setting) -> Iterator[Event]:
     """Best events of the numbers themselves: nothing is learnt, all runs serve to choose the threshold."""
     columns = [Column(f, sign) for f, sign in itertools.product(learning.features(left), (1, -1))]
     if max(left.size, right.size) > 4 * _SCREEN:

@@ -136,10 +136,6 @@ class Law:
         least = [limits.hockey_stick(*laws, epsilon) for laws in both]
         return max(least), max(d + r for d, r in zip(least, self.remainder, strict=True))
 
-    def curve(self, epsilons: Any) -> FloatArray:
-        """The larger hockey-stick divergence at each of `epsilons` (n,)."""
-        return np.array([self.delta(float(e))[0] for e in np.asarray(epsilons)])
-
     def epsilon_of(self, delta: float) -> float:
         """The least epsilon at which delta suffices, both directions."""
         return max(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -194,6 +195,7 @@ def survivors_in_general(
     slots = np.arange(len(v)) if slots is None else np.asarray(slots)
     groups = [np.flatnonzero((slots == slot) & (s > 0)) for slot in np.unique(slots[s > 0])]
     fixed = np.flatnonzero(s == 0)
+    race = _Race(v, s, margin, groups, fixed)
     points = np.zeros(0)
     log_w = np.zeros(0)
     if groups:
@@ -201,12 +203,9 @@ def survivors_in_general(
         points, log_w = _grid(_kinks(v, s, margin, groups), float(noisy.min()), float(noisy.max()))
     out = np.full(1 << len(v), -np.inf)
     for number, kept in enumerate(kept_sets(len(v))):
-        terms = [
-            log_w + _winner(points, w, kept, v, s, margin, groups, fixed)
-            for w in np.flatnonzero(kept & (s > 0)).tolist()
-        ]
+        terms = [log_w + race.winner(points, w, kept) for w in np.flatnonzero(kept & (s > 0)).tolist()]
         terms += [
-            _others(v[[w]], w, kept, v, s, margin, groups, fixed)
+            race.others(v[[w]], w, kept)
             for w in fixed.tolist()
             if kept[w] and not any(v[b] > v[w] or (v[b] == v[w] and b < w) for b in fixed.tolist())
         ]
@@ -226,51 +225,44 @@ def _kinks(v: FloatArray, s: FloatArray, margin: float, groups: Sequence[IntArra
     return np.array([x + shift for x in found for shift in (0.0, margin)])
 
 
-def _others(
-    x: FloatArray,
-    winner: int,
-    kept: BoolArray,
-    v: FloatArray,
-    s: FloatArray,
-    margin: float,
-    groups: Sequence[IntArray],
-    fixed: IntArray,
-) -> FloatArray:
-    """Log-probability (J,) that all draws but the winner's agree with `kept`, the largest release being x."""
-    total = np.zeros(len(x))
-    for a in fixed.tolist():
-        if a != winner:
-            right = (x - margin <= v[a]) & (v[a] <= x) if kept[a] else v[a] < x - margin
-            total = np.where(right, total, -np.inf)
-    for group in groups:
-        if winner in group:
-            continue
-        below = (x[:, None] - v[group]) / s[group]  # no release above x
-        far = (x[:, None] - margin - v[group]) / s[group]
-        low = far[:, kept[group]].max(axis=1, initial=-np.inf)
-        high = np.minimum(below.min(axis=1), far[:, ~kept[group]].min(axis=1, initial=np.inf))
-        total = total + log_interval(low, high)
-    return total
+@dataclass(frozen=True)
+class _Race:
+    """Values and scales of the arms, by how they are drawn: `groups` share a draw, `fixed` arms have none."""
 
+    values: FloatArray
+    scales: FloatArray
+    margin: float
+    groups: Sequence[IntArray]
+    fixed: IntArray
 
-def _winner(
-    x: FloatArray,
-    w: int,
-    kept: BoolArray,
-    v: FloatArray,
-    s: FloatArray,
-    margin: float,
-    groups: Sequence[IntArray],
-    fixed: IntArray,
-) -> FloatArray:
-    """Log-density (J,) of arm w being the largest, at x, with the survivors `kept`."""
-    u = (x - v[w]) / s[w]
-    total = -np.abs(u) - _LOG2 - np.log(s[w]) + _others(x, w, kept, v, s, margin, groups, fixed)
-    mine = next(group for group in groups if w in group)
-    for b in mine.tolist():
-        if b != w:
-            above = (v[b] - v[w]) + (s[b] - s[w]) * u  # of b's release over x
-            lower = (above < 0) | ((above == 0) & (b > w))
-            right = lower & (above >= -margin) if kept[b] else above < -margin
-            total = np.where(right, total, -np.inf)
-    return np.asarray(total)
+    def others(self, x: FloatArray, winner: int, kept: BoolArray) -> FloatArray:
+        """Log-probability (J,) that all draws but the winner's agree with `kept`, the largest being x."""
+        v, s, margin = self.values, self.scales, self.margin
+        total = np.zeros(len(x))
+        for a in self.fixed.tolist():
+            if a != winner:
+                right = (x - margin <= v[a]) & (v[a] <= x) if kept[a] else v[a] < x - margin
+                total = np.where(right, total, -np.inf)
+        for group in self.groups:
+            if winner in group:
+                continue
+            below = (x[:, None] - v[group]) / s[group]  # no release above x
+            far = (x[:, None] - margin - v[group]) / s[group]
+            low = far[:, kept[group]].max(axis=1, initial=-np.inf)
+            high = np.minimum(below.min(axis=1), far[:, ~kept[group]].min(axis=1, initial=np.inf))
+            total = total + log_interval(low, high)
+        return total
+
+    def winner(self, x: FloatArray, w: int, kept: BoolArray) -> FloatArray:
+        """Log-density (J,) of arm w being the largest, at x, with the survivors `kept`."""
+        v, s, margin = self.values, self.scales, self.margin
+        u = (x - v[w]) / s[w]
+        total = -np.abs(u) - _LOG2 - np.log(s[w]) + self.others(x, w, kept)
+        mine = next(group for group in self.groups if w in group)
+        for b in mine.tolist():
+            if b != w:
+                above = (v[b] - v[w]) + (s[b] - s[w]) * u  # of b's release over x
+                lower = (above < 0) | ((above == 0) & (b > w))
+                right = lower & (above >= -margin) if kept[b] else above < -margin
+                total = np.where(right, total, -np.inf)
+        return np.asarray(total)

@@ -28,6 +28,7 @@ from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
 
 ALPHA = 1e-6  # one-sided level of a contradiction
 CONFIDENCE = 0.99  # one-sided confidence of "consistent"
+_LEVELS = {"alpha": ALPHA, "confidence": CONFIDENCE}
 STATED = 0.95  # two-sided confidence of stated intervals
 SATURATED = 0.75  # of uniform play's regret: on the worst instance about one half is usual
 
@@ -122,8 +123,6 @@ def mean_bound(
     bound: float,
     largest: float,
     least_horizon: int | None = None,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
     **description: Any,
 ) -> Check:
     """Check that an expectation is at most `bound`.
@@ -140,10 +139,9 @@ def mean_bound(
         The largest value that any run could have at this horizon.
     least_horizon
         The least horizon at which the bound is below `largest`; None if unknown.
-    alpha, confidence
-        See the module.
     **description
-        Further entries, kept as they are: claim, instance, horizon, …
+        Further entries, kept as they are: claim, instance, horizon, …; ``alpha`` and
+        ``confidence`` in place of the module's.
 
     Raises
     ------
@@ -152,6 +150,7 @@ def mean_bound(
     """
     n, mean, sd = _moments("values", values)
     statistics = {
+        **_LEVELS,
         **description,
         "n": n,
         "mean": mean,
@@ -159,8 +158,6 @@ def mean_bound(
         "bound": float(bound),
         "largest": float(largest),
         "least_horizon": least_horizon,
-        "alpha": alpha,
-        "confidence": confidence,
     }
     return Check.of(name, "mean_bound", _plain(statistics))
 
@@ -214,8 +211,6 @@ def mean_at_least(
     *,
     bound: float,
     least: float = 0.0,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
     **description: Any,
 ) -> Check:
     """Check that an expectation is at least `bound`.
@@ -230,10 +225,9 @@ def mean_at_least(
         What the theorem promises for the expectation.
     least
         The least value that any run could have; a bound that does not exceed it is vacuous.
-    alpha, confidence
-        See the module.
     **description
-        Further entries, kept as they are: claim, instance, horizon, …
+        Further entries, kept as they are: claim, instance, horizon, …; ``alpha`` and
+        ``confidence`` in place of the module's.
 
     Raises
     ------
@@ -242,14 +236,13 @@ def mean_at_least(
     """
     n, mean, sd = _moments("values", values)
     statistics = {
+        **_LEVELS,
         **description,
         "n": n,
         "mean": mean,
         "sd": sd,
         "bound": float(bound),
         "least": float(least),
-        "alpha": alpha,
-        "confidence": confidence,
     }
     return Check.of(name, "mean_at_least", _plain(statistics))
 
@@ -276,8 +269,6 @@ def probability(
     probability: float,
     vacuous: bool = False,
     least_horizon: int | None = None,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
     **description: Any,
 ) -> Check:
     """Check that a property fails with at most a given probability.
@@ -294,10 +285,8 @@ def probability(
         Whether the property could not fail at this horizon.
     least_horizon
         The least horizon at which it could; None if unknown.
-    alpha, confidence
-        See the module.
     **description
-        Further entries, kept as they are.
+        Further entries, kept as they are; ``alpha`` and ``confidence`` in place of the module's.
 
     Raises
     ------
@@ -310,14 +299,13 @@ def probability(
     if not 0 <= probability <= 1:
         raise InputError(f"probability must lie in [0, 1], got {probability!r}")
     statistics = {
+        **_LEVELS,
         **description,
         "n": len(outcomes),
         "failures": int(outcomes.sum()),
         "probability": float(probability),
         "vacuous": bool(vacuous),
         "least_horizon": least_horizon,
-        "alpha": alpha,
-        "confidence": confidence,
     }
     return Check.of(name, "probability", _plain(statistics))
 
@@ -362,8 +350,6 @@ def scaling(
     exponent: float = 0.0,
     log_power: float = 1.0,
     margin: float = 0.05,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
     **description: Any,
 ) -> Check:
     """Check that a mean grows like x^exponent (log x)^log_power.
@@ -383,10 +369,8 @@ def scaling(
         The claimed rate.
     margin
         How far the slope may lie from the claim and still count as equal.
-    alpha, confidence
-        See the module.
     **description
-        Further entries, kept as they are.
+        Further entries, kept as they are; ``alpha`` and ``confidence`` in place of the module's.
 
     Raises
     ------
@@ -403,13 +387,12 @@ def scaling(
     if len({row[0] for row in rows}) < 4:
         raise InputError(f"points must hold at least 4 different x, got {len(rows)} points")
     statistics = {
+        **_LEVELS,
         **description,
         "points": rows,
         "log_power": log_power,
         "exponent": exponent,
         "margin": margin,
-        "alpha": alpha,
-        "confidence": confidence,
     }
     return Check.of(name, "scaling", _plain(statistics))
 
@@ -492,8 +475,6 @@ def linear_in_log(
     slope: float | None = None,
     most_slope: float | None = None,
     margin: float = 0.0,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
     **description: Any,
 ) -> Check:
     """Check that a mean grows like a + b log x, and its leading constant b.
@@ -514,10 +495,8 @@ def linear_in_log(
     margin
         How far b may lie from `slope`, or above `most_slope`, and still count as equal: the room for
         lower-order terms.
-    alpha, confidence
-        See the module.
     **description
-        Further entries, kept as they are.
+        Further entries, kept as they are; ``alpha`` and ``confidence`` in place of the module's.
 
     Raises
     ------
@@ -537,14 +516,13 @@ def linear_in_log(
     if margin < 0:
         raise InputError(f"margin must be at least 0, got {margin!r}")
     statistics = {
+        **_LEVELS,
         **description,
         "points": rows,
         "curvature": _validate.positive("curvature", curvature),
         "slope": slope,
         "most_slope": most_slope,
         "margin": margin,
-        "alpha": alpha,
-        "confidence": confidence,
     }
     return Check.of(name, "linear_in_log", _plain(statistics))
 
@@ -669,8 +647,6 @@ def comparison(
     worse: npt.ArrayLike,
     *,
     factor: float,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
     **description: Any,
 ) -> Check:
     """Check that the mean of `worse` is at least `factor` times that of `better`.
@@ -683,10 +659,8 @@ def comparison(
         Measurements of the two algorithms, a and b, on independent runs: (n_a,), (n_b,).
     factor
         The claimed factor, above 0.
-    alpha, confidence
-        See the module.
     **description
-        Further entries, kept as they are.
+        Further entries, kept as they are; ``alpha`` and ``confidence`` in place of the module's.
 
     Raises
     ------
@@ -698,6 +672,7 @@ def comparison(
     if mean_a <= 0 or mean_b <= 0:
         raise InputError(f"better and worse must have means above 0, got {mean_a} and {mean_b}")
     statistics = {
+        **_LEVELS,
         **description,
         "n_a": n_a,
         "mean_a": mean_a,
@@ -706,8 +681,6 @@ def comparison(
         "mean_b": mean_b,
         "sd_b": sd_b,
         "factor": _validate.positive("factor", factor),
-        "alpha": alpha,
-        "confidence": confidence,
     }
     return Check.of(name, "comparison", _plain(statistics))
 

@@ -89,14 +89,11 @@ def _one_mean(entry: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[st
     return {"statistics": {"sd": size}, "result": {"lower": size, "upper": size}}
 
 
-def _rows_as_check(
-    name: str, kind: str, rows: Sequence[Mapping[str, Any]], confidence: float, **about: Any
-) -> Check:
+def _rows_as_check(name: str, kind: str, rows: Sequence[Mapping[str, Any]], **about: Any) -> Check:
     """The check of a table with its rows; refuses one without rows."""
     if not rows:
         raise InputError("rows must hold at least one row, got none")
-    confidence = _validate.probability("confidence", confidence)
-    return Check.of(name, kind, _plain({**about, "confidence": confidence, "rows": list(rows)}))
+    return Check.of(name, kind, _plain({**about, "confidence": CONFIDENCE, "rows": list(rows)}))
 
 
 def _upper(statistics: Mapping[str, Any], intervals: int) -> float:
@@ -113,7 +110,6 @@ def table(
     algorithms: tuple[str, str],
     horizon: int,
     order: float,
-    confidence: float = CONFIDENCE,
 ) -> Check:
     """A table of `rows`, as a check of kind ``table``; a record keeps it apart from the checks.
 
@@ -131,16 +127,14 @@ def table(
         Names of a and b.
     horizon, order
         T and k: the floor is T alpha^(1 - 1/k).
-    confidence
-        Of all intervals together (Bonferroni).
 
     Raises
     ------
     InputError
-        If there is no row or the confidence is not in (0, 1).
+        If there is no row.
     """
     about = {"claim": claim, "caption": caption, "algorithms": list(algorithms)}
-    return _rows_as_check(name, "table", rows, confidence, **about, horizon=horizon, order=order)
+    return _rows_as_check(name, "table", rows, **about, horizon=horizon, order=order)
 
 
 @judge("table", _by_row(_two_means))
@@ -195,7 +189,6 @@ def prices(
     *,
     claim: str,
     caption: str,
-    confidence: float = CONFIDENCE,
 ) -> Check:
     """Regret of private algorithms over that of non-private ones, as a check of kind ``price``.
 
@@ -210,18 +203,16 @@ def prices(
         Name of the claim that speaks of the private regret.
     caption
         What was played, how often and with which constants, in sentences.
-    confidence
-        Of all intervals together (Bonferroni).
 
     Raises
     ------
     InputError
-        If there is no row, a mean is not positive or the confidence is not in (0, 1).
+        If there is no row, or a mean is not positive.
     """
     for entry in rows:
         if entry["mean_a"] <= 0 or entry["mean_b"] <= 0:
             raise InputError(f"rows must have means above 0, got {entry['mean_a']} and {entry['mean_b']}")
-    return _rows_as_check(name, "price", rows, confidence, claim=claim, caption=caption)
+    return _rows_as_check(name, "price", rows, claim=claim, caption=caption)
 
 
 @judge("price", _by_row(_two_means))
@@ -281,7 +272,6 @@ def floors(
     claim: str,
     caption: str,
     measured: str = "regret",
-    confidence: float = CONFIDENCE,
 ) -> Check:
     """Algorithms on the hard instances of a lower bound, as a check of kind ``floors``.
 
@@ -297,16 +287,14 @@ def floors(
         What was played, how often and with which constants, in sentences.
     measured
         What is bounded, in words.
-    confidence
-        Of all intervals together (Bonferroni).
 
     Raises
     ------
     InputError
-        If there is no row or the confidence is not in (0, 1).
+        If there is no row.
     """
     about = {"claim": claim, "caption": caption, "measured": measured}
-    return _rows_as_check(name, "floors", rows, confidence, **about)
+    return _rows_as_check(name, "floors", rows, **about)
 
 
 @judge("floors", _by_row(_one_mean))
