@@ -9,12 +9,12 @@ import json
 import math
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from verifiable_dp import _files
 from verifiable_dp._validate import InputError
 
 FORMAT = "verifiable-dp session"
@@ -246,18 +246,8 @@ def replacing(path: str, data: bytes) -> Iterator[None]:
     try:
         if os.path.lexists(path) and not os.path.isfile(path):
             raise InputError(f"session: {path!r} is not a regular file")
-        handle, temporary = tempfile.mkstemp(prefix=".session-", dir=folder)
-        try:
-            with open(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+        with _files.replacing(path, data, private=True):
             yield
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path + USED)
         _settle(folder)

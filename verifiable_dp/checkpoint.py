@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from verifiable_dp import engine
-from verifiable_dp._locks import lock
+from verifiable_dp._files import lock
 from verifiable_dp._validate import InputError
 
 Result = TypeVar("Result")

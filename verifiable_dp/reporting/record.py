@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp import engine
-from verifiable_dp._locks import lock
+from verifiable_dp._files import lock, replacing
 from verifiable_dp._validate import InputError, printable
 from verifiable_dp.reporting import blocks, conclude, excerpts, regrets, tables
 from verifiable_dp.reporting.declarations import given
@@ -330,20 +330,11 @@ def write_text(path: Path, text: str) -> Path:
 def write_bytes(path: Path, content: bytes) -> Path:
     """As `write_text`."""
     check_writable(path)
-    handle, temporary = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
-        raise
-    return path
+        with replacing(str(path), content):
+            return path
+    except OSError as error:
+        raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
 
 
 def make_folder(name: str, folder: Path) -> None:
