@@ -12,8 +12,8 @@ from tests.commands import refused
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import adapters
 from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
-from verifiable_dp.auditing.traced import trace
-from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.auditing.traced import Effort, trace
 from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine
 from verifiable_dp.neighbours import TablePair
 
@@ -330,13 +330,10 @@ def test_libraries_are_followed_and_their_lines_named(installed):
     made, found = trace(
         BanditClass(make),
         "make",
-        PrivacyClaim(EPSILON, 0.0),
-        [PAIR],
-        n_arms=ARMS,
-        horizon=HORIZON,
-        bounds=(0.0, 1.0),
-        seed=0,
-        examples=5,
+        EPSILON,
+        Inputs(ARMS, HORIZON, pairs=[PAIR]),
+        0,
+        Effort(5),
     )
     assert not made.result["holds"]
     lead = next(lead for lead in made.statistics["leads"] if lead["what"] == "argmax")

@@ -40,8 +40,8 @@ def world(monkeypatch):
         shown["now"] = event.promise
         return event.shares
 
-    def repeat(sampler, picked, plan, claim, seed, workers, alpha, repeats):
-        shown["level"].add(alpha)
+    def repeat(sampler, picked, plan, terms, repeats):
+        shown["level"].add(terms.alpha)
         return shown["refuted"].get(sampler.factor, repeats)
 
     monkeypatch.setattr(blackbox, "select", select)
@@ -56,11 +56,8 @@ def stated(**options):
         Variant,
         [DataPair(0.0, 1.0)],
         PLAN,
-        CLAIM,
+        blackbox.Terms(CLAIM, alpha=1e-4),
         true_epsilon=lambda factor: 10 * factor,
-        seed=0,
-        workers=1,
-        alpha=1e-4,
         repeats=3,
         **options,
     )

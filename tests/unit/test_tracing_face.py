@@ -18,7 +18,7 @@ from tests import formats
 from tests.user_code import styles
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.adapters import BanditClass
-from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.audit import Subject, _spread, check, examine
 from verifiable_dp.evidence.tracing.flow import Step
@@ -174,13 +174,10 @@ def test_classes_and_helpers_in_other_files(tmp_path, monkeypatch):
     found, _ = traced.trace(
         BanditClass(module.Bandit),
         "code/face_main.py:Bandit",
-        PrivacyClaim(1.0),
-        PAIRS,
-        n_arms=2,
-        horizon=HORIZON,
-        bounds=(0.0, 1.0),
-        seed=0,
-        examples=4,
+        1.0,
+        Inputs(2, HORIZON, pairs=PAIRS),
+        0,
+        traced.Effort(4),
     )
     rows = [(step["role"], step["file"], step["line"]) for step in found.statistics["flow"]]
     assert rows == [

@@ -387,11 +387,8 @@ def power(case: AlgorithmCase) -> None:
         less_noise,
         case.best,
         plan,
-        claim,
+        Terms(claim, settings.seed, settings.workers, settings.alpha / case.tests),
         true_epsilon=lambda factor: factor * unit,
-        seed=settings.seed,
-        workers=settings.workers,
-        alpha=settings.alpha / case.tests,
         # Where alignment is exact the black box's power is a second opinion.
         repeats=1 if statistics["visible"] else case.repeats,
     )

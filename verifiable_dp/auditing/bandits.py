@@ -15,7 +15,7 @@ from verifiable_dp.auditing.ground import Sizes, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
 from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
 from verifiable_dp.auditing.process import ProcessTarget
-from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.request import AuditRequest, Inputs
 from verifiable_dp.auditing.targets import DETERMINISTIC, PlaySampler, probe_play
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import TUNE, Plan
@@ -176,15 +176,14 @@ def trace(case: PlayCase) -> None:
     found = traced.trace(
         case.function,
         case.request.name,
-        case.claim,
-        case.pairs,
-        n_arms=case.n_arms,
-        horizon=case.horizon,
-        bounds=case.bounds,
-        seed=settings.seed,
-        examples=min(settings.sizes.examples, _TRACED),
-        most=max(1, case.allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
-        late=lambda: case.allowed.over(0.3),
+        case.claim.epsilon,
+        Inputs(case.n_arms, case.horizon, case.bounds, case.pairs),
+        settings.seed,
+        traced.Effort(
+            min(settings.sizes.examples, _TRACED),
+            most=max(1, case.allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
+            late=lambda: case.allowed.over(0.3),
+        ),
     )
     if found is None:
         return

@@ -323,11 +323,8 @@ def state_power(case: UserCase, runs: int) -> None:
         lambda factor: replace(sampler, factor=1 / factor),
         case.last.best[:6],
         plan,
-        claim,
+        Terms(claim, settings.seed, case.workers, levels.alpha / levels.tests),
         true_epsilon=lambda factor: factor * claim.epsilon if claim.delta == 0 else math.nan,
-        seed=settings.seed,
-        workers=case.workers,
-        alpha=levels.alpha / levels.tests,
         repeats=1,
         runs=runs,
     )

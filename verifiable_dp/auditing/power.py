@@ -23,12 +23,9 @@ def of_black_box(
     make: Callable[[float], Sampler],
     pairs: Sequence[Any],
     plan: Plan,
-    claim: PrivacyClaim,
+    terms: Terms,
     *,
     true_epsilon: Callable[[float], float],
-    seed: int,
-    workers: int,
-    alpha: float,
     repeats: int,
     runs: int | None = None,
 ) -> dict[str, Any] | None:
@@ -38,17 +35,17 @@ def of_black_box(
     gives the power. It is checked by `repeats` fresh tests of that mutant with other seeds. The least
     factor is found by bisection, as far as the `runs` go that may be made; None: as far as it takes.
     """
-    cheaper = _cheaper(plan)
+    cheaper, claim, seed = _cheaper(plan), terms.claim, terms.seed
     picked: dict[float, blackbox.Selected] = {}
     tried: dict[float, list[Any]] = {}
 
     def caught(factor: float) -> bool:
         if factor not in tried:
             [picked[factor]], _ = blackbox.select(
-                reseeded(make(factor), seed + POWER), pairs, cheaper, delta=claim.delta, workers=workers
+                reseeded(make(factor), seed + POWER), pairs, cheaper, delta=claim.delta, workers=terms.workers
             )
             p, q = picked[factor].event.careful_shares()
-            power = rejection(p, q, plan, claim, alpha)
+            power = rejection(p, q, plan, claim, terms.alpha)
             tried[factor] = [factor, plain(true_epsilon(factor)), power]
         return float(tried[factor][2]) >= POWER_PROBABILITY
 
@@ -60,7 +57,7 @@ def of_black_box(
     least = _least_index(lambda i: caught(FACTORS[i]), len(FACTORS) - 1, affordable - 1)
     for factor in FACTORS[least:]:
         if caught(factor):
-            refuted = _repeat(make(factor), picked[factor], plan, claim, seed, workers, alpha, repeats)
+            refuted = _repeat(make(factor), picked[factor], plan, terms, repeats)
             if refuted < repeats:
                 continue
             return {
@@ -120,20 +117,17 @@ def _repeat(
     sampler: Sampler,
     picked: blackbox.Selected,
     plan: Plan,
-    claim: PrivacyClaim,
-    seed: int,
-    workers: int,
-    alpha: float,
+    terms: Terms,
     repeats: int,
 ) -> int:
     """How many of `repeats` tests on fresh runs refute a mutant."""
     refuted = 0
     for i in range(repeats):
         tests, _, _ = sequential.conduct(
-            reseeded(sampler, seed + 1 + i),
+            reseeded(sampler, terms.seed + 1 + i),
             lambda _: ([picked], [picked.number]),
             plan,
-            Terms(claim, seed + 1 + i, workers, alpha),
+            replace(terms, seed=terms.seed + 1 + i),
         )
         refuted += any(c.verdict == "refuted" for c in tests)
     return refuted

@@ -5,34 +5,33 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from verifiable_dp import _validate
 from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass
 from verifiable_dp.auditing.guard import guarded
+from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.targets import Source
-from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine
-from verifiable_dp.neighbours import TablePair
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long tracing goes on: examples of its search, runs that are traced, and whether it is late."""
+
+    examples: int
+    most: int = sys.maxsize
+    late: Callable[[], bool] = bool
 
 
 def trace(
-    function: Callable[..., Any],
-    name: str,
-    claim: PrivacyClaim,
-    pairs: Sequence[TablePair],
-    *,
-    n_arms: int,
-    horizon: int,
-    bounds: tuple[float, float],
-    seed: int,
-    examples: int,
-    most: int = sys.maxsize,
-    late: Callable[[], bool] = bool,
+    function: Callable[..., Any], name: str, epsilon: float, inputs: Inputs, seed: int, effort: Effort
 ) -> tuple[Check, Found] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
@@ -46,10 +45,14 @@ def trace(
     if file is None or not isinstance(file, str):
         return None
     with guarded():
+        n_arms, horizon = _validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
         answers = choosing(function, n_arms, horizon)
-        subject = Subject(function, n_arms, horizon, bounds, frozenset([file]), answers)
-        found = examine(subject, claim.epsilon, pairs, seed=seed, examples=examples, most=most, late=late)
-    made = check(found, claim.epsilon)
+        subject = Subject(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers)
+        pairs = inputs.pairs or []
+        found = examine(
+            subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late
+        )
+    made = check(found, epsilon)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 
