@@ -201,7 +201,7 @@ def audit(
         given = {"n_arms": n_arms, "horizon": horizon, **given}
         thing = instance(target, **{**given, **_parameters(parameters, given)})
     elif parameters is not None:
-        raise InputError("parameters goes with a catalogue name: your own code is taken as it is")
+        raise InputError("parameters works only with a catalogue name: your own code is taken as it is")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     return _made(replace(asked, target=thing, name=name), rungs.audit, checkpoint, declared)
@@ -346,7 +346,7 @@ def check_regret(
     else:
         algorithm = _with_theorems(target)
         for name in asked.details():
-            raise InputError(f"{name} goes with bound, scaling or better_than: claims of your own")
+            raise InputError(f"{name} needs bound, scaling or better_than: claims of your own")
         progress("regret checks")
         draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
     return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)

@@ -303,7 +303,9 @@ def _checked(
         if entry.regret:
             for key in own:
                 if key not in (*_WHICH, "regret", *_BESIDE_REGRET):
-                    raise InputError(f"{key} does not go with regret; accepted: {', '.join(_BESIDE_REGRET)}")
+                    raise InputError(
+                        f"{key} cannot be combined with regret; accepted: {', '.join(_BESIDE_REGRET)}"
+                    )
             _validate.choice("budget", entry.options.get("budget", "quick"), BUDGETS)
             return Entry(
                 entry.name, which, options=entry.options, regret=True, declarations=entry.declarations

@@ -296,7 +296,7 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
         raise InputError("target must be given, or --exec COMMAND, and not both")
     if command is None:
         if timeout is not None:
-            raise InputError("exec_timeout goes with --exec COMMAND only")
+            raise InputError("exec_timeout needs --exec COMMAND")
         return target
     from verifiable_dp.auditing.process import Exec
 
@@ -837,7 +837,7 @@ def _verify_signature(record: Path, key: Path | None, signature: Path | None) ->
         if signature is not None:
             from verifiable_dp._validate import InputError
 
-            raise InputError("signature goes with --key PUBLIC.pem only")
+            raise InputError("signature needs --key PUBLIC.pem")
         return
     from verifiable_dp.reporting import signing
     from verifiable_dp.reporting.verify import read
@@ -937,7 +937,7 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
         other = new if old.is_dir() else old
         raise InputError(f"old and new must be two records or two folders; {str(other)!r} is no folder")
     if without:
-        raise InputError("without goes with two folders only")
+        raise InputError("without works only with two folders")
     held = []
     for path in (old, new):
         try:

@@ -160,7 +160,10 @@ BAD = [
     (["audit", "bandits.py:dp_se", *PLAY, "--budget", "1e18"], "budget must be at most 1000000 seconds"),
     (["audit", "bandits.py:dp_se", *PLAY, "--workers", "0"], "workers"),
     (["audit", "bandits.py:dp_se", *PLAY, "--workers", "100000"], "workers must be an integer in [1, 1024]"),
-    (["audit", "bandits.py:dp_se", *PLAY, "--set", "beta=0.1"], "parameters goes with a catalogue name"),
+    (
+        ["audit", "bandits.py:dp_se", *PLAY, "--set", "beta=0.1"],
+        "parameters works only with a catalogue name",
+    ),
     (["audit", "dp-linear", "--set", "variant=prnted"], "variant must be one of corrected, printed"),
     (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear takes no varant"),
     (["audit", "dp-linear", "--set", "variant"], "set must be NAME=VALUE"),

@@ -109,7 +109,7 @@ def test_a_mechanism_in_c(scale, status, compiled, run):
     [
         ([], "target must be given, or --exec COMMAND"),
         (["dp-se", "--exec", "cat"], "not both"),
-        (["dp-se", "--exec-timeout", 3], "goes with --exec"),
+        (["dp-se", "--exec-timeout", 3], "needs --exec"),
         (["--exec", "cat"], "epsilon must be given"),
         (["--exec", "", "--epsilon", 1], "exec must be a program"),
         (["--exec", "cat", "--exec-timeout", 0, "--epsilon", 1], "exec_timeout must be"),
@@ -118,7 +118,10 @@ def test_a_mechanism_in_c(scale, status, compiled, run):
         (["--exec", "false", "--epsilon", 1], "exit status 1"),
         (["--exec", "sleep 60", "--exec-timeout", 0.2, "--epsilon", 1], "gave no answer within 0.2 seconds"),
         (["--exec", "cat", "--arms", 2, "--epsilon", 1], "horizon must be given"),
-        (["--exec", "cat", "--arms", 2, "--horizon", 5, "--epsilon", 1, "--numerics"], "numerics goes with"),
+        (
+            ["--exec", "cat", "--arms", 2, "--horizon", 5, "--epsilon", 1, "--numerics"],
+            "numerics works only with",
+        ),
     ],
 )
 def test_unusable_input_is_one_line(arguments, message, run):

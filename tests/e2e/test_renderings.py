@@ -58,7 +58,7 @@ def test_render_writes_every_format(folder):
         (["wrong.json", "--to", "docx", "--out", "o"], "to must be one of html, markdown, pdf"),
         (["wrong.json", "--to", "pdf"], "out must be given"),
         (["wrong.json", "--to", "html", "--out", "none/o"], "no folder"),
-        (["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"], "url goes with in-toto only"),
+        (["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"], "url works only with in-toto"),
         (["wrong.json"], "--to"),
     ],
 )

@@ -85,7 +85,10 @@ BAD = [
     ('[[targets]]\ntarget = "dp-se"\nepsilon = 2', "'epsilon' is unknown; accepted: name, target"),
     ('[[targets]]\ntarget = "dp-se"\nparameters = { epsilon = 0 }', "epsilon must"),
     ('[[targets]]\ntarget = "dp-se"\nparameters = { arms = 3 }', "arms"),
-    ('[[targets]]\ntarget = "dp-se"\nregret = true\nmutants = false', "mutants does not go with regret"),
+    (
+        '[[targets]]\ntarget = "dp-se"\nregret = true\nmutants = false',
+        "mutants cannot be combined with regret",
+    ),
     ('[[targets]]\ntarget = "dp-se"\nregret = true\nbudget = 3', "budget must be one of"),
     ("[[targets]]\nexec = \"'\"\nname = 'x'\nepsilon = 1", "cannot be split"),
 ]

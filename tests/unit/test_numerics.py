@@ -145,7 +145,9 @@ def test_both_tests_share_the_level():
 
 
 def test_numerics_is_about_mechanisms_only():
-    with pytest.raises(InputError, match="numerics goes with your own mechanism"):
+    with pytest.raises(InputError, match="numerics works only with your own mechanism"):
         vdp.audit("dp-se", numerics=True)
-    with pytest.raises(InputError, match="numerics goes with a mechanism that releases numbers, got play"):
+    with pytest.raises(
+        InputError, match="numerics works only with a mechanism that releases numbers, got play"
+    ):
         vdp.audit(lambda rewards, rng: rewards, epsilon=1.0, n_arms=2, horizon=4, numerics=True)

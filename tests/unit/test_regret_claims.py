@@ -280,7 +280,7 @@ def test_what_cannot_be_run_again_says_so():
         ({"scaling": {"T": (0.5, -1)}}, "margin of T must be finite and greater than 0"),
         ({"scaling": {"T": np.inf}}, r"in \[-10, 10\]"),
         ({"scaling": {"delta": 1}}, "scaling: 'delta' must be one of T, K, gap, lead"),
-        ({"scaling": {"lead": "log"}}, '"log" goes with T and K only'),
+        ({"scaling": {"lead": "log"}}, '"log" works only with T and K'),
         ({"scaling": {"lead": 1}}, "values: lead must be given"),
         ({"scaling": {"T": 0.5}}, "horizon must be at least 768 for scaling over T with 3 arms"),
         ({"scaling": {"gap": -1}}, "horizon must be at least"),
@@ -289,9 +289,9 @@ def test_what_cannot_be_run_again_says_so():
         ({"scaling": {"T": 0.5}, "values": {"K": [10]}}, "values: K must be one of T"),
         ({"scaling": {"T": 0.5}, "gap": 2}, r"gap must lie in \(0, 1\]"),
         ({"scaling": {"K": 1}, "values": {"K": [8, 16, 32, 64]}}, "values: K must be at most horizon = 60"),
-        ({"bound": 1, "gap": 0.1}, "gap goes with scaling"),
+        ({"bound": 1, "gap": 0.1}, "gap needs scaling"),
         ({"bound": 1, "beta": 1.5}, "beta must lie in the open interval"),
-        ({"better_than": play, "beta": 0.5}, "beta goes with bound"),
+        ({"better_than": play, "beta": 0.5}, "beta needs bound"),
         ({"better_than": play, "factor": 0}, "factor must be finite and greater than 0"),
         ({"bound": 1, "runs": 1}, "runs must be an integer of at least 2"),
         ({"bound": 1, "environments": [[0.5, 0.4]]}, "environments must have n_arms = 3"),
@@ -326,7 +326,7 @@ def test_unusable_targets(target, message):
 
 
 def test_catalogue_theorems_take_no_claims():
-    with pytest.raises(InputError, match="runs goes with bound, scaling or better_than"):
+    with pytest.raises(InputError, match="runs needs bound, scaling or better_than"):
         api.check_regret("nas", runs=5)
 
 

@@ -86,10 +86,12 @@ class AlgorithmCase(Case):
         if settings.runs is not None:
             raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
         if request.promise.rho is not None:
-            raise InputError("rho goes with your own mechanism: an algorithm brings its promise of epsilon")
+            raise InputError(
+                "rho works only with your own mechanism: an algorithm brings its promise of epsilon"
+            )
         if settings.numerics:
             raise InputError(
-                "numerics goes with your own mechanism: the noise of algorithms is idealised here"
+                "numerics works only with your own mechanism: the noise of algorithms is idealised here"
             )
         auditor, given = registry.find(algorithm), request.inputs.pairs
         subject = subject_of(algorithm, auditor, request.promise)

@@ -56,7 +56,7 @@ def of(thing: Any, name: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"target": _target(thing, name), **of_rows(**asked)}
     except TypeError as error:
-        raise CheckpointError(f"checkpoint goes with plain options: {error}") from None
+        raise CheckpointError(f"checkpoint works only with plain options: {error}") from None
 
 
 def _target(thing: Any, name: str) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def _target(thing: Any, name: str) -> dict[str, Any]:
 def _known(file: Path | None, name: str) -> Path:
     if file is None:
         raise CheckpointError(
-            "checkpoint goes with a catalogue name, a function or class of a module, or a command with a "
-            f"file, got {name}, whose code cannot be told from another's"
+            "checkpoint works only with a catalogue name, a function or class of a module, or a command "
+            f"with a file, got {name}, whose code cannot be told from another's"
         )
     return file
 

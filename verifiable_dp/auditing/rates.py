@@ -150,7 +150,7 @@ def _claim(over: str, claim: Any) -> tuple[float, float, float]:
         claim, margin = claim[0], _validate.positive(f"scaling: margin of {over}", claim[1])
     if claim == "log":
         if over not in ("T", "K"):
-            raise InputError(f'scaling: {over} must be an exponent, "log" goes with T and K only')
+            raise InputError(f'scaling: {over} must be an exponent, "log" works only with T and K')
         return 0.0, 1.0, margin
     if isinstance(claim, bool | str) or not isinstance(claim, int | float | np.number):
         raise InputError(f"scaling: {over} must be {_ACCEPTED}, got {claim!r}")

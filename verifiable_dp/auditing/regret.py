@@ -336,7 +336,7 @@ def claims(
         raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
     if beta is not None:
         if asked.bound is None:
-            raise InputError("beta goes with bound: the probability with which a run may exceed it")
+            raise InputError("beta needs bound: the probability with which a run may exceed it")
         beta = _validate.probability("beta", beta)
     if gap is not None and not 0 < _validate.positive("gap", gap) <= 1:
         raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
@@ -344,7 +344,7 @@ def claims(
     if asked.scaling is not None:
         parsed = rates.parsed(asked.scaling, subject.player, subject.setting, gap=gap, values=asked.values)
     elif gap is not None or asked.values is not None:
-        raise InputError(f"{'gap' if gap is not None else 'values'} goes with scaling")
+        raise InputError(f"{'gap' if gap is not None else 'values'} needs scaling")
     found = Claims(
         runs=_validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
         instances=list(instances) or default_instances(arms, subject.bounds),

@@ -121,12 +121,16 @@ def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
     promise, inputs = request.promise, request.inputs
     if kind == "release":
         if promise.group is not None:
-            raise InputError("group goes with bandits: the data pairs of a mechanism say how far they differ")
+            raise InputError(
+                "group works only with bandits: the data pairs of a mechanism say how far they differ"
+            )
         return ReleaseCase.of(request, function)
     if promise.rho is not None:
-        raise InputError("rho goes with a mechanism that releases numbers; a bandit's promise is epsilon")
+        raise InputError(
+            "rho works only with a mechanism that releases numbers; a bandit's promise is epsilon"
+        )
     if request.settings.numerics:
-        raise InputError(f"numerics goes with a mechanism that releases numbers, got {kind}")
+        raise InputError(f"numerics works only with a mechanism that releases numbers, got {kind}")
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:
             raise InputError(
@@ -142,7 +146,9 @@ def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
     if inputs.n_arms is None and inputs.horizon is None:
         return ProcessTarget(command, "release", limits)
     if numerics:
-        raise InputError("numerics goes with a mechanism that releases numbers, got a command that plays")
+        raise InputError(
+            "numerics works only with a mechanism that releases numbers, got a command that plays"
+        )
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:
             raise InputError(f"{needed} must be given for a command that plays ({flag})")

@@ -47,7 +47,7 @@ def render(path: str | Path, to: str, *, url: str = "") -> bytes:
     """
     choice("to", to, FORMATS)
     if url and to != "in-toto":
-        raise InputError("url goes with in-toto only")
+        raise InputError("url works only with in-toto")
     record = verify(path).record
     if to == "pdf":
         return to_pdf(record)
