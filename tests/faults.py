@@ -906,7 +906,7 @@ FAULTS = (
     ),
     Fault(
         "words of a verdict",
-        f"{REPORTING}/record.py",
+        f"{REPORTING}/report.py",
         "No violation of the claim was found. This is not a proof of privacy.",
         "The claim holds.",
         "a page says that a claim holds",

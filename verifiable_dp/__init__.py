@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from verifiable_dp.auditing.auditor import Auditor, Mutant
     from verifiable_dp.auditing.process import Exec
     from verifiable_dp.auditing.registry import catalogue, make
-    from verifiable_dp.reporting.record import Report
+    from verifiable_dp.reporting.report import Report
     from verifiable_dp.reporting.verify import verify
     from verifiable_dp.session import Session
     from verifiable_dp.simulation import simulate
@@ -37,7 +37,7 @@ _HOMES = {
     "catalogue": "verifiable_dp.auditing.registry",
     "make": "verifiable_dp.auditing.registry",
     "simulate": "verifiable_dp.simulation",
-    "Report": "verifiable_dp.reporting.record",
+    "Report": "verifiable_dp.reporting.report",
     "verify": "verifiable_dp.reporting.verify",
     "InputError": "verifiable_dp._validate",
     "Algorithm": "verifiable_dp.algorithm",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp import _validate, api, checkpoint, engine
+from verifiable_dp._files import make_folder, write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import identity, mutation, registry
 from verifiable_dp.auditing.errata import chosen, examine_named
@@ -23,7 +24,8 @@ from verifiable_dp.reporting.declarations import given as read_declarations
 from verifiable_dp.reporting.errata import document, save
 from verifiable_dp.reporting.mutation import document as kill_table
 from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import Report, make_folder, schema, write_text
+from verifiable_dp.reporting.record import schema
+from verifiable_dp.reporting.report import Report
 from verifiable_dp.reporting.verify import read, verify
 
 _STEPS = "audit.checkpoint"

@@ -267,7 +267,7 @@ def _declarations(function: Any) -> Any:
 
 def _check_writable(*paths: Path | None) -> None:
     """Refuse unwritable paths before any work is done."""
-    from verifiable_dp.reporting.record import check_writable
+    from verifiable_dp._files import check_writable
 
     for path in paths:
         if path is not None:
@@ -277,7 +277,7 @@ def _check_writable(*paths: Path | None) -> None:
 def _write(
     report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None
 ) -> None:
-    from verifiable_dp.reporting.record import write_text
+    from verifiable_dp._files import write_text
 
     if json_path is not None:
         write_text(json_path, report.to_json())
@@ -595,7 +595,7 @@ def simulate(
         f"standard deviation {spread:.4g}"
     )
     if csv_path is not None:
-        from verifiable_dp.reporting.record import write_text
+        from verifiable_dp._files import write_text
 
         write_text(csv_path, result.curve().to_csv(index=False))
 
@@ -743,7 +743,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     They replace those that RECORD has. Counts, verdicts and provenance stay, the digest is new. RECORD itself
     is never overwritten: others may hold its digest or its signature.
     """
-    from verifiable_dp.reporting.record import Report
+    from verifiable_dp.reporting.report import Report
 
     written = [path for path in (json_path, html_path) if path is not None]
     _check_apart(written, {"RECORD": record, "DECLARATIONS": declarations})
@@ -852,8 +852,8 @@ def _verify_signature(record: Path, key: Path | None, signature: Path | None) ->
 @click.option("--out", type=_PATH, help="Where the signature goes (RECORD.sig).")
 def sign(record: Path, key: Path, out: Path | None) -> None:
     """Verify RECORD and write a detached signature of it."""
+    from verifiable_dp._files import write_text
     from verifiable_dp.reporting import signing
-    from verifiable_dp.reporting.record import write_text
 
     path = out or Path(f"{record}.sig")
     _check_writable(path)
@@ -882,9 +882,9 @@ def render(record: Path, to: str, out: Path | None, url: str) -> None:
 
     Exit status 0 whatever the verdict is, 2 if the record does not hold.
     """
+    from verifiable_dp._files import write_bytes
     from verifiable_dp._validate import InputError
     from verifiable_dp.reporting import renderings
-    from verifiable_dp.reporting.record import write_bytes
 
     _check_writable(out)
     if to == "pdf" and out is None:
@@ -913,7 +913,7 @@ def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...])
     """
     import json
 
-    from verifiable_dp.reporting.record import write_text
+    from verifiable_dp._files import write_text
 
     _check_writable(json_path)
     found = _difference(old, new, without)
@@ -1068,7 +1068,8 @@ def errata(
             for check in row["checks_of_right"]:
                 click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
     if json_path is not None:
-        from verifiable_dp.reporting.record import text, write_text
+        from verifiable_dp._files import write_text
+        from verifiable_dp.reporting.record import text
 
         write_text(json_path, text(whole))
     _forget(checkpoint)
@@ -1111,7 +1112,8 @@ def mutants(
         click.echo(line(row))
     for text_line in summary_lines(whole):
         click.echo(text_line)
-    from verifiable_dp.reporting.record import text, write_text
+    from verifiable_dp._files import write_text
+    from verifiable_dp.reporting.record import text
 
     if json_path is not None:
         write_text(json_path, text(whole))
@@ -1148,7 +1150,7 @@ def selftest(budget: Any, seed: int, only: tuple[str, ...], json_path: Path | No
     for line in controls.table(outcomes):
         click.echo(line)
     if json_path is not None:
-        from verifiable_dp.reporting.record import write_text
+        from verifiable_dp._files import write_text
 
         whole = controls.record(outcomes, budget=budget, seed=seed, started=started)
         write_text(json_path, json.dumps(whole, indent=1, allow_nan=False) + "\n")

@@ -137,7 +137,7 @@ def spoilt(folder, how):
         record.write_bytes((Path(__file__).parents[1] / "data" / "record-1.json").read_bytes())
         return "schema_version 1.0.0 cannot hold declarations"
     mine.write_text({"no TOML": "actors = [", "unknown": "actor = 1\n"}[how])
-    return {"no TOML": "is no TOML", "unknown": "actor is unknown"}[how]
+    return {"no TOML": "is not TOML", "unknown": "actor is unknown"}[how]
 
 
 @pytest.mark.parametrize("how", ["edited", "sealed again", "no record", "version 1", "no TOML", "unknown"])

@@ -25,9 +25,9 @@ from verifiable_dp.reporting.record import (
     _without_login,
     canonical,
     digest,
-    finish,
     schema,
 )
+from verifiable_dp.reporting.report import finish
 from verifiable_dp.reporting.verify import _check_blocks, read, verify
 
 DATA = Path(__file__).parents[1] / "data"

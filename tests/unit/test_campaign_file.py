@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp import api, campaign, campaign_file
+from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.record import Report, write_text
+from verifiable_dp.reporting.report import Report
 from verifiable_dp.reporting.verify import verify
 
 OWN = """
@@ -59,7 +60,7 @@ BASE = '[[targets]]\ntarget = "own.py:right"\nepsilon = 1\n'
 BAD = [
     ("", "[[targets]] must stand 1 to 1000 times"),
     ("targets = 3", "[[targets]] must stand"),
-    ("a = ", "is no TOML"),
+    ("a = ", "is not TOML"),
     ("more = 1\n" + BASE, "'more' is unknown; accepted: defaults, targets"),
     ("defaults = 1\n" + BASE, "defaults must be a table"),
     ("[defaults]\nbudgets = 1\n" + BASE, "defaults: 'budgets' is unknown; accepted: budget, seed, alpha"),

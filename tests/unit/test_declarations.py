@@ -10,7 +10,8 @@ import pytest
 from verifiable_dp._validate import InputError
 from verifiable_dp.reporting import blocks
 from verifiable_dp.reporting.declarations import STARTER, checked, given, neighbouring, read, starter
-from verifiable_dp.reporting.record import Report, digest
+from verifiable_dp.reporting.record import digest
+from verifiable_dp.reporting.report import Report
 from verifiable_dp.reporting.verify import examine
 
 EVENT = {"unit": "event: one reward of one round"}
@@ -67,9 +68,9 @@ def test_the_starter_is_written_once(tmp_path):
         ("[[threat_hypotheses]]\nworld_0 = [true]\nworld_1 = [0]", "'True' among them"),
         (f"unprotected_outputs = ['{'x' * 2001}']", "at most 2000 characters"),
         ("unprotected_outputs = [" + '"x",' * 201 + "]", "at most 200 items"),
-        ("a = ", "is no TOML"),
-        ("a = 1\na = 2", "is no TOML"),
-        ("a = " + "[" * 3000, "is no TOML"),
+        ("a = ", "is not TOML"),
+        ("a = 1\na = 2", "is not TOML"),
+        ("a = " + "[" * 3000, "is not TOML"),
         ("#" * (257 << 10), "larger than 256 KiB"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from verifiable_dp.reporting.blocks import BLOCKS
 from verifiable_dp.reporting.diff import compare
-from verifiable_dp.reporting.record import finish
+from verifiable_dp.reporting.report import finish
 
 REPORTS = Path(__file__).parents[2] / "reports"
 

@@ -11,7 +11,8 @@ from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.reporting import blocks, conclude, folders, mutation
 from verifiable_dp.reporting.page import render, render_errata, render_study
-from verifiable_dp.reporting.record import digest, finish, plain, text
+from verifiable_dp.reporting.record import digest, plain, text
+from verifiable_dp.reporting.report import finish
 from verifiable_dp.reporting.verify import verify
 
 REPORTS = Path(__file__).parents[2] / "reports"

@@ -18,9 +18,11 @@ from verifiable_dp.evidence.alignment import replay
 from verifiable_dp.neighbours import pair_of
 from verifiable_dp.reporting import markdown, outcomes
 from verifiable_dp.reporting.page import render, render_errata, render_index
-from verifiable_dp.reporting.record import Report, found_on, sealed
+from verifiable_dp.reporting.record import sealed
+from verifiable_dp.reporting.report import Report
 from verifiable_dp.reporting.sarif import to_sarif
 from verifiable_dp.reporting.verify import validate, verify
+from verifiable_dp.reporting.words import found_on
 
 NAME = "dp-linear"
 AUDITOR = registry.auditor(NAME)

@@ -23,7 +23,7 @@ from verifiable_dp import api, campaign, campaign_file, controls, engine, reprod
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.process import Exec
 from verifiable_dp.cli import EXIT, REGRET_EXIT, main
-from verifiable_dp.reporting import declarations, errata, mutation, record, sarif
+from verifiable_dp.reporting import declarations, errata, mutation, report, sarif
 
 reporting = verifiable_dp.reporting
 
@@ -289,7 +289,7 @@ def test_init_and_declare(replaced, tmp_path):
     assert replaced.calls["starter"] == ((Path("mine.toml"),), {})
     asked = []
     loaded = SimpleNamespace(declare=lambda path: asked.append(path) or REPORT)
-    replaced.put(record.Report, "load", loaded)
+    replaced.put(report.Report, "load", loaded)
     typed = ["r.json", "d.toml", "--json", "new.json", "--html", "new.html"]
     done = commands.run(tmp_path, "declare", *typed)
     assert done.exit_code == 0, done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from verifiable_dp.reporting import markdown
 from verifiable_dp.reporting.page import render
-from verifiable_dp.reporting.record import _STATEMENTS
+from verifiable_dp.reporting.report import _STATEMENTS
 from verifiable_dp.reporting.sarif import to_sarif
 
 REPORTS = Path(__file__).parents[2] / "reports"

@@ -18,7 +18,8 @@ from verifiable_dp.campaign import write_index
 from verifiable_dp.cli import main
 from verifiable_dp.reporting import blocks, portfolio
 from verifiable_dp.reporting.page import render_index
-from verifiable_dp.reporting.record import Report, digest, schema, text
+from verifiable_dp.reporting.record import digest, schema, text
+from verifiable_dp.reporting.report import Report
 
 REPORTS = Path(__file__).parents[2] / "reports"
 

@@ -14,10 +14,12 @@ from scipy import stats
 import verifiable_dp as vdp
 from tests import formats
 from tests.user_code import bandits
+from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import tables
 from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import Report, canonical, digest, finish, plain, schema, write_text
+from verifiable_dp.reporting.record import canonical, digest, plain, schema
+from verifiable_dp.reporting.report import Report, finish
 from verifiable_dp.reporting.sarif import to_sarif
 from verifiable_dp.reporting.verify import first_difference, verify
 

@@ -22,7 +22,8 @@ from verifiable_dp.noise import Seeded, key_of
 from verifiable_dp.reporting.markdown import to_markdown
 from verifiable_dp.reporting.outcomes import numbers
 from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import digest, finish
+from verifiable_dp.reporting.record import digest
+from verifiable_dp.reporting.report import finish
 from verifiable_dp.reporting.verify import verify
 
 

@@ -25,7 +25,8 @@ from verifiable_dp.reporting.markdown import escape, to_markdown
 from verifiable_dp.reporting.opendp_registry import to_opendp
 from verifiable_dp.reporting.outcomes import outcomes
 from verifiable_dp.reporting.pdf import to_pdf
-from verifiable_dp.reporting.record import digest, finish, text
+from verifiable_dp.reporting.record import digest, text
+from verifiable_dp.reporting.report import finish
 from verifiable_dp.reporting.sarif import to_sarif
 from verifiable_dp.reporting.verify import verify
 

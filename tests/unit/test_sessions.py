@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
-from verifiable_dp import _statefile, make
+from verifiable_dp import _files, _statefile, make
 from verifiable_dp._validate import InputError
 from verifiable_dp.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.auditing import registry
@@ -580,11 +580,11 @@ def test_a_save_that_fails_leaves_everything_as_it_was(step, error, path, monkey
 
     with monkeypatch.context() as patch:
         if step == "write":
-            patch.setattr(_statefile, "open", opening, raising=False)
+            patch.setattr(_files, "open", opening, raising=False)
         elif step == "mkstemp":
-            patch.setattr(_statefile.tempfile, "mkstemp", fail)
+            patch.setattr(_files.tempfile, "mkstemp", fail)
         else:
-            patch.setattr(_statefile.os, step, fail)
+            patch.setattr(_files.os, step, fail)
         expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
         with pytest.raises(expected, match="cannot be written: No space" if expected is InputError else None):
             session.save(path)

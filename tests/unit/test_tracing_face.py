@@ -26,8 +26,9 @@ from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.neighbours import TablePair
 from verifiable_dp.reporting import excerpts, plots
 from verifiable_dp.reporting.page import measured
-from verifiable_dp.reporting.record import _check_line, leads
+from verifiable_dp.reporting.report import _check_line
 from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.reporting.words import leads
 
 HORIZON = 60
 PAIRS = [TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)]

@@ -18,6 +18,7 @@ from typing import Any
 from verifiable_dp.claims import PrivacyClaim, Relation, group_table
 from verifiable_dp.reporting import conclude, nist
 from verifiable_dp.reporting.declarations import neighbouring
+from verifiable_dp.reporting.words import is_baseline
 
 Record = Mapping[str, Any]
 Block = dict[str, Any]
@@ -95,7 +96,6 @@ RUN = (
     "/subject/sampler/version",
 )
 GROUPS = (1, 2, 5, 10, 100)  # sizes of the group-privacy table
-_BASELINE = "non-private baseline"
 _NON_CLAIMS = (
     "does not prove differential privacy",
     "does not cover what is listed under not_covered",
@@ -144,14 +144,9 @@ _STATEMENTS = {
 }
 
 
-def makes_no_promise(record: Record) -> bool:
-    """Whether the target is a baseline, which is only held against an epsilon."""
-    return str(record["target"]["note"]).startswith(_BASELINE)
-
-
 def promises(record: Record) -> bool:
     """Whether there is a privacy claim of the target's own."""
-    return record["claim"] is not None and not makes_no_promise(record)
+    return record["claim"] is not None and not is_baseline(record)
 
 
 def decimal(value: Any) -> str | None:
@@ -281,7 +276,7 @@ def _summary(record: Record, claims: Sequence[Block]) -> Block:
 def _statement(record: Record) -> str:
     if not record["checks"]:
         return "Privacy was not audited."
-    if makes_no_promise(record):
+    if is_baseline(record):
         return "A baseline that makes no privacy promise, held against an epsilon: a refutation is expected."
     if record["verdict"] != "not_refuted":
         return _STATEMENTS[record["verdict"]]

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate
+from verifiable_dp import _files, _validate
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import reading
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
@@ -118,13 +117,11 @@ def starter(path: Path) -> Path:
     InputError
         If there is something at `path` already, or it cannot be written.
     """
-    from verifiable_dp.reporting.record import write_text
-
     if path.is_dir():
         path = path / "declarations.toml"
     if path.exists() or path.is_symlink():
         raise InputError(f"path: {str(path)!r} exists already; it is not overwritten")
-    return write_text(path, STARTER)
+    return _files.write_text(path, STARTER)
 
 
 def read(path: str | PathLike[str]) -> dict[str, Any]:
@@ -138,9 +135,9 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it cannot be read, is no TOML, or holds anything unknown: the first such key, with those accepted.
+        If it cannot be read, is not TOML, or holds anything unknown: the first such key, with those accepted.
     """
-    return checked(reading.toml("declarations", path, _LARGEST))
+    return checked(_files.toml("declarations", path, _LARGEST))
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from verifiable_dp import _files
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import mutation, page, reading
+from verifiable_dp.reporting import mutation, page
 from verifiable_dp.reporting.blocks import without_run
 from verifiable_dp.reporting.diff import Change, unbroken
 from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
@@ -173,7 +174,7 @@ def compare(old: str | Path, new: str | Path, *, without: Sequence[str] = ()) ->
     for name, folder in zip(("old", "new"), sides, strict=True):
         if not folder.is_dir():
             raise InputError(f"{name}: {str(folder)!r} is no folder")
-    listed = [set(_files(folder)) for folder in sides]
+    listed = [set(_listed(folder)) for folder in sides]
     every = listed[0] | listed[1]
     paths = {path for path in every if not _matches(path, without)}
     if not paths:
@@ -190,7 +191,7 @@ def compare(old: str | Path, new: str | Path, *, without: Sequence[str] = ()) ->
     return Folders(str(old), str(new), files, len(every) - len(paths))
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _listed(folder: Path) -> Iterator[str]:
     def refuse(error: OSError) -> None:
         raise InputError(f"folder: {str(error.filename)!r} cannot be read: {error.strerror}")
 
@@ -220,7 +221,7 @@ def _beside(path: str, old: Path, new: Path, held: dict[str, _Pair]) -> File:
 
 
 def _content(path: Path) -> bytes:
-    return reading.content("folder", path, _LARGEST)
+    return _files.content("folder", path, _LARGEST)
 
 
 def _kind(path: Path) -> _Kind | None:

@@ -9,7 +9,7 @@ from typing import Any
 from verifiable_dp.reporting import nist, plainly, tables
 from verifiable_dp.reporting.outcomes import number, numbers, power_in_words
 from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import in_words, is_baseline, is_printed, leads, title
+from verifiable_dp.reporting.words import in_words, is_baseline, is_printed, leads, title
 
 _EXAMPLE_ROWS = 10
 # Marks of Markdown, and $, which code hosts read as a formula.

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from verifiable_dp._files import write_text
 from verifiable_dp.auditing.mutation import concluded, summary
 from verifiable_dp.reporting import courses, page
-from verifiable_dp.reporting.record import provenance, sealed, text, write_text
+from verifiable_dp.reporting.provenance import provenance
+from verifiable_dp.reporting.record import sealed, text
 from verifiable_dp.reporting.verify import judged_again, verify_sealed
 
 MUTANTS_VERSION = "mutants-1.0.0"

@@ -10,7 +10,7 @@ from typing import Any
 
 from verifiable_dp._validate import InputError
 from verifiable_dp.reporting.outcomes import number, power_in_words
-from verifiable_dp.reporting.record import is_baseline
+from verifiable_dp.reporting.words import is_baseline
 
 _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle", "federated": "Federated"}
 _RELEASES = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.reporting.page import measured
-from verifiable_dp.reporting.record import in_words, is_baseline, is_printed, leads
+from verifiable_dp.reporting.words import in_words, is_baseline, is_printed, leads
 
 _STATUS = {
     "not_refuted": "passed",

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.reporting import courses, excerpts, plainly, plots, tables
-from verifiable_dp.reporting.record import (
+from verifiable_dp.reporting.words import (
     found_on,
     is_baseline,
     is_lead_only,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.reporting.errata import verify_errata
 from verifiable_dp.reporting.mutation import verify_mutants
 from verifiable_dp.reporting.page import render_index
-from verifiable_dp.reporting.record import write_text
 from verifiable_dp.reporting.study import verify_study
 from verifiable_dp.reporting.verify import verify
 

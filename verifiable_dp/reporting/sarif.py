@@ -10,14 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from verifiable_dp.reporting.excerpts import too_costly
-from verifiable_dp.reporting.record import (
-    canonical,
-    in_words,
-    is_printed,
-    lead_in_words,
-    share_in_words,
-    title,
-)
+from verifiable_dp.reporting.record import canonical
+from verifiable_dp.reporting.words import in_words, is_printed, lead_in_words, share_in_words, title
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {

@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verifiable_dp._files import make_folder, write_bytes, write_text
 from verifiable_dp._validate import FloatArray, InputError
 from verifiable_dp.auditing.study import Bound, Cell, Figure, Guide, Line, Outcome, Panel, Plan, Study
 from verifiable_dp.reporting import conclude, figures, page, plots
-from verifiable_dp.reporting.record import (
-    make_folder,
-    provenance,
-    sealed,
-    text,
-    write_bytes,
-    write_text,
-)
+from verifiable_dp.reporting.provenance import provenance
+from verifiable_dp.reporting.record import sealed, text
 from verifiable_dp.reporting.verify import judged_again, verify_sealed
 
 if TYPE_CHECKING:

@@ -23,11 +23,13 @@ import verifiable_dp.evidence.sequential
 import verifiable_dp.evidence.statement
 import verifiable_dp.evidence.tables
 import verifiable_dp.evidence.tracing.audit  # noqa: F401
+from verifiable_dp import _files
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.check import judged, scales_of
-from verifiable_dp.reporting import blocks, conclude, declarations, reading
-from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, installed, plain, schema
+from verifiable_dp.reporting import blocks, conclude, declarations
+from verifiable_dp.reporting.provenance import installed
+from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, plain, schema
 
 _LARGEST = 64 << 20
 _DEEPEST = 64
@@ -77,7 +79,7 @@ def read(path: str | Path) -> dict[str, Any]:
         If there is no such file, it is too large or too deep, or no JSON object; if a key stands twice in
         an object, or a number is not finite.
     """
-    place, content = Path(path), reading.content("record", path, _LARGEST)
+    place, content = Path(path), _files.content("record", path, _LARGEST)
     try:
         loaded = json.loads(
             content.decode("utf-8"),
