@@ -24,7 +24,7 @@ from verifiable_dp.reporting.declarations import given as read_declarations
 from verifiable_dp.reporting.errata import document, save
 from verifiable_dp.reporting.mutation import document as kill_table
 from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import schema
+from verifiable_dp.reporting.record import SCHEMAS, schema, text
 from verifiable_dp.reporting.report import Report
 from verifiable_dp.reporting.verify import read, verify
 
@@ -343,7 +343,7 @@ def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
 
 
 def write_schemas(folder: Path) -> None:
-    """Write the JSON Schemas of records into a folder.
+    """Write the published JSON Schemas into a folder.
 
     Raises
     ------
@@ -351,9 +351,8 @@ def write_schemas(folder: Path) -> None:
         If it cannot be written.
     """
     make_folder("out", folder / "schema")
-    for major in (1, 2):
-        whole_schema = json.dumps(schema(major), indent=1, sort_keys=True) + "\n"
-        write_text(folder / "schema" / f"record-{major}.json", whole_schema)
+    for name in SCHEMAS:
+        write_text(folder / "schema" / f"{name}.json", text(schema(name)))
 
 
 def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent) -> Path:

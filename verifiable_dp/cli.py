@@ -1051,8 +1051,8 @@ def errata(
     Exit status 1 if the evidence does not confirm one of them.
     """
     from verifiable_dp import campaign
+    from verifiable_dp.reporting import words
     from verifiable_dp.reporting.errata import line
-    from verifiable_dp.reporting.page import measured
 
     _check_writable(json_path)
     with _progress(scheduler) as progress:
@@ -1063,10 +1063,10 @@ def errata(
         if names:
             click.echo(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
-                click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
+                click.echo(f"    {words.line(check)}")
             click.echo(f"  right: {row['right']}")
             for check in row["checks_of_right"]:
-                click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
+                click.echo(f"    {words.line(check)}")
     if json_path is not None:
         from verifiable_dp._files import write_text
         from verifiable_dp.reporting.record import text

@@ -238,7 +238,9 @@ def test_a_listing_as_printed_is_named_apart(record):
     assert "<h1>dp-linear as printed</h1>" in render(record, drawn=False)
     assert "<title>dp-linear as printed: audit record</title>" in render(record, drawn=False)
     assert markdown.to_markdown(record).startswith("# dp-linear as printed: audit record\n")
-    assert "dp-linear as printed: epsilon is at least 2" in to_sarif(record)
+    assert "dp-linear as printed: The claim of epsilon 1 is refuted: epsilon is at least 2. " in to_sarif(
+        record
+    )
     assert "<h1>dp-linear</h1>" in render(right, drawn=False)
     assert markdown.to_markdown(right).startswith("# dp-linear: audit record\n")
 

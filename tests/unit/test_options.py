@@ -300,7 +300,7 @@ def test_init_and_declare(replaced, tmp_path):
 
 
 def test_verify(replaced, schedulers, tmp_path, monkeypatch):
-    replaced.put(reporting.verify, "read", {"schema_version": "2.0.0"})
+    replaced.put(reporting.verify, "read", {"schema_version": "3.0.0"})
     replaced.put(reporting.signing, "check", "key")
     replaced.put(api, "will_run", ["runs this"])
     replaced.put(api, "rerun", {})
@@ -325,7 +325,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
 
 
 def test_sign_and_render(replaced, tmp_path):
-    whole = {"schema_version": "2.0.0"}
+    whole = {"schema_version": "3.0.0"}
     replaced.put(reporting.verify, "read", whole)
     replaced.put(reporting.verify, "verify", SimpleNamespace(record=whole))
     replaced.put(reporting.signing, "sign", "signature")

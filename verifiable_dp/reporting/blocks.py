@@ -1,10 +1,8 @@
-"""Blocks of a record for a reviewer: the same facts, arranged as a compliance report arranges them.
+"""Blocks for a reviewer: what a record says, arranged as a compliance report arranges it.
 
-Every block is a pure function of the record's core (`CORE`) and of its declarations, so that nothing said
-twice can disagree: `verify` computes the blocks again and refuses a record whose blocks differ. Numbers that
-decide something are decimal strings here; what is not known is null, never guessed.
-
-The words below are part of the schema version: a change of any of them needs a new one.
+Every block is a pure function of the record and of its declarations: blocks are computed when they are shown
+and stand in no record, so that nothing can be said twice. Numbers that decide something are decimal strings
+here; what is not known is null, never guessed.
 """
 
 from __future__ import annotations
@@ -15,34 +13,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp._validate import InputError
 from verifiable_dp.claims import PrivacyClaim, Relation, group_table
-from verifiable_dp.reporting import conclude, nist
+from verifiable_dp.reporting import conclude, nist, words
 from verifiable_dp.reporting.declarations import neighbouring
-from verifiable_dp.reporting.words import is_baseline
+from verifiable_dp.reporting.record import pointer, text
 
 Record = Mapping[str, Any]
 Block = dict[str, Any]
 
-CORE = (
-    "schema_version",
-    "target",
-    "claim",
-    "plan",
-    "checks",
-    "pairs",
-    "verdict",
-    "epsilon_lower",
-    "confidence",
-    "power",
-    "counterexamples",
-    "mutants",
-    "regret",
-    "not_covered",
-    "seed",
-    "provenance",
-    "digest",
-)
-DECLARED = "declarations"
+COMPLIANCE_VERSION = "compliance-1.0.0"
 BLOCKS = (
     "created",
     "report_status",
@@ -61,53 +41,7 @@ BLOCKS = (
     "assurance",
     "administrative",
 )
-# Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
-# of one audit agree in everything else; see `without_run`.
-_FACTS = (
-    "version",
-    "command",
-    "python",
-    "packages",
-    "platform",
-    "cores",
-    "started",
-    "finished",
-    "cpu_seconds",
-    "cpu_seconds_by_mutant",  # of the mutation suite
-    "code",
-    "commit",
-    "dirty",
-    "target",
-    "ci",
-)
-RUN = (
-    "/digest",
-    "/created",
-    *(f"/provenance/{key}" for key in _FACTS),
-    "/run/invocation/version",
-    "/run/invocation/command",
-    "/run/execution",
-    "/run/environment",
-    "/run/ci",
-    "/subject/distribution",
-    "/subject/source/uri",
-    "/subject/source/digest",
-    "/subject/source/dirty",
-    "/subject/sampler/version",
-)
 GROUPS = (1, 2, 5, 10, 100)  # sizes of the group-privacy table
-_NON_CLAIMS = (
-    "does not prove differential privacy",
-    "does not cover what is listed under not_covered",
-    "does not cover outputs listed in guarantee.unprotected_outputs",
-    "declarations are copied, not checked",
-)
-_OUTPUTS = {
-    "actions": "the sequence of actions",
-    "releases": "the actions and every noisy statistic",
-    "reports": "every report that leaves a client",
-    "shuffled": "the multiset of the reports of each batch",
-}
 # What was done, and where the method is described.
 _METHODS = {
     "alignment": (
@@ -137,16 +71,6 @@ _METHODS = {
         "Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
     ),
 }
-_SAMPLED = ("black_box", "numerics", "curve", "sequential")
-_STATEMENTS = {
-    "refuted": "The claim is refuted; a counterexample that can be run again is in the record.",
-    "inconclusive": "The evidence decides nothing: no refutation, and no power that could be stated.",
-}
-
-
-def promises(record: Record) -> bool:
-    """Whether there is a privacy claim of the target's own."""
-    return record["claim"] is not None and not is_baseline(record)
 
 
 def decimal(value: Any) -> str | None:
@@ -158,58 +82,16 @@ def decimal(value: Any) -> str | None:
     return f"{mantissa}e{int(exponent)}" if mark else mantissa
 
 
-def pointer(*parts: Any) -> str:
-    """JSON pointer (RFC 6901) to a place in the record."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def resolve(record: Record, place: str) -> Any:
-    """What a JSON pointer points to.
-
-    Raises
-    ------
-    KeyError, IndexError
-        If there is nothing.
-    """
-    value: Any = record
-    for part in place.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        value = value[int(key)] if isinstance(value, list) else value[key]
-    return value
-
-
-def without_run(record: Record, run_of: Record | None = None) -> Block:
-    """A record, or another data file, without what names its run (`RUN`).
-
-    Parameters
-    ----------
-    record
-        JSON values.
-    run_of
-        Whose run is put in its place; None leaves the fields out.
-    """
-    return dict(_without_run(record, run_of, ""))
-
-
-def _without_run(value: Any, run_of: Any, place: str) -> Any:
-    if not isinstance(value, Mapping) or not any(here.startswith(place) for here in RUN):
-        return value
-    other = run_of if isinstance(run_of, Mapping) else {}
-    found: Block = {}
-    for key in sorted({*value, *other}):
-        here = place + pointer(key)
-        if here in RUN:
-            found |= {key: other[key]} if key in other else {}
-        elif key in value:
-            found[key] = _without_run(value[key], other.get(key), here)
-    return found
-
-
 def bounds_of(record: Record) -> list[float] | None:
     """Range of the rewards or of the data; None if the record does not say."""
     target = record["target"]
     found = target.get("bounds") or target["parameters"].get("bounds")
     return [float(value) for value in found] if found else None
+
+
+def to_compliance(record: Record) -> str:
+    """The blocks of a record as a JSON document; its form is the schema ``compliance``."""
+    return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
 
 
 def of(record: Record) -> Block:
@@ -218,21 +100,35 @@ def of(record: Record) -> Block:
     Parameters
     ----------
     record
-        Its core, JSON values, and ``declarations`` (None without).
+        JSON values, with ``declarations`` (None without).
 
     Returns
     -------
     dict
         One entry for each of `BLOCKS`.
+
+    Raises
+    ------
+    InputError
+        If its values allow none, which only one that was made by hand can have.
     """
-    declared = record.get(DECLARED) or {}
+    try:
+        return _of(record)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
+
+
+def _of(record: Record) -> Block:
+    declared = record.get("declarations") or {}
     administrative = declared.get("administrative", {})
     found: Block = {
         "created": record["provenance"]["finished"],
         "report_status": administrative.get("status", "draft"),
         "tier": administrative.get("tier"),
         "subject": _subject(record),
-        "guarantee": _guarantee(record, declared) if promises(record) else None,
+        "guarantee": _guarantee(record, declared) if words.promises(record) else None,
         "deployment_model": _deployment(record, declared),
         "accounting": _accounting(record, declared),
         "privacy_claims": [_privacy(record, i) for i in range(len(record["checks"]))],
@@ -248,7 +144,7 @@ def of(record: Record) -> Block:
         },
     }
     found["summary"] = _summary(record, found["privacy_claims"])
-    found["hazards"] = nist.assess({**record, **found, DECLARED: record.get(DECLARED)})
+    found["hazards"] = nist.assess({**record, **found, "declarations": record.get("declarations")})
     found["frameworks"] = [nist.FRAMEWORK]
     return {name: found[name] for name in BLOCKS}
 
@@ -268,22 +164,9 @@ def _summary(record: Record, claims: Sequence[Block]) -> Block:
         "verdict": record["verdict"],
         "claims_total": len(verdicts),
         **{word: verdicts.count(word) for word in ("refuted", "inconclusive", "not_refuted")},
-        "statement": _statement(record),
-        "non_claims": list(_NON_CLAIMS),
+        "statement": words.verdict(record),
+        "non_claims": list(words.NON_CLAIMS),
     }
-
-
-def _statement(record: Record) -> str:
-    if not record["checks"]:
-        return "Privacy was not audited."
-    if is_baseline(record):
-        return "A baseline that makes no privacy promise, held against an epsilon: a refutation is expected."
-    if record["verdict"] != "not_refuted":
-        return _STATEMENTS[record["verdict"]]
-    # Checks without sampling err on no side; the level is that of the others.
-    alphas = sorted({float(c["statistics"]["alpha"]) for c in record["checks"] if c["kind"] in _SAMPLED})
-    level = f" at family-wise error {decimal(alphas[-1])}" if alphas else ""
-    return f"No violation of the stated bound was found{level}. This is not a proof of privacy."
 
 
 # ---------------------------------------------------------------- subject
@@ -377,7 +260,7 @@ def _guarantee(record: Record, declared: Record) -> Block:
             "enforced_by": contribution.get("enforced_by"),
             "reward_range": [decimal(value) for value in bounds] if bounds else None,
         },
-        "protected_output": _OUTPUTS[claim["observe"]],
+        "protected_output": words.OUTPUTS[claim["observe"]],
         "unprotected_outputs": declared.get("unprotected_outputs"),
         "group_privacy": groups,
         "threat_hypotheses": _threats(record, declared),
@@ -417,7 +300,7 @@ def _threats(record: Record, declared: Record) -> list[Block]:
         neighbours, reason = neighbouring(pair["world_0"], pair["world_1"], record["claim"], bounds)
         rows.append(
             {
-                "declaration": pointer(DECLARED, "threat_hypotheses", i),
+                "declaration": pointer("declarations", "threat_hypotheses", i),
                 "neighbours": neighbours,
                 "reason": reason,
             }
@@ -442,7 +325,7 @@ def _accounting(record: Record, declared: Record) -> Block:
     return {
         "composition": stated.get("composition"),
         "post_processing": stated.get("post_processing"),
-        "conversions": _conversions(record) if promises(record) else [],
+        "conversions": _conversions(record) if words.promises(record) else [],
         "tool": stated.get("tool"),
     }
 
@@ -481,7 +364,7 @@ def _privacy(record: Record, number: int) -> Block:
         "result": {
             "epsilon_lower_bound": decimal(result.get("epsilon_lower")),
             "epsilon_point": decimal(result.get("epsilon_point")),
-            "confidence": decimal(statistics["confidence"]) if kind in _SAMPLED else "1",
+            "confidence": decimal(statistics["confidence"]) if kind in words.SAMPLED else "1",
             "p_value": decimal(result.get("p_value")),
         },
         "verdict": result["verdict"],
@@ -494,15 +377,15 @@ def _hypothesis(record: Record) -> Block:
     if claim.get("rho") is not None:
         numbers = f"rho {decimal(claim['rho'])}"
     return {
-        "null": f"{_variant(claim)[0]} with {numbers} for {_OUTPUTS[claim['observe']]}",
+        "null": f"{_variant(claim)[0]} with {numbers} for {words.OUTPUTS[claim['observe']]}",
         "alternative": "some neighbouring inputs exceed it",
     }
 
 
 def _design(record: Record, check: Record) -> Block:
     kind, statistics = check["kind"], check["statistics"]
-    found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": kind in _SAMPLED}
-    if kind not in _SAMPLED:
+    found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": kind in words.SAMPLED}
+    if kind not in words.SAMPLED:
         return found
     sizes = record["plan"].get("interactive", {}) if "adversary" in statistics else record["plan"]
     tests = statistics["tests"]

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.reporting import blocks, nist
-from verifiable_dp.reporting.outcomes import number
 from verifiable_dp.reporting.verify import first_difference
 
-# What two runs of one audit may differ in; the blocks of a record follow from the rest.
-_FREE = ("provenance", "digest", "schema_version")
+# What two runs of one audit may differ in.
+_FREE = ("provenance", "digest")
 _RANK = {
     "refuted": 0,
     "contradicted": 0,
@@ -167,10 +167,9 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Difference:
 
 
 def _evidence(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record of any version holds beside provenance."""
-    core = {key: record[key] for key in blocks.CORE if key in record and key not in _FREE}
-    target = {key: value for key, value in core["target"].items() if key != "bounds"}
-    return {**core, "target": target, blocks.DECLARED: record.get(blocks.DECLARED) or None}
+    """What a record holds beside provenance; no declarations are empty ones."""
+    held = {key: value for key, value in record.items() if key not in _FREE}
+    return {**held, "declarations": record["declarations"] or {}}
 
 
 def _side(record: Mapping[str, Any]) -> dict[str, str]:
@@ -180,7 +179,7 @@ def _side(record: Mapping[str, Any]) -> dict[str, str]:
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
-    words = number(value) if isinstance(value, float) else str(value).replace("_", " ")
+    words = digits(value) if isinstance(value, float) else str(value).replace("_", " ")
     words = " ".join(words.split())
     return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"
 
@@ -270,9 +269,9 @@ def _claim(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, apart: 
     """What is promised: a larger epsilon is a weaker promise where the two can be compared."""
     if old is None or new is None:
         if old is not None:
-            yield Change("claim", f"epsilon {number(old['epsilon'])}", None, "worse", "the claim is gone")
+            yield Change("claim", f"epsilon {digits(old['epsilon'])}", None, "worse", "the claim is gone")
         if new is not None:
-            yield Change("claim", None, f"epsilon {number(new['epsilon'])}")
+            yield Change("claim", None, f"epsilon {digits(new['epsilon'])}")
         return
     for key in _PARAMETERS:
         before, after = (None if c.get(key) is None else float(c[key]) for c in (old, new))
@@ -375,19 +374,23 @@ def _uncovered(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
 
 
 def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    for key in ("seed", "confidence", "schema_version"):
+    for key in ("seed", "confidence"):
         if old[key] != new[key]:
             yield Change(key, old[key], new[key])
     yield from _by_key("plan", old["plan"], new["plan"])
 
 
 def _declared(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """Declarations, and the hazards whose status follows from them; only where both records can hold them."""
-    if blocks.DECLARED not in old or blocks.DECLARED not in new:
-        return
-    yield from _by_key(blocks.DECLARED, old[blocks.DECLARED] or {}, new[blocks.DECLARED] or {})
-    before, after = ({row["id"]: row["status"] for row in record["hazards"]} for record in (old, new))
-    yield from _by_key("hazards", before, after)
+    """Declarations, and the hazards whose status follows from them."""
+    before, after = old["declarations"] or {}, new["declarations"] or {}
+    yield from _by_key("declarations", before, after)
+    if before != after:
+        left, right = (blocks.of({**new, "declarations": stated})["hazards"] for stated in (before, after))
+        yield from _by_key("hazards", _statuses(left), _statuses(right))
+
+
+def _statuses(hazards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {row["id"]: row["status"] for row in hazards}
 
 
 def _provenance(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:

@@ -75,7 +75,10 @@ def _panel(axes: Any, panel: Mapping[str, Any]) -> None:
             axes.plot(
                 line["xs"], line["means"], color=colour, linestyle=dashes, linewidth=1.3, label=line["label"]
             )
-            axes.fill_between(line["xs"], line["lows"], line["highs"], color=colour, alpha=0.15, linewidth=0)
+            if line["lows"] != line["highs"]:
+                axes.fill_between(
+                    line["xs"], line["lows"], line["highs"], color=colour, alpha=0.15, linewidth=0
+                )
             continue
         below = [mean - low for mean, low in zip(line["means"], line["lows"], strict=True)]
         above = [high - mean for mean, high in zip(line["means"], line["highs"], strict=True)]

@@ -89,7 +89,7 @@ def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
 
 def render(whole: Mapping[str, Any]) -> str:
     """The kill table as a self-contained page; the same document gives the same bytes."""
-    environment = page._environment()
+    environment = page.environment()
     rows = whole["mutants"]
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
     drawn = environment.get_template("mutants.html.jinja").render(

@@ -5,7 +5,7 @@ Guarantees. Titles are ours, sections are the draft's; the final version of Marc
 differently.
 
 Each rule is a pure function of a record with its blocks: evidence is pointed to, a declaration is marked as
-one, and what neither covers is `not_assessed`. The words are part of the schema version (see `blocks`).
+one, and what neither covers is `not_assessed`.
 """
 
 from __future__ import annotations
@@ -407,7 +407,7 @@ def _implementation(record: Record) -> Finding:
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
         return Finding("partially_addressed", note, (f"/checks/{tested[0]}/result", "/not_covered"))
     if _kind(record) == "algorithm":
-        note = "noise counts as real numbers in the audit, which says so; timing was not tested"
+        note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
         return Finding("partially_addressed", note, ("/subject/sampler", "/not_covered"))
     note = "neither the last bits of the outputs nor timing were tested"
     return Finding("not_assessed", note, ("/not_covered",))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.outcomes import number, power_in_words
-from verifiable_dp.reporting.words import is_baseline
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.reporting import words
 
 _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle", "federated": "Federated"}
 _RELEASES = {
@@ -45,7 +45,7 @@ def to_opendp(record: Mapping[str, Any]) -> str:
     Field names and allowed values: github.com/opendp/deployments-registry-data,
     schemas/deployments-schema.yaml at commit 057e5d81cf60150dd3307e0cf4504b957802fb3b.
     """
-    if not record["claim"] or is_baseline(record):
+    if not record["claim"] or words.is_baseline(record):
         raise InputError("to: an OpenDP registry entry needs a privacy claim, and this record states none")
     return "\n".join([*_comments(record), *_lines(_entry(record), 0)]) + "\n"
 
@@ -136,15 +136,13 @@ def _loss(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _audit(record: Mapping[str, Any]) -> str:
     """What the audit says of the parameters, and what it does not."""
-    lower = f"epsilon at least {number(record['epsilon_lower'])} at confidence {number(record['confidence'])}"
     if not record["checks"]:
-        return "Its privacy was not audited."
-    if record["verdict"] == "refuted":
-        return f"An audit refutes them: {lower}."
-    if record["verdict"] == "inconclusive":
-        return f"An audit was inconclusive: {lower}."
-    power = f"; {power_in_words(record['power'])}" if record["power"] else ""
-    return f"An audit did not refute them: {lower}{power}. This is not a proof of privacy."
+        return words.verdict(record)
+    lower = (
+        f"Epsilon is at least {digits(record['epsilon_lower'])} at confidence {digits(record['confidence'])}."
+    )
+    said = f"Audited: {words.verdict(record)} {lower}"
+    return f"{said} {words.power(record)}" if record["power"] else said
 
 
 def _model(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:

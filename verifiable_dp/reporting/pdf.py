@@ -53,7 +53,7 @@ def to_pdf(record: Mapping[str, Any]) -> bytes:
     # In the page, after its own style: sheets given apart are a user's, which an author's override.
     style = f"<style>{_PRINT % _footer(record)}</style></head>"
     page = weasyprint.HTML(
-        string=render(record, apart=True).replace("</head>", style, 1),
+        string=render(record).replace("</head>", style, 1),
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
         url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()),
     )

@@ -1,4 +1,4 @@
-"""A record for readers who are no engineers: its summary in sentences, its terms, its facts in words."""
+"""A record for readers who are not engineers: its summary in sentences, its terms, its facts in words."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from verifiable_dp.reporting import words
+
 _BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
 _REGRET = {
     "consistent": "agrees with its theorem",
     "contradicted": "contradicts its theorem",
     "vacuous": "says nothing: the theorem's bound cannot fail at these sizes",
     "inconclusive": "neither agrees with its theorem nor contradicts it",
-}
-# Of `summary.non_claims`, whose words are those of the schema.
-_NON_CLAIMS = {
-    "does not cover what is listed under not_covered": "does not cover what is listed under Not covered",
-    "does not cover outputs listed in guarantee.unprotected_outputs": (
-        "does not cover outputs that are declared as unprotected"
-    ),
-    "declarations are copied, not checked": "copies declarations and does not check them",
 }
 # Each is explained where a page uses it: the word, how it is found, and one sentence.
 _TERMS = (
@@ -73,45 +67,24 @@ _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 
 def summary(record: Mapping[str, Any]) -> list[str]:
-    """Sentences on what was promised, found and left open, from the block ``summary``; none without it."""
-    found = record.get("summary")
-    if not found:
-        return []
-    sentences = [_promise(record)] if record["guarantee"] and record["checks"] else []
-    if found["claims_total"]:
-        sentences.append(_counts(found, "the claim" if record["guarantee"] else "the epsilon that is set"))
-    sentences.append(found["statement"])
+    """Sentences on what was promised, found and left open."""
+    sentences = [_promise(record["claim"])] if words.promises(record) and record["checks"] else []
+    sentences += [words.counted(record), words.verdict(record), words.level(record)]
     regret = (record["regret"] or {}).get("verdict")
     if regret in _REGRET:
         sentences.append(f"Measured regret, what is lost against the best arm, {_REGRET[regret]}.")
-    limits = [_NON_CLAIMS.get(words, words) for words in found["non_claims"]]
-    if limits:
-        sentences.append(f"The record {'; it '.join(limits)}.")
-    return sentences
+    return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
 
 
-def _promise(record: Mapping[str, Any]) -> str:
-    claim, seen = record["claim"], record["guarantee"]["protected_output"]
+def _promise(claim: Mapping[str, Any]) -> str:
     epsilon, delta = float(claim["epsilon"]), float(claim["delta"])
-    times = f"{math.exp(epsilon):.3g} times (e^epsilon)" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
-    but = f", but for a probability of {delta:g}," if delta else ""
+    times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
+    but = f", except with probability {delta:g}" if delta else ""
     unit = str(claim["unit"])
     return (
-        f"The promise of epsilon {epsilon:.4g}: nothing that {seen} may show is more than {times} as "
-        f"likely{but} on one input as on another that differs in {unit.partition(': ')[2] or unit}."
+        f"The promise: changing {unit.partition(': ')[2] or unit} makes anything seen in "
+        f"{words.OUTPUTS[claim['observe']]} at most {times} more likely{but} (epsilon {epsilon:.4g})."
     )
-
-
-def _counts(found: Mapping[str, Any], claim: str) -> str:
-    words = {
-        "refuted": f"refuted {claim}",
-        "not_refuted": f"found nothing against {claim}",
-        "inconclusive": "decided nothing",
-    }
-    parts = [f"{found[key]} {said}" for key, said in words.items() if found[key]]
-    total = found["claims_total"]
-    listed = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
-    return f"Of {total} check{'' if total == 1 else 's'} on privacy {listed}."
 
 
 def terms(shown: str) -> list[tuple[str, str]]:

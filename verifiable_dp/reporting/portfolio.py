@@ -14,7 +14,7 @@ from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.reporting.errata import verify_errata
 from verifiable_dp.reporting.mutation import verify_mutants
-from verifiable_dp.reporting.page import render_index
+from verifiable_dp.reporting.page import Beside, render_index
 from verifiable_dp.reporting.study import verify_study
 from verifiable_dp.reporting.verify import verify
 
@@ -115,16 +115,19 @@ def _is_record(path: Path) -> bool:
 def page(found: Portfolio, out: Path) -> str:
     """The page at `out` over what was found, with the folder's errata, mutation suite and studies."""
     folder, links = found.folder, _Links(out)
+    beside = Beside(
+        errata=found.errata["errata"] if found.errata else [],
+        mutants=found.mutants["summary"] if found.mutants else None,
+        studies=found.studies,
+        base="" if links.of(folder) == "." else f"{links.of(folder)}/",
+        schemas=(folder / "schema").is_dir(),
+    )
     return render_index(
         list(found.records.values()),
         [links.of(_shown(path)) for path in found.records],
-        found.errata["errata"] if found.errata else [],
-        found.mutants["summary"] if found.mutants else None,
-        found.studies,
+        beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
-        base="" if links.of(folder) == "." else f"{links.of(folder)}/",
-        schemas=(folder / "schema").is_dir(),
     )
 
 

@@ -11,10 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import InputError
-
-SCHEMA_VERSION = "2.0.0"
-SCHEMA_VERSIONS = ("1.0.0", "2.0.0")  # that can be read
+SCHEMA_VERSION = "3.0.0"
+SCHEMAS = ("record-3", "compliance-1")
+# Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
+# of one audit agree in everything else; see `without_run`.
+_FACTS = (
+    "version",
+    "command",
+    "python",
+    "packages",
+    "platform",
+    "cores",
+    "started",
+    "finished",
+    "cpu_seconds",
+    "cpu_seconds_by_mutant",  # of the mutation suite
+    "code",
+    "commit",
+    "dirty",
+    "target",
+    "ci",
+)
+RUN = (
+    "/digest",
+    *(f"/provenance/{key}" for key in _FACTS),
+)
+_WIDE = 200  # characters of a line of a file
 
 
 def plain(value: Any) -> Any:
@@ -43,9 +65,28 @@ def canonical(record: Mapping[str, Any]) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
-def text(record: Mapping[str, Any]) -> str:
-    """A record as it is written to a file: indented JSON."""
-    return json.dumps(record, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+def text(values: Any) -> str:
+    """JSON as it is written to a file: keys sorted; an array of numbers, and what fits, on one line."""
+    return _written(values, "") + "\n"
+
+
+def _written(value: Any, pad: str) -> str:
+    line = json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    if not isinstance(value, Mapping | list) or len(pad) + len(line) <= _WIDE or _numbers(value):
+        return line
+    if isinstance(value, Mapping):
+        rows = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_written(value[key], pad + ' ')}"
+            for key in sorted(value)
+        ]
+    else:
+        rows = [_written(item, pad + " ") for item in value]
+    first, last = "{}" if isinstance(value, Mapping) else "[]"
+    return f"{first}\n{pad} " + f",\n{pad} ".join(rows) + f"\n{pad}{last}"
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, int | float) for item in value)
 
 
 def digest(record: Mapping[str, Any]) -> str:
@@ -66,37 +107,58 @@ def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**whole, "digest": digest(whole)}
 
 
-def schema(major: int = 2) -> dict[str, Any]:
-    """The JSON Schema of records of that major version.
+def schema(name: str = SCHEMAS[0]) -> dict[str, Any]:
+    """The JSON Schema of records, or that of another of `SCHEMAS`."""
+    file = resources.files("verifiable_dp.reporting").joinpath(f"schema/{name}.json")
+    loaded: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return loaded
+
+
+# ---------------------------------------------------------------- places, and what names a run
+
+
+def pointer(*parts: Any) -> str:
+    """JSON pointer (RFC 6901) to a place in the record."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def resolve(record: Mapping[str, Any], place: str) -> Any:
+    """What a JSON pointer points to.
 
     Raises
     ------
-    InputError
-        If there is no such version.
+    KeyError, IndexError
+        If there is nothing.
     """
-    if major not in (1, 2):
-        raise InputError(f"schema: major must be 1 or 2, got {major!r}")
-    first = _schema_file(1)
-    if major == 1:
-        return first
-    second = _schema_file(2)
-    common = first["$defs"].keys() & second["$defs"].keys()
-    parts = {name: (first["$defs"][name], second["$defs"][name]) for name in common}
-    extended = {name: _extended(*both) for name, both in parts.items() if "properties" in both[0]}
-    return {**_extended(first, second), "$defs": {**first["$defs"], **second["$defs"], **extended}}
+    value: Any = record
+    for part in place.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value
 
 
-def _extended(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object with what version 2 adds to it; what it says anew goes before."""
-    return {
-        **first,
-        **second,
-        "properties": {**first["properties"], **second["properties"]},
-        "required": [*first["required"], *second.get("required", [])],
-    }
+def without_run(record: Mapping[str, Any], run_of: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A record, or another data file, without what names its run (`RUN`).
+
+    Parameters
+    ----------
+    record
+        JSON values.
+    run_of
+        Whose run is put in its place; None leaves the fields out.
+    """
+    return dict(_without_run(record, run_of, ""))
 
 
-def _schema_file(major: int) -> dict[str, Any]:
-    text = resources.files("verifiable_dp.reporting").joinpath(f"schema/record-{major}.json")
-    loaded: dict[str, Any] = json.loads(text.read_text("utf-8"))
-    return loaded
+def _without_run(value: Any, run_of: Any, place: str) -> Any:
+    if not isinstance(value, Mapping) or not any(here.startswith(place) for here in RUN):
+        return value
+    other = run_of if isinstance(run_of, Mapping) else {}
+    found: dict[str, Any] = {}
+    for key in sorted({*value, *other}):
+        here = place + pointer(key)
+        if here in RUN:
+            found |= {key: other[key]} if key in other else {}
+        elif key in value:
+            found[key] = _without_run(value[key], other.get(key), here)
+    return found

@@ -1,4 +1,4 @@
-"""Checks of regret in words and as a figure: what is claimed, what was measured."""
+"""Checks of regret as a figure: what is claimed, what was measured."""
 
 from __future__ import annotations
 
@@ -6,68 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.evidence.regret import SATURATED
 from verifiable_dp.reporting import plots
 
 _MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
 _WIDE = 2  # panels side by side
-
-
-def in_words(check: Mapping[str, Any]) -> str:
-    """What was measured against what is claimed, in one line; empty for kinds that have no words here."""
-    numbers, result = check["statistics"], check["result"]
-    if check["kind"] == "mean_bound":
-        horizon = f" at T = {numbers['horizon']}" if "horizon" in numbers else ""
-        least = numbers["least_horizon"]
-        from_ = f"; it says something from T = {least} on" if least else ""
-        return (
-            f"mean regret {numbers['mean']:.4g}{_between(result)}{horizon}, "
-            f"claimed at most {numbers['bound']:.4g}"
-            + (
-                f", the largest possible is {numbers['largest']:.4g}{from_}"
-                if result["verdict"] == "vacuous"
-                else ""
-            )
-        )
-    if check["kind"] == "probability":
-        return (
-            f"{numbers['failures']} of {numbers['n']} runs exceed the bound{_between(result)}, "
-            f"claimed with probability at most {numbers['probability']:.4g}"
-        )
-    if check["kind"] == "scaling":
-        over = str(numbers.get("over", "T"))
-        left = f" beside log {over}" if numbers["log_power"] else ""
-        first, last = numbers["points"][0][0], numbers["points"][-1][0]
-        return (
-            f"exponent {result['slope']:.3f}{left}{_between(result)} over {over} = {first:.6g} .. {last:.6g}"
-            f", claimed {numbers['exponent']:g} ± {numbers['margin']:g}{_saturated(numbers)}"
-        )
-    if check["kind"] == "comparison":
-        return (
-            f"{numbers.get('rival', 'the rival')} has {result['ratio']:.4g} times the regret"
-            f"{_between(result)}, claimed at least {numbers['factor']:g} times"
-        )
-    return ""
-
-
-def _between(result: Mapping[str, Any]) -> str:
-    if result.get("lower") is None or result.get("upper") is None:
-        return ""
-    return f" (95 %: {float(result['lower']):.4g} to {float(result['upper']):.4g})"
-
-
-def _saturated(numbers: Mapping[str, Any]) -> str:
-    """A hint where nothing has been learnt yet at some points: there rates are not those of long horizons."""
-    most = max(numbers.get("shares", []), default=0.0)
-    if most < SATURATED:
-        return ""
-    return f"; up to {most:.0%} of uniform play's regret: it does not learn, or the horizon is too short"
-
-
-def line(check: Mapping[str, Any]) -> str:
-    """Verdict and numbers of a check of regret."""
-    words = in_words(check)
-    return f"{check['name']}: {check['result']['verdict']}" + (f", {words}" if words else "")
 
 
 def svg(record: Mapping[str, Any]) -> str | None:

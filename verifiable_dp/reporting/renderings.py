@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp._validate import InputError, choice
+from verifiable_dp.reporting.blocks import to_compliance
 from verifiable_dp.reporting.intoto import to_intoto
 from verifiable_dp.reporting.junit import to_junit
 from verifiable_dp.reporting.markdown import to_markdown
@@ -23,8 +24,9 @@ _OF_RECORD: dict[str, Callable[[Record], str]] = {
     "sarif": to_sarif,
     "opendp": to_opendp,
     "junit": to_junit,
+    "compliance": to_compliance,
 }
-FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit")
+FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance")
 
 
 def render(path: str | Path, to: str, *, url: str = "") -> bytes:

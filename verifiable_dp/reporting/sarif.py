@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
+from verifiable_dp.reporting import words
 from verifiable_dp.reporting.excerpts import too_costly
 from verifiable_dp.reporting.record import canonical
-from verifiable_dp.reporting.words import in_words, is_printed, lead_in_words, share_in_words, title
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
@@ -50,26 +50,22 @@ def _category(record: Mapping[str, Any]) -> str:
     target, claim = record["target"], record["claim"] or {}
     promise = "".join(f" {key} {claim[key]}" for key in ("epsilon", "delta", "observe") if key in claim)
     mark = hashlib.sha256(canonical(target["parameters"]).encode()).hexdigest()[:8]
-    return f"verifiable-dp/{target['name']}{' as printed' if is_printed(record) else ''}{promise} {mark}/"
+    return f"verifiable-dp/{words.title(record)}{promise} {mark}/"
 
 
 def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(rule, level, message) of each finding."""
     found: list[tuple[str, str, str]] = []
-    name, claim = title(record), record["claim"]
+    name, verdict = words.title(record), words.verdict(record)
     for example in record["counterexamples"]:
-        least = f"epsilon is at least {float(record['epsilon_lower']):.4g}, claimed {claim['epsilon']:g}"
-        shown = f"{example['pair']['words']}; {in_words(example, record)}"
-        text = f"{name}: {least}; {example['check']}: {shown}."
-        found.append(("privacy", "error", text))
+        shown = f"{example['check']}: {words.counterexample(example, record)}"
+        found.append(("privacy", "error", f"{name}: {verdict} {shown}."))
     if record["checks"] and record["verdict"] == "inconclusive":
-        text = f"{name}: inconclusive against epsilon {claim['epsilon']:g}. {record['target']['note']}"
+        text = f"{name}: {verdict} {record['target']['note']}"
         found.append(("privacy-undecided", "warning", text.strip()))
     for check in record["regret"]["checks"] if record["regret"] else []:
         if check["result"]["verdict"] == "contradicted":
-            p_value = float(check["result"]["p_value"])
-            text = f"{name}: {check['name']} is contradicted, p-value {p_value:.3g}."
-            found.append(("regret", "error", text))
+            found.append(("regret", "error", f"{name}: {words.line(check)}."))
     return found
 
 
@@ -81,8 +77,8 @@ def _leads(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     raw = [lead for numbers in traced for lead in numbers["leads"] if lead["open"]]
     costly = [row for numbers in traced for row in too_costly(numbers)]
     return [
-        *(_warning("raw-data", lead, lead_in_words(lead)) for lead in raw),
-        *(_warning("release-cost", row, share_in_words(row)) for row in costly),
+        *(_warning("raw-data", lead, words.lead_in_words(lead)) for lead in raw),
+        *(_warning("release-cost", row, words.share_in_words(row)) for row in costly),
     ]
 
 

@@ -27,14 +27,14 @@ from verifiable_dp import _files
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.check import judged, scales_of
-from verifiable_dp.reporting import blocks, conclude, declarations
+from verifiable_dp.reporting import conclude, declarations
 from verifiable_dp.reporting.provenance import installed
-from verifiable_dp.reporting.record import SCHEMA_VERSIONS, canonical, digest, plain, schema
+from verifiable_dp.reporting.record import SCHEMA_VERSION, canonical, digest, plain, schema
 
 _LARGEST = 64 << 20
 _DEEPEST = 64
 # What a re-run may change: when and where it ran.
-_FREE = ("provenance", "digest", "schema_version")
+_FREE = ("provenance", "digest", "declarations")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
 _WORDS = ("words", "event", "pair")
@@ -205,11 +205,9 @@ def validate(record: Mapping[str, Any]) -> None:
     import jsonschema
 
     version = record.get("schema_version")
-    if version not in SCHEMA_VERSIONS:
-        raise InputError(
-            f"record: schema_version must be {' or '.join(SCHEMA_VERSIONS)}, got {_short(version)}"
-        )
-    validator = jsonschema.Draft202012Validator(schema(_major(record)))
+    if version != SCHEMA_VERSION:
+        raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {_short(version)}")
+    validator = jsonschema.Draft202012Validator(schema())
     found = itertools.islice(validator.iter_errors(record), _SHOWN)
     errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
     if errors:
@@ -218,10 +216,6 @@ def validate(record: Mapping[str, Any]) -> None:
         raise InputError(
             f"record: it does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
         )
-
-
-def _major(record: Mapping[str, Any]) -> int:
-    return int(str(record["schema_version"]).partition(".")[0])
 
 
 def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -250,46 +244,9 @@ def _rejudge(record: Mapping[str, Any]) -> int:
     return count
 
 
-def _check_blocks(record: Mapping[str, Any]) -> None:
-    """Refuse blocks that do not follow from the rest."""
-    declared = record[blocks.DECLARED]
-    if declared is not None:
-        _same(blocks.DECLARED, declared, declarations.checked(declared), record)
-    try:
-        again = blocks.of(record)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"record: its blocks cannot be made again: {error!r}"[:200]) from None
-    recorded = {name: record[name] for name in blocks.BLOCKS}
-    _same("", _groups_as_numbers(recorded), _groups_as_numbers(again), record)
-
-
-def _groups_as_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
-    """With the group-privacy table as numbers: for zCDP it is found by a search, whose last digits vary."""
-    guarantee = found["guarantee"]
-    if guarantee is None:
-        return dict(found)
-    rows = [{key: float(value) for key, value in row.items()} for row in guarantee["group_privacy"]]
-    return {**found, "guarantee": {**guarantee, "group_privacy": rows}}
-
-
 def _comparable(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What two runs of one audit share, in any version."""
-    core = {key: record[key] for key in blocks.CORE if key in record and key not in _FREE}
-    return {**core, "target": {k: v for k, v in core["target"].items() if k != "bounds"}}
-
-
-def _as_old(again: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the course of costs where the record, being older, has none."""
-    olds = {check["name"]: check["statistics"] for check in recorded["checks"]}
-    checks = []
-    for check in again["checks"]:
-        statistics = dict(check["statistics"])
-        if check["kind"] == "alignment" and "spent" not in olds.get(check["name"], {}):
-            statistics.pop("spent", None)
-        checks.append({**check, "statistics": statistics})
-    return {**again, "checks": checks}
+    """What two runs of one audit share."""
+    return {key: value for key, value in record.items() if key not in _FREE}
 
 
 def _across_versions(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -407,7 +364,7 @@ def _short(value: Any) -> str:
 def verify(
     path: str | Path, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 ) -> Verified:
-    """Check a record: schema, digest, results from their numbers, verdicts from results, blocks from both.
+    """Check a record: schema, digest, results from their numbers, verdicts from results.
 
     Parameters
     ----------
@@ -427,7 +384,7 @@ def verify(
     count = examine(record)
     if rerun is not None:
         again = rerun(record)
-        expected, found = _comparable(record), _as_old(_comparable(again), record)
+        expected, found = _comparable(record), _comparable(again)
         if record["provenance"].get("code") != again["provenance"].get("code"):
             expected, found = _across_versions(expected), _across_versions(found)
         difference = first_difference(expected, found)
@@ -460,6 +417,7 @@ def examine(record: Mapping[str, Any]) -> int:
         )
     for i, mutant in enumerate(record["mutants"]):
         _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant), record)
-    if _major(record) > 1:
-        _check_blocks(record)
+    declared = record["declarations"]
+    if declared is not None:
+        _same("declarations", declared, declarations.checked(declared), record)
     return count

@@ -6,9 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.check import in_words, worded
+
 Row = Mapping[str, Any]
-KINDS = ("table", "price", "floors")
+_KINDS = ("table", "price", "floors")
 _ALIKE = 1e-3  # regret within a thousandth of that of equal play counts as equal play
+
+
+def is_table(check: Mapping[str, Any]) -> bool:
+    """Whether a check is a table, which promises nothing and has no verdict."""
+    return check["kind"] in _KINDS
 
 
 def joined(table: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -44,12 +51,10 @@ def _places(rows: Sequence[Row], every: Sequence[Row]) -> str:
     return ", ".join(words)
 
 
-def in_short(table: Mapping[str, Any]) -> str:
-    """How many rows either algorithm wins; or what the others of its kind come down to."""
-    if table["kind"] != "table":
-        return reading(table)[0]
-    names = [row["wins"] for row in table["result"]["rows"]]
-    words = [f"{name} wins {names.count(name)}" for name in table["statistics"]["algorithms"]]
+@worded("table")
+def _who_wins_in_words(numbers: Row, result: Row) -> str:
+    names = [row["wins"] for row in result["rows"]]
+    words = [f"{name} wins {names.count(name)}" for name in numbers["algorithms"]]
     return f"{', '.join(words)} of {len(names)} rows"
 
 
@@ -140,32 +145,32 @@ def _share(row: Row, side: str) -> float:
     return float(row[f"mean_{side}"] / row["equal"])
 
 
-def price(table: Mapping[str, Any]) -> str:
+@worded("price")
+def _price_in_words(numbers: Row, result: Row) -> str:
     """Range of the price of privacy by epsilon, over all instances and algorithms."""
     words = []
-    for epsilon, rows in sorted(_by(joined(table), "epsilon").items()):
+    for epsilon, rows in sorted(_by(joined({"statistics": numbers, "result": result}), "epsilon").items()):
         ratios = [row["ratio"] for row in rows]
         low, high = (f"{value:.3g}" for value in (min(ratios), max(ratios)))
         words.append(f"{low if low == high else f'{low} to {high}'} at epsilon = {epsilon:g}")
     return f"Regret with privacy over regret without: {'; '.join(words)}."
 
 
-def above_floors(table: Mapping[str, Any]) -> str:
+@worded("floors")
+def _floors_in_words(numbers: Row, result: Row) -> str:
     """How far above the lower bound the algorithms stay."""
-    rows = joined(table)
+    rows = joined({"statistics": numbers, "result": result})
     verdicts = [row["verdict"] for row in rows]
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
     least = min(rows, key=lambda row: float(row["times"]))
     return (
-        f"Lower bound on {table['statistics']['measured']}: {counts}. Nearest to it comes "
+        f"Lower bound on {numbers['measured']}: {counts}. Nearest to it comes "
         f"{least['algorithm']}, with {least['times']:.3g} times the bound."
     )
 
 
 def reading(table: Mapping[str, Any]) -> list[str]:
     """Who wins where, what the floor makes of it, and why; computed from the rows alone."""
-    if table["kind"] == "price":
-        return [price(table)]
-    if table["kind"] == "floors":
-        return [above_floors(table)]
+    if table["kind"] != "table":
+        return [in_words(table)]
     return [who_wins(table), against_the_floor(table), what_is_separated(table)]
