@@ -19,14 +19,14 @@ from verifiable_dp.auditing.errata import chosen, examine_named
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.evidence.blackbox import ALPHA
-from verifiable_dp.reporting import portfolio
-from verifiable_dp.reporting.declarations import given as read_declarations
-from verifiable_dp.reporting.errata import document, save
-from verifiable_dp.reporting.mutation import document as kill_table
-from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import SCHEMAS, schema, text
-from verifiable_dp.reporting.report import Report
-from verifiable_dp.reporting.verify import read, verify
+from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.sealing import SCHEMAS, schema, text
+from verifiable_dp.record.verify import read, verify
+from verifiable_dp.render import portfolio
+from verifiable_dp.render.errata import document, save
+from verifiable_dp.render.mutation import document as kill_table
+from verifiable_dp.render.page import of_claim
+from verifiable_dp.report import Report
 
 _STEPS = "audit.checkpoint"
 _USUAL = 30.0  # seconds of an audit that was not made before

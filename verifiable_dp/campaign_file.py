@@ -35,10 +35,10 @@ from verifiable_dp.auditing import identity, registry
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.process import Exec
 from verifiable_dp.auditing.targets import file_digest
-from verifiable_dp.reporting.declarations import read as read_declarations
-from verifiable_dp.reporting.report import Report
-from verifiable_dp.reporting.verify import read as read_json
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.declarations import read as read_declarations
+from verifiable_dp.record.verify import read as read_json
+from verifiable_dp.record.verify import verify
+from verifiable_dp.report import Report
 
 _LARGEST = 1 << 20  # bytes of a campaign file
 _MOST = 1000  # targets

@@ -11,11 +11,11 @@ from verifiable_dp.auditing import registry
 from verifiable_dp.auditing import study as studies
 from verifiable_dp.auditing.errata import registered
 from verifiable_dp.campaign import claims, folder_of
-from verifiable_dp.reporting.errata import verify_errata
-from verifiable_dp.reporting.page import render, render_errata, render_study
-from verifiable_dp.reporting.record import SCHEMAS, schema
-from verifiable_dp.reporting.study import surprising, verify_study
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import SCHEMAS, schema
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render.errata import verify_errata
+from verifiable_dp.render.page import render, render_errata, render_study
+from verifiable_dp.render.study import surprising, verify_study
 
 REPORTS = Path(__file__).parents[2] / "reports"
 NAMES = registry.names()

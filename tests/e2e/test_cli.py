@@ -18,7 +18,7 @@ import pytest
 from tests import formats
 from tests.commands import PATIENCE, SCRIPT
 from tests.commands import finished as run
-from verifiable_dp.reporting.record import SCHEMAS, schema
+from verifiable_dp.record.sealing import SCHEMAS, schema
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 NAMES = [

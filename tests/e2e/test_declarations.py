@@ -6,8 +6,8 @@ import json
 import pytest
 
 from tests.commands import finished
-from verifiable_dp.reporting import blocks
-from verifiable_dp.reporting.record import digest
+from verifiable_dp.compliance import blocks
+from verifiable_dp.record.sealing import digest
 
 MINE = """
 unprotected_outputs = ["server logs <with> raw rewards"]

@@ -10,8 +10,8 @@ import pytest
 
 from tests.commands import refused, run
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting.record import digest, plain, text
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import digest, plain, text
+from verifiable_dp.record.verify import verify
 
 pytestmark = pytest.mark.slow
 NAMES = ("tree-sum", "shuffled-linear")  # the second has a listing as printed, with a counterexample

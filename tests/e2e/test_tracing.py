@@ -13,8 +13,8 @@ import pytest
 from tests import formats
 from tests.commands import finished as run
 from tests.e2e.test_browser import measure, needs_browser
-from verifiable_dp.reporting.page import render
-from verifiable_dp.reporting.record import schema
+from verifiable_dp.record.sealing import schema
+from verifiable_dp.render.page import render
 
 CODE = Path(__file__).parents[1] / "user_code"
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")

@@ -15,10 +15,10 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import bandits
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import blocks, declarations
-from verifiable_dp.reporting.page import render
-from verifiable_dp.reporting.provenance import _without_login, ci, place
-from verifiable_dp.reporting.record import (
+from verifiable_dp.compliance import blocks
+from verifiable_dp.record import declarations
+from verifiable_dp.record.provenance import _without_login, ci, place
+from verifiable_dp.record.sealing import (
     SCHEMA_VERSION,
     SCHEMAS,
     canonical,
@@ -27,8 +27,9 @@ from verifiable_dp.reporting.record import (
     resolve,
     schema,
 )
-from verifiable_dp.reporting.report import finish
-from verifiable_dp.reporting.verify import read, verify
+from verifiable_dp.record.verify import read, verify
+from verifiable_dp.render.page import render
+from verifiable_dp.report import finish
 
 DECLARED = declarations.checked(
     tomllib.loads(re.sub(r"^#(?=\S)", "", declarations.STARTER, flags=re.MULTILINE))

@@ -12,8 +12,8 @@ import pytest
 from verifiable_dp import api, campaign, campaign_file
 from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.report import Report
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.verify import verify
+from verifiable_dp.report import Report
 
 OWN = """
 import numpy as np

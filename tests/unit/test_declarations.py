@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import blocks
-from verifiable_dp.reporting.declarations import STARTER, checked, given, neighbouring, read, starter
-from verifiable_dp.reporting.record import digest
-from verifiable_dp.reporting.report import Report
-from verifiable_dp.reporting.verify import examine
+from verifiable_dp.compliance import blocks
+from verifiable_dp.record.declarations import STARTER, checked, given, neighbouring, read, starter
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.record.verify import examine
+from verifiable_dp.report import Report
 
 EVENT = {"unit": "event: one reward of one round"}
 CLIENT = {"unit": "shuffle one client: the rewards of one round, whatever action it plays"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp.reporting.diff import compare
-from verifiable_dp.reporting.report import finish
+from verifiable_dp.render.diff import compare
+from verifiable_dp.report import finish
 
 REPORTS = Path(__file__).parents[2] / "reports"
 

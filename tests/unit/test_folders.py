@@ -9,11 +9,12 @@ import pytest
 
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import conclude, folders, mutation
-from verifiable_dp.reporting.page import render, render_errata, render_study
-from verifiable_dp.reporting.record import RUN, digest, plain, pointer, resolve, text, without_run
-from verifiable_dp.reporting.report import finish
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record import conclude
+from verifiable_dp.record.sealing import RUN, digest, plain, pointer, resolve, text, without_run
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import folders, mutation
+from verifiable_dp.render.page import render, render_errata, render_study
+from verifiable_dp.report import finish
 
 REPORTS = Path(__file__).parents[2] / "reports"
 LATER = {

@@ -16,13 +16,13 @@ from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.auditing.wrapped import Prefix
 from verifiable_dp.evidence.alignment import replay
 from verifiable_dp.neighbours import pair_of
-from verifiable_dp.reporting import markdown, outcomes
-from verifiable_dp.reporting.page import render, render_errata, render_index
-from verifiable_dp.reporting.record import sealed
-from verifiable_dp.reporting.report import Report
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import validate, verify
-from verifiable_dp.reporting.words import found_on
+from verifiable_dp.record.sealing import sealed
+from verifiable_dp.record.verify import validate, verify
+from verifiable_dp.record.words import found_on
+from verifiable_dp.render import markdown, outcomes
+from verifiable_dp.render.page import render, render_errata, render_index
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report
 
 NAME = "dp-linear"
 AUDITOR = registry.auditor(NAME)

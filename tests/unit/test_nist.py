@@ -7,8 +7,8 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import bandits
-from verifiable_dp.reporting import blocks, nist
-from verifiable_dp.reporting.record import resolve
+from verifiable_dp.compliance import blocks, nist
+from verifiable_dp.record.sealing import resolve
 
 SECTIONS = (
     "2.2 2.3 2.4 2.4 2.5 2.5 2.5 2.6 3 3.3.1 3.3.2 3.3.3 3.4.1 3.4.1 3.5 3.6 3.6 3.7 4.1 4.2 4.3 4.4 4.4 4.5"

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp.evidence import check
-from verifiable_dp.reporting import markdown, words
-from verifiable_dp.reporting.junit import to_junit
-from verifiable_dp.reporting.page import render
-from verifiable_dp.reporting.report import Report
-from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.record import words
+from verifiable_dp.render import markdown
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.page import render
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[2] / "reports"
 REFUTED = "The claim of epsilon 1 is refuted: epsilon is at least 2. The counterexample can be run again."

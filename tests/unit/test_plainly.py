@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.committed import each
-from verifiable_dp.reporting import plainly
-from verifiable_dp.reporting.markdown import to_markdown
-from verifiable_dp.reporting.page import render
-from verifiable_dp.reporting.words import promises
+from verifiable_dp.record.words import promises
+from verifiable_dp.render import plainly
+from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.page import render
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("epsilon", "rung", "release", "transcript", "cost", "loss", "event", "power")

@@ -15,8 +15,8 @@ from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.evidence import alignment
 from verifiable_dp.evidence.regret import scaling
 from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair
-from verifiable_dp.reporting import courses, plots
-from verifiable_dp.reporting.page import render
+from verifiable_dp.render import courses, plots
+from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[2] / "reports"
 

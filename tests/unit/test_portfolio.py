@@ -16,10 +16,10 @@ from verifiable_dp import campaign
 from verifiable_dp._validate import InputError
 from verifiable_dp.campaign import write_index
 from verifiable_dp.cli import main
-from verifiable_dp.reporting import portfolio
-from verifiable_dp.reporting.page import render_index
-from verifiable_dp.reporting.record import SCHEMAS, digest, schema, text
-from verifiable_dp.reporting.report import Report
+from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
+from verifiable_dp.render import portfolio
+from verifiable_dp.render.page import render_index
+from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[2] / "reports"
 

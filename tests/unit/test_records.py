@@ -17,11 +17,11 @@ from tests.user_code import bandits
 from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import tables
-from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import canonical, digest, plain, schema
-from verifiable_dp.reporting.report import Report, finish
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import first_difference, verify
+from verifiable_dp.record.sealing import canonical, digest, plain, schema
+from verifiable_dp.record.verify import first_difference, verify
+from verifiable_dp.render.page import render, render_index
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report, finish
 
 KINDS = ("algorithm", "baseline", "play", "release", "regret", "table", "refuted algorithm")
 

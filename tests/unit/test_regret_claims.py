@@ -11,9 +11,9 @@ from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.players import Part, Player, Setting
 from verifiable_dp.environments import Huber, Pareto, bernoulli
 from verifiable_dp.evidence.check import in_words
-from verifiable_dp.reporting import plots, regrets
-from verifiable_dp.reporting.record import plain
-from verifiable_dp.reporting.verify import validate
+from verifiable_dp.record.sealing import plain
+from verifiable_dp.record.verify import validate
+from verifiable_dp.render import plots, regrets
 
 HERE = {"n_arms": 3, "horizon": 60, "runs": 8}
 

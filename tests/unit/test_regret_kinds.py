@@ -19,11 +19,11 @@ from verifiable_dp.evidence import regret, tables
 from verifiable_dp.evidence.check import in_words, judged
 from verifiable_dp.mechanisms import shuffle
 from verifiable_dp.noise import Seeded, key_of
-from verifiable_dp.reporting.markdown import to_markdown
-from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import digest
-from verifiable_dp.reporting.report import finish
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.page import render, render_index
+from verifiable_dp.report import finish
 
 
 def mean(n=25, mean=10.0, sd=5.0, bound=5.0, least=0.0, **more):

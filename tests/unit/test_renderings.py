@@ -17,18 +17,19 @@ from markdown_it import MarkdownIt
 from tests import formats
 from tests.committed import NAMES, REPORTS, each
 from verifiable_dp._validate import InputError
+from verifiable_dp.compliance import blocks
 from verifiable_dp.evidence import tables
-from verifiable_dp.reporting import blocks, renderings
-from verifiable_dp.reporting.intoto import to_intoto
-from verifiable_dp.reporting.junit import to_junit
-from verifiable_dp.reporting.markdown import escape, to_markdown
-from verifiable_dp.reporting.opendp_registry import to_opendp
-from verifiable_dp.reporting.outcomes import outcomes
-from verifiable_dp.reporting.pdf import to_pdf
-from verifiable_dp.reporting.record import digest, text
-from verifiable_dp.reporting.report import finish
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import digest, text
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import renderings
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.markdown import escape, to_markdown
+from verifiable_dp.render.opendp_registry import to_opendp
+from verifiable_dp.render.outcomes import outcomes
+from verifiable_dp.render.pdf import to_pdf
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import finish
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://127.0.0.1:9/x>]]>\n\n# head\n\n| a | b |\n- x\n\r```\n"
@@ -649,7 +650,7 @@ def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     assert to_pdf(record).startswith(b"%PDF-")
     assert "Failed to load" not in caplog.text
     image = "<html><head></head><body><img src='http://127.0.0.1:9/x'></body></html>"
-    monkeypatch.setattr("verifiable_dp.reporting.pdf.render", lambda record, **_: image)
+    monkeypatch.setattr("verifiable_dp.render.pdf.render", lambda record, **_: image)
     assert to_pdf(record).startswith(b"%PDF-")
     assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
 

@@ -25,9 +25,10 @@ from verifiable_dp.evidence.tracing.audit import Subject, _spread, check, examin
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.reporting import excerpts, plots
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.words import leads
+from verifiable_dp.record import excerpts
+from verifiable_dp.record.words import leads
+from verifiable_dp.render import plots
+from verifiable_dp.render.sarif import to_sarif
 
 HORIZON = 60
 PAIRS = [TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)]

@@ -13,9 +13,9 @@ import verifiable_dp as vdp
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import registry, subject
 from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.reporting import conclude
-from verifiable_dp.reporting.record import digest
-from verifiable_dp.reporting.verify import examine
+from verifiable_dp.record import conclude
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.record.verify import examine
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"

@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from verifiable_dp.reporting import words
-from verifiable_dp.reporting.excerpts import too_costly
-from verifiable_dp.reporting.record import canonical
+from verifiable_dp.record import words
+from verifiable_dp.record.excerpts import too_costly
+from verifiable_dp.record.sealing import canonical
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {

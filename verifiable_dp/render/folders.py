@@ -1,6 +1,6 @@
 """Two folders of reports beside each other: which files say the same, and what differs beyond the run.
 
-A report made again differs in what names its run (`record.RUN`), and in the lines of its page that show it.
+A report made again differs in what names its run (`sealing.RUN`), and in the lines of its page that show it.
 A data file is the same but for the run if it is, byte for byte, the old one with the run of the new one put
 in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs in
 those lines only in which the pages of these two data files differ, too.
@@ -20,13 +20,13 @@ from typing import Any
 
 from verifiable_dp import _files
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import mutation, page
-from verifiable_dp.reporting.diff import Change, unbroken
-from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
-from verifiable_dp.reporting.mutation import MUTANTS_VERSION, verify_mutants
-from verifiable_dp.reporting.record import SCHEMA_VERSION, text, without_run
-from verifiable_dp.reporting.study import STUDY_VERSION, verify_study
-from verifiable_dp.reporting.verify import below, first_difference, read, scales_in, verify
+from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
+from verifiable_dp.record.verify import below, first_difference, read, scales_in, verify
+from verifiable_dp.render import mutation, page
+from verifiable_dp.render.diff import Change, unbroken
+from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
+from verifiable_dp.render.mutation import MUTANTS_VERSION, verify_mutants
+from verifiable_dp.render.study import STUDY_VERSION, verify_study
 
 STATUSES = ("same", "run", "differs", "old", "new")
 _LARGEST = 64 << 20

@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.errata import verify_errata
-from verifiable_dp.reporting.mutation import verify_mutants
-from verifiable_dp.reporting.page import Beside, render_index
-from verifiable_dp.reporting.study import verify_study
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render.errata import verify_errata
+from verifiable_dp.render.mutation import verify_mutants
+from verifiable_dp.render.page import Beside, render_index
+from verifiable_dp.render.study import verify_study
 
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"\d+\.\d+\.\d+"')  # other data files name their kind first
 _KEYS = (b'"target"', b'"checks"', b'"digest"')

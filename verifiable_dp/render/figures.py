@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from verifiable_dp.reporting import plots
+from verifiable_dp.render import plots
 
 _COLOURS = ("#2563a8", "#9f1d35", "#1f2933", "#b45309", "#0f766e", "#6b7280", "#7c3aed", "#a16207")
 _DASHES = ("-", "--", "-.", ":")

@@ -27,9 +27,9 @@ from verifiable_dp import _files
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.check import judged, scales_of
-from verifiable_dp.reporting import conclude, declarations
-from verifiable_dp.reporting.provenance import installed
-from verifiable_dp.reporting.record import SCHEMA_VERSION, canonical, digest, plain, schema
+from verifiable_dp.record import conclude, declarations
+from verifiable_dp.record.provenance import installed
+from verifiable_dp.record.sealing import SCHEMA_VERSION, canonical, digest, plain, schema
 
 _LARGEST = 64 << 20
 _DEEPEST = 64

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.outcomes import outcomes
-from verifiable_dp.reporting.record import canonical, text
+from verifiable_dp.record.sealing import canonical, text
+from verifiable_dp.render.outcomes import outcomes
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -31,7 +31,7 @@ def to_intoto(
     name
         File name of the record, for its resource descriptor.
     content
-        Bytes of that file, whose SHA-256 the descriptor holds; as `record.text` writes it by default.
+        Bytes of that file, whose SHA-256 the descriptor holds; as `sealing.text` writes it by default.
     url
         Of the run of CI; that of the record, if it knows one, by default.
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.reporting import plots
-from verifiable_dp.reporting.plots import BAD, CLAIM, GOOD, INK, RIVAL
+from verifiable_dp.render import plots
+from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL
 
 _STEPS = 400  # steps of a drawn stream, at most
 _ROUNDS = re.compile(r"\brounds? (?:1 to )?(\d+)\b")

@@ -10,7 +10,7 @@ from typing import Any
 
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.reporting import words
+from verifiable_dp.record import words
 
 _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle", "federated": "Federated"}
 _RELEASES = {

@@ -109,7 +109,7 @@ def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def schema(name: str = SCHEMAS[0]) -> dict[str, Any]:
     """The JSON Schema of records, or that of another of `SCHEMAS`."""
-    file = resources.files("verifiable_dp.reporting").joinpath(f"schema/{name}.json")
+    file = resources.files("verifiable_dp.record").joinpath(f"schema/{name}.json")
     loaded: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return loaded
 

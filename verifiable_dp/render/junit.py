@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from typing import Any
 
-from verifiable_dp.reporting.outcomes import Outcome, outcomes
+from verifiable_dp.render.outcomes import Outcome, outcomes
 
 # What XML 1.0 cannot hold, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

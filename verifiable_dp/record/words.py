@@ -7,7 +7,7 @@ from typing import Any
 
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.words import digits, p_value
-from verifiable_dp.reporting import conclude, excerpts
+from verifiable_dp.record import conclude, excerpts
 
 Record = Mapping[str, Any]
 OUTPUTS = {

@@ -11,11 +11,13 @@ from dataclasses import dataclass, fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from verifiable_dp.compliance import blocks
 from verifiable_dp.evidence import readings
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
-from verifiable_dp.reporting import blocks, courses, excerpts, plainly, plots, words
+from verifiable_dp.record import excerpts, words
+from verifiable_dp.render import courses, plainly, plots
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -52,7 +54,7 @@ def environment(finalize: Callable[[Any], Any] | None = None) -> Environment:
     import jinja2
 
     found = jinja2.Environment(
-        loader=jinja2.PackageLoader("verifiable_dp.reporting", "templates"),
+        loader=jinja2.PackageLoader("verifiable_dp.render", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -92,7 +94,7 @@ def reachable(page: str) -> str:
 def _style(name: str = "style.css") -> Any:
     from markupsafe import Markup
 
-    text = resources.files("verifiable_dp.reporting").joinpath(f"templates/{name}").read_text("utf-8")
+    text = resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8")
     return Markup(text)  # ours, not the record's
 
 

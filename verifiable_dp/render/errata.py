@@ -8,10 +8,10 @@ from typing import Any
 
 from verifiable_dp._files import write_text
 from verifiable_dp.auditing.errata import outcome
-from verifiable_dp.reporting import page
-from verifiable_dp.reporting.provenance import provenance
-from verifiable_dp.reporting.record import sealed, text
-from verifiable_dp.reporting.verify import judged_again, verify_sealed
+from verifiable_dp.record.provenance import provenance
+from verifiable_dp.record.sealing import sealed, text
+from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.render import page
 
 ERRATA_VERSION = "errata-1.0.0"
 _CHECKS = ("checks_of_printed", "checks_of_right")

@@ -15,9 +15,10 @@ from typing import Any
 
 from verifiable_dp._validate import InputError
 from verifiable_dp.claims import PrivacyClaim, Relation, group_table
-from verifiable_dp.reporting import conclude, nist, words
-from verifiable_dp.reporting.declarations import neighbouring
-from verifiable_dp.reporting.record import pointer, text
+from verifiable_dp.compliance import nist
+from verifiable_dp.record import conclude, words
+from verifiable_dp.record.declarations import neighbouring
+from verifiable_dp.record.sealing import pointer, text
 
 Record = Mapping[str, Any]
 Block = dict[str, Any]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.reporting import plots
+from verifiable_dp.render import plots
 
 _MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
 _WIDE = 2  # panels side by side

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from verifiable_dp.compliance import nist
 from verifiable_dp.evidence import readings
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.reporting import nist, page, plainly
+from verifiable_dp.render import page, plainly
 
 # Marks of Markdown, and $, which code hosts read as a formula.
 _MARKS = re.compile(r"([\\`*_\[\]#|~$])")

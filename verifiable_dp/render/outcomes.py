@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.evidence.check import in_words
-from verifiable_dp.reporting import words
+from verifiable_dp.record import words
 
 _STATUS = {
     "not_refuted": "passed",

@@ -1,7 +1,7 @@
 """Detached Ed25519 signatures of records (extra `sign`).
 
 Signed is the canonical JSON of the whole record, its digest included: UTF-8, keys sorted, no spaces, as
-`record.canonical` writes it. Layout and key order of the file do not matter, every value does. The signature
+`sealing.canonical` writes it. Layout and key order of the file do not matter, every value does. The signature
 file is a small JSON object; only its ``signature`` (Base64 of 64 bytes) counts, once it has been checked
 against the key that the verifier brings. The rest helps to say what is wrong.
 
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from verifiable_dp import _files
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting.record import canonical
-from verifiable_dp.reporting.verify import check_digest
+from verifiable_dp.record.sealing import canonical
+from verifiable_dp.record.verify import check_digest
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from verifiable_dp.reporting import words
+from verifiable_dp.record import words
 
 _BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
 _REGRET = {

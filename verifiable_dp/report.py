@@ -14,11 +14,12 @@ from verifiable_dp._files import make_folder, write_text
 from verifiable_dp._locks import lock
 from verifiable_dp._validate import printable
 from verifiable_dp.evidence.readings import is_table
-from verifiable_dp.reporting import conclude, page, words
-from verifiable_dp.reporting.declarations import given
-from verifiable_dp.reporting.provenance import ci, place, provenance
-from verifiable_dp.reporting.record import SCHEMA_VERSION, sealed, text
-from verifiable_dp.reporting.verify import examine, verify
+from verifiable_dp.record import conclude, words
+from verifiable_dp.record.declarations import given
+from verifiable_dp.record.provenance import ci, place, provenance
+from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
+from verifiable_dp.record.verify import examine, verify
+from verifiable_dp.render import page
 
 
 def finish(

@@ -8,10 +8,10 @@ from typing import Any
 
 from verifiable_dp._files import write_text
 from verifiable_dp.auditing.mutation import concluded, summary
-from verifiable_dp.reporting import courses, page
-from verifiable_dp.reporting.provenance import provenance
-from verifiable_dp.reporting.record import sealed, text
-from verifiable_dp.reporting.verify import judged_again, verify_sealed
+from verifiable_dp.record.provenance import provenance
+from verifiable_dp.record.sealing import sealed, text
+from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.render import courses, page
 
 MUTANTS_VERSION = "mutants-1.0.0"
 RUNGS = {

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp._validate import InputError, choice
-from verifiable_dp.reporting.blocks import to_compliance
-from verifiable_dp.reporting.intoto import to_intoto
-from verifiable_dp.reporting.junit import to_junit
-from verifiable_dp.reporting.markdown import to_markdown
-from verifiable_dp.reporting.opendp_registry import to_opendp
-from verifiable_dp.reporting.page import render as to_html
-from verifiable_dp.reporting.pdf import to_pdf
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.compliance.blocks import to_compliance
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.opendp_registry import to_opendp
+from verifiable_dp.render.page import render as to_html
+from verifiable_dp.render.pdf import to_pdf
+from verifiable_dp.render.sarif import to_sarif
 
 Record = Mapping[str, Any]
 _OF_RECORD: dict[str, Callable[[Record], str]] = {

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.reporting import blocks, nist
-from verifiable_dp.reporting.verify import first_difference
+from verifiable_dp.record.verify import first_difference
 
 # What two runs of one audit may differ in.
 _FREE = ("provenance", "digest")
