@@ -873,7 +873,10 @@ def _verified(path: Path) -> Any:
 @main.command()
 @click.argument("record", type=_FILE)
 @click.option(
-    "--to", required=True, metavar="FORMAT", help="html, markdown, pdf, sarif, in-toto, opendp or junit."
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="html, markdown, pdf, sarif, in-toto, opendp, junit or compliance.",
 )
 @click.option("--out", type=_PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
