@@ -21,7 +21,7 @@ from verifiable_dp.evidence.tracing.ledger import Ledger
 from verifiable_dp.evidence.tracing.standin import scopes_of
 from verifiable_dp.evidence.tracing.trace import run
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 HORIZON, SEED = 60, 0
 # Sequential, so that a refutation stops where the evidence is enough.

@@ -85,7 +85,8 @@ class Outcome:
 
 EVIDENCE = "verifiable_dp/evidence"
 AUDITING = "verifiable_dp/auditing"
-REPORTING = "verifiable_dp/reporting"
+RECORD = "verifiable_dp/record"
+RENDER = "verifiable_dp/render"
 
 FAULTS = (
     # alignment and replay
@@ -564,7 +565,7 @@ FAULTS = (
     ),
     Fault(
         "power is not needed",
-        f"{REPORTING}/conclude.py",
+        f"{RECORD}/conclude.py",
         "or power is None or any(",
         "or any(",
         "not_refuted is said by an audit that could not have refuted",
@@ -572,7 +573,7 @@ FAULTS = (
     ),
     Fault(
         "leads are passed over",
-        f"{REPORTING}/conclude.py",
+        f"{RECORD}/conclude.py",
         'if check["kind"] in _SAMPLED and not computed and',
         'if check["kind"] in _SAMPLED and computed and',
         "not_refuted is said beside a lower bound above the claim",
@@ -581,7 +582,7 @@ FAULTS = (
     # verdicts
     Fault(
         "all must refute",
-        f"{REPORTING}/conclude.py",
+        f"{RECORD}/conclude.py",
         '    if "refuted" in verdicts:\n        return "refuted"',
         '    if verdicts and set(verdicts) == {"refuted"}:\n        return "refuted"',
         "one refutation does not decide",
@@ -589,7 +590,7 @@ FAULTS = (
     ),
     Fault(
         "least of the lower bounds",
-        f"{REPORTING}/conclude.py",
+        f"{RECORD}/conclude.py",
         "return max(bounds, key=float, default=0.0)",
         "return min(bounds, key=float, default=0.0)",
         "the weakest lower bound is reported",
@@ -597,7 +598,7 @@ FAULTS = (
     ),
     Fault(
         "regret is consistent if anything is",
-        f"{REPORTING}/conclude.py",
+        f"{RECORD}/conclude.py",
         'all(v == "consistent" for v in telling)',
         'any(v == "consistent" for v in telling)',
         "inconclusive checks of regret are passed over",
@@ -834,7 +835,7 @@ FAULTS = (
     # records
     Fault(
         "digest over a part",
-        f"{REPORTING}/record.py",
+        f"{RECORD}/sealing.py",
         'if key != "digest"}',
         'if key not in ("digest", "seed")}',
         "the digest does not cover the seed",
@@ -858,7 +859,7 @@ FAULTS = (
     ),
     Fault(
         "digest is not checked",
-        f"{REPORTING}/verify.py",
+        f"{RECORD}/verify.py",
         "    if stated != found:",
         "    if stated is None:",
         "any digest holds",
@@ -866,7 +867,7 @@ FAULTS = (
     ),
     Fault(
         "verdict is taken as it is",
-        f"{REPORTING}/verify.py",
+        f"{RECORD}/verify.py",
         '_same("verdict", record["verdict"], ',
         '_same("verdict", conclude.privacy(record["checks"], record["power"]), ',
         "a verdict that does not follow from the checks holds",
@@ -874,7 +875,7 @@ FAULTS = (
     ),
     Fault(
         "lower bound is taken as it is",
-        f"{REPORTING}/verify.py",
+        f"{RECORD}/verify.py",
         '_same("epsilon_lower", record["epsilon_lower"], ',
         '_same("epsilon_lower", conclude.epsilon_lower(record["checks"]), ',
         "a lower bound that does not follow from the checks holds",
@@ -882,7 +883,7 @@ FAULTS = (
     ),
     Fault(
         "mutants are taken as they are",
-        f"{REPORTING}/verify.py",
+        f"{RECORD}/verify.py",
         'mutant["verdict"], conclude.mutant(mutant), record)',
         'mutant["verdict"], mutant["verdict"], record)',
         "a mutant's verdict that does not follow from its checks holds",
@@ -890,7 +891,7 @@ FAULTS = (
     ),
     Fault(
         "checks of mutants are not judged",
-        f"{REPORTING}/verify.py",
+        f"{RECORD}/verify.py",
         '            yield f"mutants.{i}.checks.{j}", check',
         "            pass",
         "counts of mutants may be edited",
@@ -898,7 +899,7 @@ FAULTS = (
     ),
     Fault(
         "regret is not judged again",
-        f"{REPORTING}/verify.py",
+        f"{RECORD}/verify.py",
         '        yield f"regret.checks.{i}", check',
         "        pass",
         "measurements of regret may be edited",
@@ -906,23 +907,23 @@ FAULTS = (
     ),
     Fault(
         "words of a verdict",
-        f"{REPORTING}/record.py",
-        "No violation of the claim was found. This is not a proof of privacy.",
-        "The claim holds.",
+        f"{RECORD}/words.py",
+        "No violation of epsilon {epsilon} was found. This is not a proof of privacy.",
+        "The claim of epsilon {epsilon} holds.",
         "a page says that a claim holds",
         ("tests/unit/test_page_words.py",),
     ),
     Fault(
         "refutations in SARIF",
-        f"{REPORTING}/sarif.py",
-        'found.append(("privacy", "error", text))',
-        'found.append(("privacy", "note", text))',
+        f"{RENDER}/sarif.py",
+        'found.append(("privacy", "error", f"{name}: {verdict} {shown}."))',
+        'found.append(("privacy", "note", f"{name}: {verdict} {shown}."))',
         "a refuted claim is a note, which no code host stops at",
         ("tests/unit/test_page_words.py",),
     ),
     Fault(
         "weaker promises",
-        f"{REPORTING}/diff.py",
+        f"{RENDER}/diff.py",
         'before, after, "worse", "a weaker promise")',
         'before, after, "neutral", "a weaker promise")',
         "diff passes over a claim that was weakened",

@@ -17,9 +17,9 @@ from in_toto_attestation.v1.statement import Statement
 from in_toto_attestation.v1.statement_pb2 import Statement as StatementMessage
 from jsonschema import Draft4Validator, FormatChecker
 
-from verifiable_dp.reporting.intoto import to_intoto
-from verifiable_dp.reporting.junit import to_junit
-from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.sarif import to_sarif
 
 SCHEMAS = Path(__file__).parent / "data" / "schemas"
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from verifiable_dp.auditing.auditor import Auditor, Mutant
     from verifiable_dp.auditing.process import Exec
     from verifiable_dp.auditing.registry import catalogue, make
-    from verifiable_dp.reporting.record import Report
-    from verifiable_dp.reporting.verify import verify
+    from verifiable_dp.record.verify import verify
+    from verifiable_dp.report import Report
     from verifiable_dp.session import Session
     from verifiable_dp.simulation import simulate
 
@@ -37,8 +37,8 @@ _HOMES = {
     "catalogue": "verifiable_dp.auditing.registry",
     "make": "verifiable_dp.auditing.registry",
     "simulate": "verifiable_dp.simulation",
-    "Report": "verifiable_dp.reporting.record",
-    "verify": "verifiable_dp.reporting.verify",
+    "Report": "verifiable_dp.report",
+    "verify": "verifiable_dp.record.verify",
     "InputError": "verifiable_dp._validate",
     "Algorithm": "verifiable_dp.algorithm",
     "Auditor": "verifiable_dp.auditing.auditor",

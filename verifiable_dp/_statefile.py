@@ -232,27 +232,20 @@ def _bytes(path: str) -> bytes:
 
 @contextlib.contextmanager
 def replacing(path: str, data: bytes) -> Iterator[None]:
-    """Write `data` beside `path`; once the block inside is through, put it in the place of `path`.
-
-    If anything fails, `path` stays as it was. Only the owner may read the file. A used file beside it is
-    removed.
+    """As `_files.replacing`, for the owner only; a used file beside it is removed.
 
     Raises
     ------
     InputError
         If it cannot be written.
     """
-    folder = os.path.dirname(path)
-    try:
-        if os.path.lexists(path) and not os.path.isfile(path):
-            raise InputError(f"session: {path!r} is not a regular file")
-        with _files.replacing(path, data, private=True):
-            yield
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path + USED)
-        _settle(folder)
-    except OSError as error:
-        raise InputError(f"session: {path!r} cannot be written: {error.strerror}") from None
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise InputError(f"session: {path!r} is not a regular file")
+    with _files.replacing(path, data, what="session", private=True):
+        yield
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path + USED)
+    _files.settle(os.path.dirname(path))
 
 
 def retire(path: str, head: bytes) -> None:
@@ -266,7 +259,7 @@ def retire(path: str, head: bytes) -> None:
     try:
         check_held(path, head)
         os.replace(path, path + USED)
-        _settle(os.path.dirname(path))
+        _files.settle(os.path.dirname(path))
     except OSError as error:
         raise InputError(f"session: {path!r} cannot be marked as used: {error.strerror}") from None
 
@@ -306,12 +299,3 @@ def find(path: str, again: bool) -> str:
             "values once more; again=True does so all the same"
         )
     return path
-
-
-def _settle(folder: str) -> None:
-    """Make a renaming last through a loss of power."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -23,8 +23,8 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settin
 from verifiable_dp.environments import bernoulli
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE
 from verifiable_dp.noise import Noise
-from verifiable_dp.reporting.declarations import given as read_declarations
-from verifiable_dp.reporting.record import Report, finish
+from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.report import Report, finish
 from verifiable_dp.session import Session
 
 Target = Algorithm | Callable[..., Any] | Exec | str

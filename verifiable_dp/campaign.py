@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp import _validate, api, checkpoint, engine
+from verifiable_dp._files import make_folder, write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import identity, mutation, registry
 from verifiable_dp.auditing.errata import chosen, examine_named
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.evidence.blackbox import ALPHA
-from verifiable_dp.reporting import portfolio
-from verifiable_dp.reporting.declarations import given as read_declarations
-from verifiable_dp.reporting.errata import document, save
-from verifiable_dp.reporting.mutation import document as kill_table
-from verifiable_dp.reporting.page import of_claim
-from verifiable_dp.reporting.record import Report, make_folder, schema, write_text
-from verifiable_dp.reporting.verify import read, verify
+from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.sealing import SCHEMAS, schema, text
+from verifiable_dp.record.verify import read, verify
+from verifiable_dp.render import portfolio
+from verifiable_dp.render.errata import document, save
+from verifiable_dp.render.mutation import document as kill_table
+from verifiable_dp.render.page import of_claim
+from verifiable_dp.report import Report
 
 _STEPS = "audit.checkpoint"
 _USUAL = 30.0  # seconds of an audit that was not made before
@@ -341,7 +343,7 @@ def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
 
 
 def write_schemas(folder: Path) -> None:
-    """Write the JSON Schemas of records into a folder.
+    """Write the published JSON Schemas into a folder.
 
     Raises
     ------
@@ -349,9 +351,8 @@ def write_schemas(folder: Path) -> None:
         If it cannot be written.
     """
     make_folder("out", folder / "schema")
-    for major in (1, 2):
-        whole_schema = json.dumps(schema(major), indent=1, sort_keys=True) + "\n"
-        write_text(folder / "schema" / f"record-{major}.json", whole_schema)
+    for name in SCHEMAS:
+        write_text(folder / "schema" / f"{name}.json", text(schema(name)))
 
 
 def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent) -> Path:

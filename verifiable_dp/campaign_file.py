@@ -28,17 +28,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import _crash, _validate, api, campaign, checkpoint, engine
+from verifiable_dp import _crash, _files, _validate, api, campaign, checkpoint, engine
+from verifiable_dp._files import make_folder, write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import identity, registry
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.process import Exec
 from verifiable_dp.auditing.targets import file_digest
-from verifiable_dp.reporting import reading
-from verifiable_dp.reporting.declarations import read as read_declarations
-from verifiable_dp.reporting.record import Report, make_folder, write_text
-from verifiable_dp.reporting.verify import read as read_json
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.declarations import read as read_declarations
+from verifiable_dp.record.verify import read as read_json
+from verifiable_dp.record.verify import verify
+from verifiable_dp.report import Report
 
 _LARGEST = 1 << 20  # bytes of a campaign file
 _MOST = 1000  # targets
@@ -240,10 +240,10 @@ def read(path: str | Path) -> Campaign:
     Raises
     ------
     InputError
-        If it cannot be read, is no TOML, or holds anything unknown or out of range: the first such key with
+        If it cannot be read, is not TOML, or holds anything unknown or out of range: the first such key with
         those accepted.
     """
-    place, loaded = Path(path), reading.toml("campaign", path, _LARGEST)
+    place, loaded = Path(path), _files.toml("campaign", path, _LARGEST)
     for key in loaded:
         if key not in _TOP:
             raise InputError(f"campaign: {str(key)[:60]!r} is unknown; accepted: {', '.join(_TOP)}")

@@ -267,7 +267,7 @@ def _declarations(function: Any) -> Any:
 
 def _check_writable(*paths: Path | None) -> None:
     """Refuse unwritable paths before any work is done."""
-    from verifiable_dp.reporting.record import check_writable
+    from verifiable_dp._files import check_writable
 
     for path in paths:
         if path is not None:
@@ -277,14 +277,14 @@ def _check_writable(*paths: Path | None) -> None:
 def _write(
     report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None
 ) -> None:
-    from verifiable_dp.reporting.record import write_text
+    from verifiable_dp._files import write_text
 
     if json_path is not None:
         write_text(json_path, report.to_json())
     if html_path is not None:
         write_text(html_path, report.to_html())
     if sarif_path is not None:
-        from verifiable_dp.reporting.sarif import to_sarif
+        from verifiable_dp.render.sarif import to_sarif
 
         write_text(sarif_path, to_sarif(report.record))
 
@@ -595,7 +595,7 @@ def simulate(
         f"standard deviation {spread:.4g}"
     )
     if csv_path is not None:
-        from verifiable_dp.reporting.record import write_text
+        from verifiable_dp._files import write_text
 
         write_text(csv_path, result.curve().to_csv(index=False))
 
@@ -705,7 +705,7 @@ def reproduce(
     """
     from verifiable_dp import reproduction
     from verifiable_dp.auditing import study
-    from verifiable_dp.reporting.study import lines, surprising
+    from verifiable_dp.render.study import lines, surprising
 
     surprises = False
     for name in names or study.names():
@@ -727,7 +727,7 @@ def reproduce(
 @click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
 def init(path: Path) -> None:
     """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten."""
-    from verifiable_dp.reporting.declarations import starter
+    from verifiable_dp.record.declarations import starter
 
     click.echo(f"written: {starter(path)}")
 
@@ -743,7 +743,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     They replace those that RECORD has. Counts, verdicts and provenance stay, the digest is new. RECORD itself
     is never overwritten: others may hold its digest or its signature.
     """
-    from verifiable_dp.reporting.record import Report
+    from verifiable_dp.report import Report
 
     written = [path for path in (json_path, html_path) if path is not None]
     _check_apart(written, {"RECORD": record, "DECLARATIONS": declarations})
@@ -793,8 +793,8 @@ def verify(
     """
     if record.is_dir():
         _verify_folder(record, alone=rerun or key is not None or signature is not None)
-    from verifiable_dp.reporting.verify import read
-    from verifiable_dp.reporting.verify import verify as check
+    from verifiable_dp.record.verify import read
+    from verifiable_dp.record.verify import verify as check
 
     _verify_signature(record, key, signature)
     kind = _data_file(read(record))
@@ -818,7 +818,7 @@ def verify(
 def _verify_folder(folder: Path, *, alone: bool) -> None:
     """Verify all data files of a folder, name those that do not hold, and exit."""
     from verifiable_dp._validate import InputError
-    from verifiable_dp.reporting import portfolio
+    from verifiable_dp.render import portfolio
 
     if alone:
         raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
@@ -839,8 +839,8 @@ def _verify_signature(record: Path, key: Path | None, signature: Path | None) ->
 
             raise InputError("signature needs --key PUBLIC.pem")
         return
-    from verifiable_dp.reporting import signing
-    from verifiable_dp.reporting.verify import read
+    from verifiable_dp.record import signing
+    from verifiable_dp.record.verify import read
 
     found = signing.check(read(record), key, signature or Path(f"{record}.sig"))
     click.echo(f"signature holds: Ed25519 key {found}")
@@ -852,8 +852,8 @@ def _verify_signature(record: Path, key: Path | None, signature: Path | None) ->
 @click.option("--out", type=_PATH, help="Where the signature goes (RECORD.sig).")
 def sign(record: Path, key: Path, out: Path | None) -> None:
     """Verify RECORD and write a detached signature of it."""
-    from verifiable_dp.reporting import signing
-    from verifiable_dp.reporting.record import write_text
+    from verifiable_dp._files import write_text
+    from verifiable_dp.record import signing
 
     path = out or Path(f"{record}.sig")
     _check_writable(path)
@@ -863,8 +863,8 @@ def sign(record: Path, key: Path, out: Path | None) -> None:
 
 def _verified(path: Path) -> Any:
     """A record, or another data file, that holds; nothing is run."""
-    from verifiable_dp.reporting.verify import read
-    from verifiable_dp.reporting.verify import verify as check
+    from verifiable_dp.record.verify import read
+    from verifiable_dp.record.verify import verify as check
 
     kind = _data_file(read(path))
     return check(path).record if kind is None else kind.verify(path)
@@ -873,7 +873,10 @@ def _verified(path: Path) -> Any:
 @main.command()
 @click.argument("record", type=_FILE)
 @click.option(
-    "--to", required=True, metavar="FORMAT", help="html, markdown, pdf, sarif, in-toto, opendp or junit."
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="html, markdown, pdf, sarif, in-toto, opendp, junit or compliance.",
 )
 @click.option("--out", type=_PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
@@ -882,9 +885,9 @@ def render(record: Path, to: str, out: Path | None, url: str) -> None:
 
     Exit status 0 whatever the verdict is, 2 if the record does not hold.
     """
+    from verifiable_dp._files import write_bytes
     from verifiable_dp._validate import InputError
-    from verifiable_dp.reporting import renderings
-    from verifiable_dp.reporting.record import write_bytes
+    from verifiable_dp.render import renderings
 
     _check_writable(out)
     if to == "pdf" and out is None:
@@ -913,7 +916,7 @@ def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...])
     """
     import json
 
-    from verifiable_dp.reporting.record import write_text
+    from verifiable_dp._files import write_text
 
     _check_writable(json_path)
     found = _difference(old, new, without)
@@ -927,9 +930,9 @@ def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...])
 def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
     """Of two records, or of two folders."""
     from verifiable_dp._validate import InputError
-    from verifiable_dp.reporting import diff as records
-    from verifiable_dp.reporting import folders
-    from verifiable_dp.reporting.verify import verify as check
+    from verifiable_dp.record.verify import verify as check
+    from verifiable_dp.render import diff as records
+    from verifiable_dp.render import folders
 
     if old.is_dir() and new.is_dir():
         return folders.compare(old, new, without=without)
@@ -955,7 +958,7 @@ def portfolio(folder: Path, out: Path | None) -> None:
 
     Exit status 2 if a record does not hold: the page names it, with the reason.
     """
-    from verifiable_dp.reporting.portfolio import write
+    from verifiable_dp.render.portfolio import write
 
     _check_writable(out)
     page, found = write(folder, out)
@@ -979,9 +982,9 @@ class _DataFile:
 
 def _data_file(whole: Any) -> _DataFile | None:
     """The kind of a data file; None for the record of an audit."""
-    from verifiable_dp.reporting.errata import ERRATA_VERSION, verify_errata
-    from verifiable_dp.reporting.mutation import MUTANTS_VERSION, verify_mutants
-    from verifiable_dp.reporting.study import STUDY_VERSION, verify_study
+    from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
+    from verifiable_dp.render.mutation import MUTANTS_VERSION, verify_mutants
+    from verifiable_dp.render.study import STUDY_VERSION, verify_study
 
     kinds = {
         ERRATA_VERSION: _DataFile("errata", verify_errata, _errata_again, "errata"),
@@ -1020,7 +1023,7 @@ def _verify_data_file(path: Path, kind: _DataFile, rerun: bool, workers: int, sc
     whole, said = kind.verify(path), ""
     if rerun:
         from verifiable_dp._validate import InputError
-        from verifiable_dp.reporting.verify import first_difference
+        from verifiable_dp.record.verify import first_difference
 
         with _progress(scheduler) as progress:
             again = kind.again(whole, workers, progress)
@@ -1051,8 +1054,8 @@ def errata(
     Exit status 1 if the evidence does not confirm one of them.
     """
     from verifiable_dp import campaign
-    from verifiable_dp.reporting.errata import line
-    from verifiable_dp.reporting.page import measured
+    from verifiable_dp.record import words
+    from verifiable_dp.render.errata import line
 
     _check_writable(json_path)
     with _progress(scheduler) as progress:
@@ -1063,12 +1066,13 @@ def errata(
         if names:
             click.echo(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
-                click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
+                click.echo(f"    {words.line(check)}")
             click.echo(f"  right: {row['right']}")
             for check in row["checks_of_right"]:
-                click.echo(f"    {check['result']['verdict']}: {check['name']}: {measured(check)}")
+                click.echo(f"    {words.line(check)}")
     if json_path is not None:
-        from verifiable_dp.reporting.record import text, write_text
+        from verifiable_dp._files import write_text
+        from verifiable_dp.record.sealing import text
 
         write_text(json_path, text(whole))
     _forget(checkpoint)
@@ -1100,7 +1104,7 @@ def mutants(
     Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim.
     """
     from verifiable_dp import campaign
-    from verifiable_dp.reporting.mutation import line, render, summary_lines
+    from verifiable_dp.render.mutation import line, render, summary_lines
 
     _check_writable(json_path, html_path)
     with _progress(scheduler) as progress:
@@ -1111,7 +1115,8 @@ def mutants(
         click.echo(line(row))
     for text_line in summary_lines(whole):
         click.echo(text_line)
-    from verifiable_dp.reporting.record import text, write_text
+    from verifiable_dp._files import write_text
+    from verifiable_dp.record.sealing import text
 
     if json_path is not None:
         write_text(json_path, text(whole))
@@ -1148,7 +1153,7 @@ def selftest(budget: Any, seed: int, only: tuple[str, ...], json_path: Path | No
     for line in controls.table(outcomes):
         click.echo(line)
     if json_path is not None:
-        from verifiable_dp.reporting.record import write_text
+        from verifiable_dp._files import write_text
 
         whole = controls.record(outcomes, budget=budget, seed=seed, started=started)
         write_text(json_path, json.dumps(whole, indent=1, allow_nan=False) + "\n")

@@ -12,12 +12,12 @@ from zipfile import BadZipFile
 import numpy as np
 
 from verifiable_dp import _validate, engine
+from verifiable_dp._files import make_folder, write_bytes
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import study as studies
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.auditing.study import Cell, Outcome, Plan
-from verifiable_dp.reporting import study as reporting
-from verifiable_dp.reporting.record import make_folder, write_bytes
+from verifiable_dp.render import study as reporting
 
 _FIELDS = ("regret", "times", "regrets", "pulls")
 _EVERY = 5.0  # seconds between lines of progress

@@ -13,9 +13,9 @@ from verifiable_dp.claims import Source
 from verifiable_dp.evidence import alignment
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.reporting import errata as document
-from verifiable_dp.reporting.page import render_errata
-from verifiable_dp.reporting.record import digest
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.render import errata as document
+from verifiable_dp.render.page import render_errata
 
 ERRATA = errata.registered()
 NAMES = [row.name for row in ERRATA]

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-import verifiable_dp.reporting.verify as verification
+import verifiable_dp.record.verify as verification
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import mutation
 from verifiable_dp.evidence import check as judging
 from verifiable_dp.evidence import rounding
-from verifiable_dp.reporting.record import digest, plain, text
-from verifiable_dp.reporting.verify import first_difference, judged_again, verify
+from verifiable_dp.record.sealing import digest, plain, text
+from verifiable_dp.record.verify import first_difference, judged_again, verify
 
 REPORTS = Path(__file__).parents[2] / "reports"
 FILES = [path for path in sorted(REPORTS.rglob("*.json")) if path.parent.name != "schema"]
@@ -86,7 +86,7 @@ def elsewhere(configuration, *arguments):
 VERIFIED = """
 import sys
 from verifiable_dp import cli
-from verifiable_dp.reporting import verify
+from verifiable_dp.record import verify
 verify.validate = lambda *given: None
 sys.argv[1:] = ["verify", sys.argv[1]]
 cli.main()

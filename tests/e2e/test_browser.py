@@ -14,9 +14,9 @@ from tests.chromium import CHROMIUM, Chromium
 from tests.unit.test_study import TINY
 from verifiable_dp import reproduction
 from verifiable_dp.auditing import study as studies
-from verifiable_dp.reporting import blocks, mutation, portfolio
-from verifiable_dp.reporting.page import render, render_errata
-from verifiable_dp.reporting.record import digest, text
+from verifiable_dp.record.sealing import digest, text
+from verifiable_dp.render import mutation, portfolio
+from verifiable_dp.render.page import render, render_errata
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
@@ -86,7 +86,6 @@ def thirty(folder):
         place = folder / f"{number:02d}"
         place.mkdir(parents=True)
         record["seed"] = number
-        record.update(blocks.of(record))
         record["digest"] = digest(record)
         (place / "record.json").write_text(text(record), "utf-8")
 

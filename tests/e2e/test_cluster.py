@@ -15,8 +15,8 @@ import pytest
 from tests.commands import PATIENCE
 from verifiable_dp import api, campaign_file, engine
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import verify
-from verifiable_dp.reporting.record import Report
+from verifiable_dp.record import verify
+from verifiable_dp.report import Report
 
 distributed = pytest.importorskip("distributed")
 HERE = Path(__file__).parents[2]

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.commands import PATIENCE
-from verifiable_dp.reporting.record import digest
+from verifiable_dp.record.sealing import digest
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
-RECORD = Path(__file__).parents[1] / "data" / "record-2.json"
+RECORD = Path(__file__).parents[2] / "reports" / "tree-sum" / "record.json"
 
 
 def run(folder, *arguments, timeout=PATIENCE):
@@ -41,13 +41,13 @@ KILLS = """
 import json, os, random, shutil, signal, sys, time
 from pathlib import Path
 from verifiable_dp import campaign_file, engine
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.verify import verify
 
 file, out, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 engine.code_digest()
 
 def kept(record):
-    free = ("provenance", "digest", "created", "run", "subject")
+    free = ("provenance", "digest")
     return {key: value for key, value in record.items() if key not in free}
 
 def records():
@@ -194,11 +194,11 @@ def test_an_interrupted_kill_table_goes_on(tmp_path):
 
 WRITER = """
 import sys
-from verifiable_dp.reporting.record import Report, digest
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.report import Report
 report = Report.load(sys.argv[1])
 record = dict(report.record)
 record["provenance"] = {**record["provenance"], "command": sys.argv[2]}
-record["run"] = {**record["run"]}
 record["digest"] = digest(record)
 for _ in range(int(sys.argv[3])):
     Report(record).save("shared")

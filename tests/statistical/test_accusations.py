@@ -16,7 +16,7 @@ from verifiable_dp.auditing import ground, independence, looks
 from verifiable_dp.auditing.targets import PlaySampler, ReleaseSampler
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 
 def audit(function, epsilon=1.0, runs=2500, **options):

@@ -13,7 +13,7 @@ import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.auditing import groups, registry
 from verifiable_dp.neighbours import GroupPair, UserPair
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.verify import verify
 
 GAUSSIAN = str(Path(__file__).parents[1] / "user_code" / "gaussian.py")
 

@@ -17,7 +17,7 @@ from verifiable_dp.controls import controls
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 BY_DAY, AT_NIGHT = 50, pytest.param(300, marks=pytest.mark.slow)  # audits
 SMALL = Plan(100, 1500, 3000)

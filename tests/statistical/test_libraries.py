@@ -14,7 +14,7 @@ from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import numerics
 from verifiable_dp.evidence.blackbox import Plan, Terms
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 PLAN = Plan(100, 2000, 3000)
 BITS = Plan(100, 2000, 4000)

@@ -18,8 +18,8 @@ from verifiable_dp.environments import Table
 from verifiable_dp.evidence import halting
 from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.noise import Seeded
-from verifiable_dp.reporting import mutation as document
-from verifiable_dp.reporting.record import digest
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.render import mutation as document
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import null_suite

@@ -11,7 +11,7 @@ from tests.asking import audited
 from tests.user_code import styles
 from verifiable_dp.auditing import bandits as rungs_of_bandits
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 HORIZON = 60
 RUNS, MANY = 60_000, 250_000

@@ -8,7 +8,7 @@ import pytest
 from tests.asking import audited
 from tests.user_code import bandits, seeded
 from verifiable_dp.evidence.blackbox import Plan
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 RUNS = 80_000
 

@@ -23,7 +23,7 @@ from verifiable_dp.evidence.alignment import TOLERANCE, examine, replay
 from verifiable_dp.evidence.blackbox import AlgorithmSampler, Terms
 from verifiable_dp.neighbours import InteractivePair, interactive, pair_of
 from verifiable_dp.noise import Recorder, Replayer, Seeded
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.verify import verify
 
 UNIT = (0.0, 1.0)
 ARMED = [n for n in registry.names() if {"n_arms", "actions"} & set(registry.auditor(n).instance)]

@@ -15,8 +15,8 @@ from verifiable_dp.auditing import identity
 from verifiable_dp.evidence import events, learning, scores
 from verifiable_dp.evidence.observations import Observation
 from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair
-from verifiable_dp.reporting import blocks
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import without_run
+from verifiable_dp.record.verify import verify
 
 # ---------------------------------------------------------------- results as data
 
@@ -388,7 +388,7 @@ def play(rewards, rng):
 
 def core(record):
     """What of a record does not name the run."""
-    return blocks.without_run(record)
+    return without_run(record)
 
 
 def broken_off(monkeypatch, path, audit, after):

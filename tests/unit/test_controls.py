@@ -16,7 +16,7 @@ from verifiable_dp.cli import main
 from verifiable_dp.controls import controls, laws, plan_of, record, selftest, table
 from verifiable_dp.evidence import limits
 from verifiable_dp.evidence.blackbox import Plan
-from verifiable_dp.reporting import conclude
+from verifiable_dp.record import conclude
 
 ALL = {control.name: control for control in controls()}
 ONES, MIXED = [1.0] * 10, [2.0] * 5 + [0.0] * 5

@@ -23,7 +23,7 @@ from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.events import Event, Observation
 from verifiable_dp.evidence.scores import Column
 from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair, groups, pair_of, users
-from verifiable_dp.reporting import plots
+from verifiable_dp.render import plots
 
 
 def gaussian_delta(epsilon, shift=1.0):

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp.reporting.blocks import BLOCKS
-from verifiable_dp.reporting.diff import compare
-from verifiable_dp.reporting.record import finish
+from verifiable_dp.render.diff import compare
+from verifiable_dp.report import finish
 
 REPORTS = Path(__file__).parents[2] / "reports"
 
@@ -202,14 +201,6 @@ def test_a_difference_that_decides_nothing_is_named(record):
     assert found.outcome == "same"
     assert not found.same_evidence
     assert [change.what.split(" is ")[0] for change in found.changes] == ["pairs.0.words"]
-
-
-def test_the_version_of_the_record_alone_is_no_difference(record):
-    newest = finish(record, started=0.0, cpu_seconds=0.0).record
-    older = {key: value for key, value in newest.items() if key not in (*BLOCKS, "declarations")}
-    found = compare({**older, "schema_version": "1.0.0"}, newest)
-    assert (found.outcome, found.same_evidence) == ("same", True)
-    assert [change.what for change in found.changes] == ["schema_version"]
 
 
 def test_declarations_and_the_hazards_that_follow(record):

@@ -19,8 +19,8 @@ from verifiable_dp.auditors.dp_robust_elimination import auditor, blocks, pairs,
 from verifiable_dp.environments import Draws, Huber, StudentT, Table
 from verifiable_dp.evidence import alignment
 from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.readings import joined
 from verifiable_dp.noise import Recorder, Seeded
-from verifiable_dp.reporting.tables import joined
 from verifiable_dp.simulation import simulate
 
 FEW = {"n_arms": 2, "epsilon": 1.0, "horizon": 4096}

@@ -9,10 +9,12 @@ import pytest
 
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting import blocks, conclude, folders, mutation
-from verifiable_dp.reporting.page import render, render_errata, render_study
-from verifiable_dp.reporting.record import digest, finish, plain, text
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record import conclude
+from verifiable_dp.record.sealing import RUN, digest, plain, pointer, resolve, text, without_run
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import folders, mutation
+from verifiable_dp.render.page import render, render_errata, render_study
+from verifiable_dp.report import finish
 
 REPORTS = Path(__file__).parents[2] / "reports"
 LATER = {
@@ -40,9 +42,7 @@ def load(name):
 
 
 def sealed(whole):
-    """With blocks that follow from the rest, and its digest."""
-    if "target" in whole:
-        whole = whole | blocks.of(whole)
+    """With its digest."""
     return whole | {"digest": digest(whole)}
 
 
@@ -119,7 +119,7 @@ def only(found):
 def leaves(value, place=""):
     if isinstance(value, dict) and value:
         for key, item in value.items():
-            yield from leaves(item, place + blocks.pointer(key))
+            yield from leaves(item, place + pointer(key))
     elif isinstance(value, list) and value:
         for i, item in enumerate(value):
             yield from leaves(item, f"{place}/{i}")
@@ -128,45 +128,44 @@ def leaves(value, place=""):
 
 
 def names_the_run(place):
-    return any(place == field or place.startswith(field + "/") for field in blocks.RUN)
+    return any(place == field or place.startswith(field + "/") for field in RUN)
 
 
 @pytest.mark.parametrize("name", ["tree-sum", "dp-linear-printed", "se", "shuffled-linear"])
 def test_nothing_but_the_named_fields_follows_from_the_run(name):
     record = load(f"{name}/record.json")
     again = run_again(record)
-    assert again["run"] != record["run"]
-    assert blocks.without_run(again) == blocks.without_run(record)
-    assert blocks.without_run(record, again) == again
+    assert without_run(again) == without_run(record)
+    assert without_run(record, again) == again
     # What is no fact of the run is not let pass.
     other = copy.deepcopy(record)
     other["provenance"]["idealized_numerics"] = not record["provenance"]["idealized_numerics"]
-    assert blocks.without_run(sealed(other)) != blocks.without_run(record)
+    assert without_run(sealed(other)) != without_run(record)
 
 
 def test_every_named_field_exists_and_follows_from_the_run():
     record = load("tree-sum/record.json")
     again = run_again(record)
-    for place in blocks.RUN:
+    for place in RUN:
         if place == "/provenance/cpu_seconds_by_mutant":
-            assert blocks.resolve(load("mutants.json"), place)
+            assert resolve(load("mutants.json"), place)
         else:
-            assert blocks.resolve(record, place) != blocks.resolve(again, place), place
+            assert resolve(record, place) != resolve(again, place), place
 
 
 def test_what_it_takes_out_is_exactly_that():
     record = load("tree-sum/record.json")
-    kept = set(leaves(blocks.without_run(record)))
+    kept = set(leaves(without_run(record)))
     assert kept == {place for place in leaves(record) if not names_the_run(place)}
-    assert {"/provenance/bit_generator", "/run/invocation/config_digest/sha256", "/seed"} <= kept
+    assert {"/provenance/bit_generator", "/seed"} <= kept
 
 
 def test_every_other_field_is_seen():
     """Each 5th leaf of a record, and every leaf of the parts that hold fields of the run."""
     record = load("tree-sum/record.json")
-    kept = blocks.without_run(record)
+    kept = without_run(record)
     places = list(leaves(record))
-    near = [p for p in places if p.split("/")[1] in ("provenance", "run", "subject", "created", "digest")]
+    near = [p for p in places if p.split("/")[1] in ("provenance", "digest")]
     assert len(places) > 500
     seen = {True: 0, False: 0}
     for place in {*places[::5], *near}:
@@ -176,7 +175,7 @@ def test_every_other_field_is_seen():
         for part in parents:
             inner = inner[int(part) if isinstance(inner, list) else part]
         inner[int(last) if isinstance(inner, list) else last] = "edited"
-        changes = list(folders._fields(kept, blocks.without_run(edited)))
+        changes = list(folders._fields(kept, without_run(edited)))
         assert bool(changes) != names_the_run(place), place
         if changes:
             assert [change.what for change in changes] == [".".join([*parents, last])]
@@ -240,8 +239,7 @@ def test_an_edited_count_that_was_sealed_again(tree):
     assert (file.status, file.note) == ("differs", "")
     by_what = {change.what: (change.old, change.new) for change in file.changes}
     assert by_what[f"checks.{number}.statistics.k1"] == (before, before + 1)
-    assert f"privacy_claims.{number}.sufficient_statistics.0.k1" in by_what
-    assert not any(what.startswith(("provenance", "run", "created", "digest")) for what in by_what)
+    assert not any(what.startswith(("provenance", "digest")) for what in by_what)
     assert shown.status == "differs"  # its page shows the count
     assert any(str(before + 1) in str(change.new) for change in shown.changes)
     assert found.lines()[-1].endswith(": differs: 1 same bytes, 2 differs")
@@ -258,17 +256,6 @@ def test_a_record_that_does_not_hold(tree):
     assert "does not hold: record: edited or corrupted: its digest" in found["tree-sum/record.json"].note
     assert found["tree-sum/record.json"].changes == ()
     assert found["tree-sum/record.html"].status == "differs"  # no record says what it may show
-
-
-def test_the_run_written_twice_must_agree(tree):
-    """The block `run` says something else than the provenance it follows from."""
-    path = tree / "new" / "tree-sum" / "record.json"
-    record = json.loads(path.read_text("utf-8"))
-    record["run"]["execution"]["cores"] = 7
-    path.write_text(text(record | {"digest": digest(record)}), "utf-8")
-    (file,) = (file for file in compared(tree).files if file.path.endswith("record.json"))
-    assert file.status == "differs"
-    assert "run.execution.cores" in file.note
 
 
 def edited(path, old, new):

@@ -7,9 +7,9 @@ import pytest
 
 from tests import formats
 from tests.formats import NotOfTheFormatError
-from verifiable_dp.reporting.intoto import to_intoto
-from verifiable_dp.reporting.junit import to_junit
-from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.sarif import to_sarif
 
 ROOT = Path(__file__).parents[2]
 

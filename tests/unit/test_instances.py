@@ -16,11 +16,13 @@ from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.auditing.wrapped import Prefix
 from verifiable_dp.evidence.alignment import replay
 from verifiable_dp.neighbours import pair_of
-from verifiable_dp.reporting import markdown, outcomes
-from verifiable_dp.reporting.page import render, render_errata, render_index
-from verifiable_dp.reporting.record import Report, found_on, sealed
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import validate, verify
+from verifiable_dp.record.sealing import sealed
+from verifiable_dp.record.verify import validate, verify
+from verifiable_dp.record.words import found_on
+from verifiable_dp.render import markdown, outcomes
+from verifiable_dp.render.page import render, render_errata, render_index
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report
 
 NAME = "dp-linear"
 AUDITOR = registry.auditor(NAME)
@@ -236,7 +238,9 @@ def test_a_listing_as_printed_is_named_apart(record):
     assert "<h1>dp-linear as printed</h1>" in render(record, drawn=False)
     assert "<title>dp-linear as printed: audit record</title>" in render(record, drawn=False)
     assert markdown.to_markdown(record).startswith("# dp-linear as printed: audit record\n")
-    assert "dp-linear as printed: epsilon is at least 2" in to_sarif(record)
+    assert "dp-linear as printed: The claim of epsilon 1 is refuted: epsilon is at least 2. " in to_sarif(
+        record
+    )
     assert "<h1>dp-linear</h1>" in render(right, drawn=False)
     assert markdown.to_markdown(right).startswith("# dp-linear: audit record\n")
 

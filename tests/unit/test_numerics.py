@@ -15,7 +15,7 @@ from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.evidence import numerics
 from verifiable_dp.evidence.blackbox import Plan
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.reporting.verify import validate
+from verifiable_dp.record.verify import validate
 
 PLAN = Plan(200, 4000, 8000)
 

@@ -11,21 +11,20 @@ from types import SimpleNamespace
 import click
 import pytest
 
-import verifiable_dp.reporting.diff
-import verifiable_dp.reporting.folders
-import verifiable_dp.reporting.portfolio
-import verifiable_dp.reporting.renderings
-import verifiable_dp.reporting.signing
-import verifiable_dp.reporting.study
-import verifiable_dp.reporting.verify
+import verifiable_dp.record.signing
+import verifiable_dp.record.verify
+import verifiable_dp.render.diff
+import verifiable_dp.render.folders
+import verifiable_dp.render.portfolio
+import verifiable_dp.render.renderings
+import verifiable_dp.render.study
 from tests import commands
-from verifiable_dp import api, campaign, campaign_file, controls, engine, reproduction, simulation
+from verifiable_dp import api, campaign, campaign_file, controls, engine, report, reproduction, simulation
 from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.process import Exec
 from verifiable_dp.cli import EXIT, REGRET_EXIT, main
-from verifiable_dp.reporting import declarations, errata, mutation, record, sarif
-
-reporting = verifiable_dp.reporting
+from verifiable_dp.record import declarations
+from verifiable_dp.render import errata, mutation, sarif
 
 
 class Replaced:
@@ -268,8 +267,8 @@ def test_campaign(replaced, schedulers, tmp_path):
 
 def test_reproduce(replaced, schedulers, tmp_path):
     replaced.put(reproduction, "reproduce", {"study": "S2", "title": "t"})
-    replaced.put(reporting.study, "lines", [])
-    replaced.put(reporting.study, "surprising", True)
+    replaced.put(verifiable_dp.render.study, "lines", [])
+    replaced.put(verifiable_dp.render.study, "surprising", True)
     typed = ["S2", "--scale", "0.5", "--out", "o", "--cells", "c", "--seed", "11", "--workers", "3"]
     typed += ["--scheduler", "tcp://there:1"]
     done = commands.run(tmp_path, "reproduce", *typed)
@@ -289,7 +288,7 @@ def test_init_and_declare(replaced, tmp_path):
     assert replaced.calls["starter"] == ((Path("mine.toml"),), {})
     asked = []
     loaded = SimpleNamespace(declare=lambda path: asked.append(path) or REPORT)
-    replaced.put(record.Report, "load", loaded)
+    replaced.put(report.Report, "load", loaded)
     typed = ["r.json", "d.toml", "--json", "new.json", "--html", "new.html"]
     done = commands.run(tmp_path, "declare", *typed)
     assert done.exit_code == 0, done.stderr
@@ -300,8 +299,8 @@ def test_init_and_declare(replaced, tmp_path):
 
 
 def test_verify(replaced, schedulers, tmp_path, monkeypatch):
-    replaced.put(reporting.verify, "read", {"schema_version": "2.0.0"})
-    replaced.put(reporting.signing, "check", "key")
+    replaced.put(verifiable_dp.record.verify, "read", {"schema_version": "3.0.0"})
+    replaced.put(verifiable_dp.record.signing, "check", "key")
     replaced.put(api, "will_run", ["runs this"])
     replaced.put(api, "rerun", {})
 
@@ -311,7 +310,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
         rerun({"seed": 0})
         return SimpleNamespace(summary=lambda: "holds")
 
-    monkeypatch.setattr(reporting.verify, "verify", check)
+    monkeypatch.setattr(verifiable_dp.record.verify, "verify", check)
     typed = ["r.json", "--rerun", "--workers", "3", "--scheduler", "tcp://there:1", "--key", "k.pem"]
     typed += ["--signature", "s.sig"]
     done = commands.run(tmp_path, "verify", *typed)
@@ -325,16 +324,16 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
 
 
 def test_sign_and_render(replaced, tmp_path):
-    whole = {"schema_version": "2.0.0"}
-    replaced.put(reporting.verify, "read", whole)
-    replaced.put(reporting.verify, "verify", SimpleNamespace(record=whole))
-    replaced.put(reporting.signing, "sign", "signature")
+    whole = {"schema_version": "3.0.0"}
+    replaced.put(verifiable_dp.record.verify, "read", whole)
+    replaced.put(verifiable_dp.record.verify, "verify", SimpleNamespace(record=whole))
+    replaced.put(verifiable_dp.record.signing, "sign", "signature")
     typed = ["r.json", "--key", "k.pem", "--out", "s.sig"]
     assert commands.run(tmp_path, "sign", *typed).stdout == "written: s.sig\n"
     assert replaced.calls["sign"] == ((whole, Path("k.pem")), {})
     assert (tmp_path / "s.sig").read_text() == "signature"
     assert missing("sign", typed) == []
-    replaced.put(reporting.renderings, "render", b"page")
+    replaced.put(verifiable_dp.render.renderings, "render", b"page")
     typed = ["r.json", "--to", "in-toto", "--out", "p.json", "--url", "https://ci"]
     commands.run(tmp_path, "render", *typed)
     assert replaced.calls["render"] == ((Path("r.json"), "in-toto"), {"url": "https://ci"})
@@ -347,7 +346,7 @@ def test_sign_and_render(replaced, tmp_path):
 )
 def test_diff(outcome, status, replaced, tmp_path):
     found = SimpleNamespace(outcome=outcome, as_dict=lambda: {"outcome": outcome}, lines=lambda: ["line"])
-    replaced.put(reporting.folders, "compare", found)
+    replaced.put(verifiable_dp.render.folders, "compare", found)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
     typed = ["a", "b", "--json", "d.json", "--without", "*.html", "--without", "studies"]
@@ -361,7 +360,7 @@ def test_diff(outcome, status, replaced, tmp_path):
 @pytest.mark.parametrize(("broken", "status"), [({}, 0), ({"r.json": "why"}, 2)])
 def test_portfolio(broken, status, replaced, tmp_path):
     found = (Path("p.html"), SimpleNamespace(broken=broken, records=[1, 2]))
-    replaced.put(reporting.portfolio, "write", found)
+    replaced.put(verifiable_dp.render.portfolio, "write", found)
     typed = ["f", "--out", "p.html"]
     assert commands.run(tmp_path, "portfolio", *typed).exit_code == status
     assert replaced.calls["write"] == ((Path("f"), Path("p.html")), {})

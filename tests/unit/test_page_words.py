@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp.reporting import markdown
-from verifiable_dp.reporting.page import render
-from verifiable_dp.reporting.record import _STATEMENTS
-from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.evidence import check
+from verifiable_dp.record import words
+from verifiable_dp.render import markdown
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.page import render
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[2] / "reports"
-REFUTED = (
-    "The claim of epsilon 1 does not hold: epsilon is at least 2, and the counterexample below can be run "
-    "again."
-)
+REFUTED = "The claim of epsilon 1 is refuted: epsilon is at least 2. The counterexample can be run again."
 
 
 def spoken(name):
@@ -29,12 +29,12 @@ def spoken(name):
 
 def test_no_verdict_says_more_than_the_evidence():
     """Literally: these sentences are what people act on."""
-    assert _STATEMENTS["not_refuted"] == (
-        "No violation of the claim was found. This is not a proof of privacy."
-    )
-    assert _STATEMENTS["refuted"].startswith("The claim is refuted: the counterexample below")
-    assert _STATEMENTS["inconclusive"].startswith("The evidence decides nothing")
-    assert "not a proof of privacy" in spoken("dp-linear")[0]
+    assert spoken("dp-linear")[0] == "No violation of epsilon 1 was found. This is not a proof of privacy."
+    assert spoken("dp-linear-printed")[0].startswith(REFUTED)
+    record = json.loads((REPORTS / "dp-linear" / "record.json").read_text("utf-8"))
+    undecided = {**record, "verdict": "inconclusive", "power": None}
+    assert words.verdict(undecided).startswith("The audit is inconclusive about epsilon 1: no check refutes")
+    assert words.verdict({**record, "checks": []}) == "Privacy was not audited."
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,29 @@ def test_page_and_markdown_say_the_same_of_the_verdict(name):
 
 
 def test_a_refutation_says_how_far_and_of_which_listing():
-    assert spoken("dp-linear-printed")[0] == f"{REFUTED} It is the listing as printed that was audited."
+    assert spoken("dp-linear-printed")[0] == f"{REFUTED} The listing was audited as printed."
     assert "as printed" not in spoken("dp-linear")[0]
+
+
+def test_every_judge_has_its_sentence():
+    assert check._JUDGES.keys() == check._WORDS.keys()
+
+
+@pytest.mark.parametrize("name", ["dp-se", "shuffled-linear", "dp-nas", "dp-robust-elimination"])
+def test_all_faces_take_the_sentence_of_a_check_from_beside_its_judge(name, monkeypatch):
+    """Control: a judge that words its numbers otherwise changes every face."""
+    record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+    regret = record["regret"]
+    found = [*record["checks"], *regret["checks"], *regret.get("tables", [])]
+    sentences = {check.in_words(one) for one in found}
+    assert len(sentences) > 2
+    assert not [said for said in sentences if re.search(r"\b(None|nan|inf|undefined)\b", said)]
+    for said in sentences:
+        assert said in Report(record).summary()
+    written, cases = markdown.to_markdown(record), html.unescape(to_junit(record))
+    for one in (*record["checks"], *regret["checks"]):
+        assert markdown.escape(check.in_words(one)) in written
+        assert check.in_words(one) in cases
+    monkeypatch.setattr(check, "_WORDS", dict.fromkeys(check._WORDS, lambda numbers, result: "otherwise"))
+    for shown in (Report(record).summary(), markdown.to_markdown(record), to_junit(record)):
+        assert shown.count("otherwise") >= len(record["checks"]) + len(regret["checks"])

@@ -16,9 +16,10 @@ from verifiable_dp import campaign
 from verifiable_dp._validate import InputError
 from verifiable_dp.campaign import write_index
 from verifiable_dp.cli import main
-from verifiable_dp.reporting import blocks, portfolio
-from verifiable_dp.reporting.page import render_index
-from verifiable_dp.reporting.record import Report, digest, schema, text
+from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
+from verifiable_dp.render import portfolio
+from verifiable_dp.render.page import render_index
+from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[2] / "reports"
 
@@ -56,8 +57,8 @@ def folder(tmp_path):
         shutil.copy(REPORTS / name / "record.json", place / path)
     shutil.copy(REPORTS / "dp-ucb" / "record.html", place / "dp-ucb" / "record.html")
     (place / "schema").mkdir()
-    for major in (1, 2):
-        (place / "schema" / f"record-{major}.json").write_text(json.dumps(schema(major)), "utf-8")
+    for name in SCHEMAS:
+        (place / "schema" / f"{name}.json").write_text(json.dumps(schema(name)), "utf-8")
     (place / ".cache").mkdir()
     shutil.copy(REPORTS / "se" / "record.json", place / ".cache" / "record.json")
     (place / "package.json").write_text('{"name": "x", "version": "1.0.0"}', "utf-8")
@@ -268,7 +269,6 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
     shutil.copy(folder / "dp-ucb" / "record.json", folder / "zz" / "again.json")
     other = record("dp-ucb")
     other["provenance"]["command"] = "another run"
-    other.update(blocks.of(other))
     other["digest"] = digest(other)
     (folder / "zz" / "run.json").write_text(text(other), "utf-8")
     page = portfolio.write(folder)[0].read_text("utf-8")

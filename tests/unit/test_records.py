@@ -14,12 +14,14 @@ from scipy import stats
 import verifiable_dp as vdp
 from tests import formats
 from tests.user_code import bandits
+from verifiable_dp._files import write_text
 from verifiable_dp._validate import InputError
 from verifiable_dp.evidence import tables
-from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import Report, canonical, digest, finish, plain, schema, write_text
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import first_difference, verify
+from verifiable_dp.record.sealing import canonical, digest, plain, schema
+from verifiable_dp.record.verify import first_difference, verify
+from verifiable_dp.render.page import render, render_index
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report, finish
 
 KINDS = ("algorithm", "baseline", "play", "release", "regret", "table", "refuted algorithm")
 
@@ -145,7 +147,7 @@ def test_every_top_level_key_that_is_promised(report):
 
 def test_the_schema_is_strict():
     jsonschema.Draft202012Validator.check_schema(schema())
-    assert schema()["$id"] == "urn:verifiable-dp:record:2"
+    assert schema()["$id"] == "urn:verifiable-dp:record:3"
 
 
 def test_an_unexpected_or_missing_key_is_refused(report, tmp_path):

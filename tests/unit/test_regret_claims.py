@@ -10,9 +10,10 @@ from verifiable_dp.auditing import players, rates
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.players import Part, Player, Setting
 from verifiable_dp.environments import Huber, Pareto, bernoulli
-from verifiable_dp.reporting import plots, regrets
-from verifiable_dp.reporting.record import plain
-from verifiable_dp.reporting.verify import validate
+from verifiable_dp.evidence.check import in_words
+from verifiable_dp.record.sealing import plain
+from verifiable_dp.record.verify import validate
+from verifiable_dp.render import plots, regrets
 
 HERE = {"n_arms": 3, "horizon": 60, "runs": 8}
 
@@ -163,7 +164,7 @@ def test_what_has_not_begun_to_act_is_not_accused():
     assert report.regret_verdict == "vacuous"
     (check,) = report.record["regret"]["checks"]
     assert check["statistics"]["gaps"] == [0.5] * 10
-    assert "it does not learn, or the horizon is too short" in regrets.line(check)
+    assert "it does not learn, or the horizon is too short" in in_words(check)
     assert (
         api.check_regret(play, n_arms=3, horizon=1000, runs=32, scaling={"T": 1.0}).regret_verdict
         == "consistent"
@@ -198,7 +199,7 @@ def test_vacuous_with_the_least_horizon():
     statistics = report.record["regret"]["checks"][0]["statistics"]
     assert statistics["least_horizon"] == 301
     assert statistics["largest"] == pytest.approx(6.0)
-    assert "it says something from T = 301 on" in report.summary()
+    assert "the claim says something from T = 301 on" in report.summary()
 
 
 def test_a_bound_for_each_run():

@@ -16,14 +16,14 @@ from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _robust, _stopping, dp_linear, dp_robust_elimination, shuffled_linear, ucb1
 from verifiable_dp.environments import Pulled, bernoulli
 from verifiable_dp.evidence import regret, tables
-from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.check import in_words, judged
 from verifiable_dp.mechanisms import shuffle
 from verifiable_dp.noise import Seeded, key_of
-from verifiable_dp.reporting.markdown import to_markdown
-from verifiable_dp.reporting.outcomes import numbers
-from verifiable_dp.reporting.page import render, render_index
-from verifiable_dp.reporting.record import digest, finish
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.page import render, render_index
+from verifiable_dp.report import finish
 
 
 def mean(n=25, mean=10.0, sd=5.0, bound=5.0, least=0.0, **more):
@@ -240,8 +240,8 @@ def test_all_renderings_show_them(report):
         assert words in text
     assert "theorem: price: Regret with privacy over regret without" in report.summary()
     assert page == render(report.record)
-    shown = {c["kind"]: numbers(c) for c in report.record["regret"]["checks"]}
-    assert "at least 1 claimed" in shown["mean_at_least"]
+    shown = {c["kind"]: in_words(c) for c in report.record["regret"]["checks"]}
+    assert "claimed at least 1" in shown["mean_at_least"]
     assert "claimed at most 2 + 1" in shown["linear_in_log"]
 
 

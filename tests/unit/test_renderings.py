@@ -17,17 +17,19 @@ from markdown_it import MarkdownIt
 from tests import formats
 from tests.committed import NAMES, REPORTS, each
 from verifiable_dp._validate import InputError
+from verifiable_dp.compliance import blocks
 from verifiable_dp.evidence import tables
-from verifiable_dp.reporting import blocks, renderings
-from verifiable_dp.reporting.intoto import to_intoto
-from verifiable_dp.reporting.junit import to_junit
-from verifiable_dp.reporting.markdown import escape, to_markdown
-from verifiable_dp.reporting.opendp_registry import to_opendp
-from verifiable_dp.reporting.outcomes import outcomes
-from verifiable_dp.reporting.pdf import to_pdf
-from verifiable_dp.reporting.record import digest, finish, text
-from verifiable_dp.reporting.sarif import to_sarif
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import digest, text
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import renderings
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.markdown import escape, to_markdown
+from verifiable_dp.render.opendp_registry import to_opendp
+from verifiable_dp.render.outcomes import outcomes
+from verifiable_dp.render.pdf import to_pdf
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import finish
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://127.0.0.1:9/x>]]>\n\n# head\n\n| a | b |\n- x\n\r```\n"
@@ -65,7 +67,6 @@ def newest(monkeypatch):
     for key, value in {"SERVER_URL": "https://ci.example", "REPOSITORY": "a/b", "RUN_ID": "7"}.items():
         monkeypatch.setenv(f"GITHUB_{key}", value)
     found = finish(load("dp-se"), started=0.0, cpu_seconds=1.0, declarations=DECLARED).record
-    assert found["schema_version"].startswith("2.")
     return found
 
 
@@ -92,8 +93,6 @@ def replaced(record, words):
         claim |= {"name": words, "statement": words, "domain": words}
     found["not_covered"] = [words]
     found["provenance"] |= {"command": words, "platform": words}
-    if "guarantee" in found:  # of version 2
-        found |= blocks.of(found)
     found["digest"] = digest(found)
     return found
 
@@ -269,7 +268,7 @@ def regret_tables():
         tables.prices("price", [price], claim="c", caption="Made up.").as_dict(),
         tables.floors("floors", [floor], claim="c", caption="Made up.").as_dict(),
     ]
-    return [*found, found[-1] | {"kind": "unknown"}]
+    return found
 
 
 @pytest.mark.parametrize("found", regret_tables(), ids=lambda found: found["kind"])
@@ -289,13 +288,11 @@ def test_markdown_of_tables_of_regret(found):
     assert "html_block" not in kinds[0]
 
 
-def test_markdown_lists_the_hazards_of_the_newest_version(newest):
+def test_markdown_lists_the_hazards(newest):
     rows = [row for row in cells(to_markdown(newest)) if row[0].startswith("NIST-H")]
-    assert [row[0] for row in rows] == [hazard["id"] for hazard in newest["hazards"]]
+    assert [row[0] for row in rows] == [hazard["id"] for hazard in blocks.of(newest)["hazards"]]
     assert len(rows) == 24
     assert "declared" in {row[3] for row in rows}
-    older = json.loads((REPORTS.parent / "tests" / "data" / "record-1.json").read_text("utf-8"))
-    assert "NIST" not in to_markdown(older)
 
 
 # ---------------------------------------------------------------- JUnit
@@ -580,11 +577,8 @@ def test_sarif_of_the_newest_record_is_valid(newest):
     assert formats.sarif(to_sarif(newest))["runs"][0]["properties"]["digest"] == newest["digest"]
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_renderings_of_every_version_hold_to_their_schemas(version):
-    path = Path(__file__).parents[1] / "data" / f"record-{version}.json"
-    found = json.loads(path.read_text("utf-8"))
-    formats.of_record(found)
+def test_renderings_of_the_newest_record_hold_to_their_schemas(newest):
+    formats.of_record(newest)
 
 
 def test_sarif_of_an_undecided_and_of_a_contradicted_record_is_valid():
@@ -656,7 +650,7 @@ def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     assert to_pdf(record).startswith(b"%PDF-")
     assert "Failed to load" not in caplog.text
     image = "<html><head></head><body><img src='http://127.0.0.1:9/x'></body></html>"
-    monkeypatch.setattr("verifiable_dp.reporting.pdf.render", lambda record, **_: image)
+    monkeypatch.setattr("verifiable_dp.render.pdf.render", lambda record, **_: image)
     assert to_pdf(record).startswith(b"%PDF-")
     assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
 

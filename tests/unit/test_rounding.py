@@ -12,7 +12,7 @@ from verifiable_dp.evidence import exact_shuffle, regret, rounding, tables
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.check import judged, scales_of
 from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.reporting.verify import first_difference
+from verifiable_dp.record.verify import first_difference
 
 EPS = 2.0**-52
 

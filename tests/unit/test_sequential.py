@@ -24,7 +24,8 @@ from verifiable_dp.evidence import blackbox, sequential
 from verifiable_dp.evidence.blackbox import Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.sequential import Candidate, alternatives, bet_for
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.record.verify import verify
 
 CLAIMS = [(epsilon, 0.0) for epsilon in (1e-9, 0.01, 0.1, 1.0, 5.0, 20.0, 30.0)]
 CLAIMS += [(0.5, 0.1), (1.0, 1e-6), (5.0, 0.3), (0.01, 0.9)]
@@ -446,7 +447,7 @@ def test_command_line(name, options, status, tmp_path, monkeypatch):
     # Other counts are found out, even if the digest is made to fit.
     last = record["checks"][0]["statistics"]["rounds"][-1]["candidates"][0]["counts"][-1]
     last[0] = last[1] if status == 0 else 0
-    (tmp_path / "r.json").write_text(json.dumps({**record, "digest": vdp.reporting.record.digest(record)}))
+    (tmp_path / "r.json").write_text(json.dumps({**record, "digest": digest(record)}))
     with pytest.raises(InputError, match="its digest holds, but checks"):
         verify(tmp_path / "r.json")
 

@@ -584,7 +584,7 @@ def test_a_save_that_fails_leaves_everything_as_it_was(step, error, path, monkey
         elif step == "mkstemp":
             patch.setattr(_files.tempfile, "mkstemp", fail)
         else:
-            patch.setattr(_statefile.os, step, fail)
+            patch.setattr(_files.os, step, fail)
         expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
         with pytest.raises(expected, match="cannot be written: No space" if expected is InputError else None):
             session.save(path)

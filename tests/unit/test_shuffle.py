@@ -21,7 +21,7 @@ from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import exact_shuffle
 from verifiable_dp.mechanisms import shuffle
 from verifiable_dp.noise import altered
-from verifiable_dp.reporting.verify import verify
+from verifiable_dp.record.verify import verify
 
 DELTA = 1e-6
 AXES = ((1.0, 0.0), (0.0, 1.0))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp._validate import InputError
-from verifiable_dp.reporting import signing
-from verifiable_dp.reporting.record import canonical, digest
+from verifiable_dp.record import signing
+from verifiable_dp.record.sealing import canonical, digest
 
 pytest.importorskip("cryptography")
 openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl")

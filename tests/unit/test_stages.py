@@ -5,7 +5,7 @@ import re
 from tests.asking import audited
 from verifiable_dp import api, engine
 from verifiable_dp.evidence.blackbox import Plan
-from verifiable_dp.reporting.record import finish
+from verifiable_dp.report import finish
 
 
 def release(data, size, rng):

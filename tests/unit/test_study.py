@@ -23,8 +23,8 @@ from verifiable_dp.auditing.study import Cell, Figure, Guide, Line, Panel, Plan,
 from verifiable_dp.claims import Source
 from verifiable_dp.environments import bernoulli
 from verifiable_dp.evidence import regret
-from verifiable_dp.reporting import study as reporting
-from verifiable_dp.reporting.record import digest
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.render import study as reporting
 
 HERE = Path(__file__).parents[2]
 PLACE = bernoulli([0.9, 0.1], "far apart")

@@ -14,7 +14,7 @@ from verifiable_dp.auditing import study as studies
 from verifiable_dp.auditing.study import Cell, Outcome
 from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors.studies import s4
-from verifiable_dp.reporting import study as reporting
+from verifiable_dp.render import study as reporting
 
 TINY = 0.001
 

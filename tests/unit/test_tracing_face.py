@@ -19,15 +19,16 @@ from tests.user_code import styles
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.adapters import BanditClass
 from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.audit import Subject, _spread, check, examine
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.neighbours import TablePair
-from verifiable_dp.reporting import excerpts, plots
-from verifiable_dp.reporting.page import measured
-from verifiable_dp.reporting.record import _check_line, leads
-from verifiable_dp.reporting.sarif import to_sarif
+from verifiable_dp.record import excerpts
+from verifiable_dp.record.words import leads
+from verifiable_dp.render import plots
+from verifiable_dp.render.sarif import to_sarif
 
 HORIZON = 60
 PAIRS = [TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)]
@@ -331,8 +332,9 @@ def test_few_rounds_are_spread_over_the_horizon():
 
 def heights(svg, color):
     """Where straight lines of this colour begin and end; the axis points down."""
-    found = re.findall(rf'd="(M [^"C]+)"[^>]*style="[^"]*stroke: {color}', svg)
-    return [float(y) for path in found for y in re.findall(r"[ML] [-0-9.e]+ ([-0-9.e]+)", path)]
+    found = re.findall(rf'd="m([^"cz]+)"[^>]*style="[^"]*stroke: {color}', svg)
+    steps = [[float(n) for n in re.findall(r"-?[0-9.]+", path)][1::2] for path in found]
+    return [y for path in steps for y in itertools.accumulate(path)]
 
 
 def test_the_plot_shows_cost_against_the_claim():
@@ -384,18 +386,16 @@ def test_what_tracing_holds_against_a_claim_is_called_a_lead(checks):
     leaky = checks["looks_again_and_again"].as_dict()
     assert leaky["result"]["verdict"] == "not_refuted"
     assert not leaky["result"]["holds"]
-    cost = f"cost {leaky['statistics']['max_cost']:g} against epsilon 1"
-    runs = f"{leaky['statistics']['examined']} pairs of runs"
-    assert _check_line(leaky) == f"not_refuted, {cost} in {runs}: a lead only, as actions alone are seen"
-    assert measured(leaky) == f"{cost}: a lead only, as actions alone are seen"
+    cost, runs = leaky["statistics"]["max_cost"], leaky["statistics"]["examined"]
+    said = f"largest cost {cost:g} in {runs} replayed runs, claimed 1; this is a lead, not proof"
+    assert in_words(leaky) == said
     right = checks[styles.RIGHT[0].__name__].as_dict()
-    assert _check_line(right).endswith(": within the claim")
-    assert "lead" not in measured(right)
+    assert "lead" not in in_words(right)
     # What refutes is no lead, nor is a run in which nothing was examined.
     refuted = {**leaky, "result": {**leaky["result"], "verdict": "refuted"}}
-    assert "lead" not in _check_line(refuted) + measured(refuted)
+    assert "lead" not in in_words(refuted)
     nothing = {**leaky, "statistics": {**leaky["statistics"], "examined": 0}}
-    assert _check_line(nothing).endswith("not shown to stay within the claim")
+    assert "lead" not in in_words(nothing)
 
 
 def test_draws_that_cannot_be_repeated_are_named():
@@ -418,6 +418,8 @@ def sarif_of(found, verdict="refuted"):
         "claim": {"epsilon": 1.0},
         "checks": [found.as_dict()],
         "verdict": verdict,
+        "epsilon_lower": 0.0,
+        "power": None,
         "counterexamples": [],
         "regret": None,
         "digest": "sha256:0",

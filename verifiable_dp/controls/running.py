@@ -16,8 +16,8 @@ from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.controls.catalogue import Control, controls
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, Plan
-from verifiable_dp.reporting import conclude
-from verifiable_dp.reporting.record import provenance
+from verifiable_dp.record import conclude
+from verifiable_dp.record.provenance import provenance
 
 PLANS = {
     "quick": Plan(24, 200_000, 1_000_000),

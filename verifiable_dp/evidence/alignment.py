@@ -20,7 +20,8 @@ from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithm import Algorithm, Data, Memory, Query, State, play
 from verifiable_dp.checkpoint import holds
 from verifiable_dp.environments import Interactive, Table
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.neighbours import (
     GroupPair,
     InteractivePair,
@@ -541,6 +542,12 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "epsilon_lower": plain(loss) if statistics["visible"] else 0.0,
         "noise_wasted": bool(cost < epsilon * (1 - 1e-6)),
     }
+
+
+@worded("alignment")
+def _alignment_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    cost = f"largest cost {digits(numbers['max_cost'])} in {numbers['examined']} replayed runs"
+    return f"{cost}, claimed {digits(numbers['epsilon'])}"
 
 
 # ---------------------------------------------------------------- likelihoods of many transcripts

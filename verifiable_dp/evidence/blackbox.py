@@ -17,11 +17,12 @@ from verifiable_dp.algorithm import Algorithm, play
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import Twin, plain, worlds
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.events import LEVEL, Event, Observation, Setting, action_columns, choose, join
 from verifiable_dp.evidence.machine import MOST_ARMS, Machine, UnsupportedError
 from verifiable_dp.evidence.observations import action_summaries
 from verifiable_dp.evidence.rounding import of_p_value, searched
+from verifiable_dp.evidence.words import bounded
 from verifiable_dp.neighbours import InteractivePair, Pair
 from verifiable_dp.noise import Seeded
 
@@ -427,3 +428,9 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "epsilon_point": plain(point if k1 else 0.0),
         **({"efficiency": plain(max(lower, 0.0) / best)} if best else {}),
     }
+
+
+@worded("black_box")
+def _black_box_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"
+    return f"{counts}: {bounded(numbers, result)}"

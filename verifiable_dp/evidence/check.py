@@ -14,8 +14,10 @@ from verifiable_dp.checkpoint import holds
 
 Judge = Callable[[Mapping[str, Any]], dict[str, Any]]
 Scales = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+Words = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 _JUDGES: dict[str, Judge] = {}
 _SCALES: dict[str, Scales] = {}
+_WORDS: dict[str, Words] = {}
 
 
 def judge(kind: str, scales: Scales | None = None) -> Callable[[Judge], Judge]:
@@ -35,6 +37,20 @@ def judge(kind: str, scales: Scales | None = None) -> Callable[[Judge], Judge]:
         _JUDGES[kind] = function
         if scales is not None:
             _SCALES[kind] = scales
+        return function
+
+    return register
+
+
+def worded(kind: str) -> Callable[[Words], Words]:
+    """Register the sentence of checks of this kind: what was measured against what is claimed, in one line.
+
+    It is a function of the statistics and the result. Every rendering takes it from here, so that a number
+    is worded once, beside the judge that makes it. The verdict is not in it.
+    """
+
+    def register(function: Words) -> Words:
+        _WORDS[kind] = function
         return function
 
     return register
@@ -91,6 +107,11 @@ def judged(kind: str, statistics: Mapping[str, Any]) -> dict[str, Any]:
         If there is no such judge, or a number is missing.
     """
     return _JUDGES[kind](statistics)
+
+
+def in_words(check: Mapping[str, Any]) -> str:
+    """The sentence of a recorded check (`worded`)."""
+    return _WORDS[check["kind"]](check["statistics"], check["result"])
 
 
 def scales_of(check: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -23,9 +23,10 @@ from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import statistics as exact
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import SELECT, Plan, Sampler, Selected, Terms, gather, shards
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.events import Event, Observation, Setting, choose
 from verifiable_dp.evidence.rounding import of_p_value, searched
+from verifiable_dp.evidence.words import bounded
 
 CURVE = 11  # stage of the runs that are counted
 DELTAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -299,6 +300,11 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "epsilon_lower": max([0.0, *_implied(rows, claim.delta)]),
         "points": _monotone(rows),
     }
+
+
+@worded("curve")
+def _curve_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    return f"{len(numbers['points'])} points of {numbers['runs']} runs a side: {bounded(numbers, result)}"
 
 
 def _point(point: Mapping[str, Any], n: int, claim: PrivacyClaim, level: float) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence import limits, race
 from verifiable_dp.evidence.alignment import TOLERANCE, plain, worlds
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.rounding import ROUNDED
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.neighbours import InteractivePair, Pair
 
 CUT = 1e-30
@@ -359,6 +360,12 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "path": worst["path"],
         "direction": worst["direction"],
     }
+
+
+@worded("exact")
+def _exact_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    found = f"exact epsilon of the actions {digits(result['epsilon_lower'])}"
+    return f"{found} over {len(numbers['pairs'])} pairs of inputs, claimed {digits(numbers['epsilon'])}"
 
 
 def counterexample(found: Check, pairs: Sequence[Pair]) -> dict[str, Any]:

@@ -16,8 +16,9 @@ import numpy as np
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.evidence.alignment import TOLERANCE, plain
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.mechanisms import shuffle
 from verifiable_dp.noise import Draw, Noise, Seeded
 
@@ -137,6 +138,15 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
             lambda level: shuffle.clones_delta(crowd, local, level), delta, local
         ),
     }
+
+
+@worded("shuffle")
+def _shuffle_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    between = f"delta between {digits(result['delta_lower'])} and {digits(result['delta_upper'])}"
+    return (
+        f"{between} at epsilon {digits(numbers['epsilon'])}, claimed {digits(numbers['delta'])}; one report "
+        f"alone has epsilon {digits(result['local_epsilon'])}"
+    )
 
 
 def _telling(crowd: int, scale: float, local: float, delta: float) -> float:

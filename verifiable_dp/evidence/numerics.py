@@ -34,8 +34,9 @@ from verifiable_dp._kernels import kernel
 from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.blackbox import TEST, Plan, Selected, Terms
-from verifiable_dp.evidence.check import Check, judge, judged
+from verifiable_dp.evidence.check import Check, in_words, judge, judged, worded
 from verifiable_dp.evidence.events import Observation
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.noise import key_of
 
 NAME = "floating-point sampler"
@@ -240,3 +241,9 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     if result["verdict"] == "not_refuted" and control["verdict"] != "refuted":
         result["verdict"] = "inconclusive"
     return {**result, "control_epsilon_lower": control["epsilon_lower"]}
+
+
+@worded("numerics")
+def _numerics_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    leaky = f"a sampler that leaks has epsilon at least {digits(result['control_epsilon_lower'])}"
+    return f"{in_words({'kind': 'black_box', 'statistics': numbers, 'result': result})}; {leaky}"

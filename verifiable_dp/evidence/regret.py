@@ -23,8 +23,9 @@ from scipy import stats
 
 from verifiable_dp import _validate
 from verifiable_dp._validate import InputError
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
+from verifiable_dp.evidence.words import digits, interval
 
 ALPHA = 1e-6  # one-sided level of a contradiction
 CONFIDENCE = 0.99  # one-sided confidence of "consistent"
@@ -174,6 +175,21 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return _against_bound(statistics, at_most=True, idle=idle)
 
 
+@worded("mean_bound")
+def _mean_bound_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    words = f"{_mean(numbers, result)}, claimed at most {digits(numbers['bound'])}"
+    if result["verdict"] != "vacuous":
+        return words
+    least = numbers["least_horizon"]
+    from_ = f"; the claim says something from T = {least} on" if least else ""
+    return f"{words}, the largest possible is {digits(numbers['largest'])}{from_}"
+
+
+def _mean(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    horizon = f" at T = {digits(numbers['horizon'])}" if "horizon" in numbers else ""
+    return f"mean {digits(numbers['mean'])}{interval(result)} of {numbers['n']} runs{horizon}"
+
+
 def _against_bound(statistics: Mapping[str, Any], *, at_most: bool, idle: bool) -> dict[str, Any]:
     """A mean that is claimed to be at most, or at least, a bound; an `idle` bound holds for every sample."""
     n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
@@ -259,6 +275,11 @@ def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return _against_bound(statistics, at_most=False, idle=idle)
 
 
+@worded("mean_at_least")
+def _mean_at_least_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    return f"{_mean(numbers, result)}, claimed at least {digits(numbers['bound'])}"
+
+
 # ---------------------------------------------------------------- "with probability at least 1 - beta"
 
 
@@ -338,6 +359,12 @@ def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "ratio": failures / n / claimed if claimed > 0 else None,
         "p_value": p_value,
     }
+
+
+@worded("probability")
+def _probability_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    failed = f"{numbers['failures']} of {numbers['n']} runs fail{interval(result)}"
+    return f"{failed}, claimed with probability at most {digits(numbers['probability'])}"
 
 
 # ---------------------------------------------------------------- rates
@@ -464,6 +491,23 @@ def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@worded("scaling")
+def _scaling_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    over = str(numbers.get("over", "T"))
+    left = f" beside log {over}" if numbers["log_power"] else ""
+    first, last = numbers["points"][0][0], numbers["points"][-1][0]
+    claimed = f"claimed {digits(numbers['exponent'])} ± {digits(numbers['margin'])}"
+    words = f"exponent {result['slope']:.3f}{left}{interval(result)}"
+    words = f"{words} over {over} = {first:.6g} .. {last:.6g}, {claimed}"
+    most = max(numbers.get("shares", []), default=0.0)
+    if most < SATURATED:
+        return words
+    # Where nothing has been learnt yet, rates are not those of long horizons.
+    return (
+        f"{words}; up to {most:.0%} of uniform play's regret: it does not learn, or the horizon is too short"
+    )
+
+
 # ---------------------------------------------------------------- leading constants
 
 
@@ -575,6 +619,23 @@ def _judge_linear_in_log(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "bend": bent[2] / bent[1] if bent[1] != 0 else math.inf,
         "p_value": p_value,
     }
+
+
+@worded("linear_in_log")
+def _linear_in_log_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    return (
+        f"slope {digits(result['slope'])} in log x{interval(result)}{claimed_slope(numbers)}; bend "
+        f"{digits(result['bend'])}, at most {digits(numbers['curvature'])} if straight"
+    )
+
+
+def claimed_slope(numbers: Mapping[str, Any]) -> str:
+    """What is claimed of a leading constant, in words; empty if nothing is."""
+    if numbers["most_slope"] is not None:
+        return f", claimed at most {digits(numbers['most_slope'])} + {digits(numbers['margin'])}"
+    if numbers["slope"] is not None:
+        return f", claimed {digits(numbers['slope'])} ± {digits(numbers['margin'])}"
+    return ""
 
 
 def _robust_fit(
@@ -731,6 +792,14 @@ def _judge_comparison(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "upper": ratio * math.exp(spread),
         "p_value": p_value,
     }
+
+
+@worded("comparison")
+def _comparison_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    times = f"{digits(result['ratio'])} times the regret{interval(result)}"
+    return (
+        f"{numbers.get('rival', 'the rival')} has {times}, claimed at least {digits(numbers['factor'])} times"
+    )
 
 
 def _welch(variances: tuple[float, float], counts: tuple[int, int]) -> tuple[float, float]:

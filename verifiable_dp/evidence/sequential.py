@@ -38,9 +38,10 @@ from verifiable_dp._validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence import blackbox
 from verifiable_dp.evidence.alignment import plain
 from verifiable_dp.evidence.blackbox import SEQUENTIAL, Plan, Sampler, Selected, Terms
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.events import Event
 from verifiable_dp.evidence.rounding import ROUNDED, of_p_value
+from verifiable_dp.evidence.words import bounded
 
 Counts = tuple[int, int, int, int]  # hits and runs in the more frequent world, then in the other one
 Payoffs = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -351,6 +352,11 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "epsilon_lower": plain(float(limits[-1])),
         "looks": len(path),
     }
+
+
+@worded("sequential")
+def _sequential_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    return f"{numbers['runs']} runs, {result['looks']} looks: {bounded(numbers, result)}"
 
 
 # ---------------------------------------------------------------- a run

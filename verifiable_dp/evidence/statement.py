@@ -8,7 +8,8 @@ from typing import Any
 
 from verifiable_dp import _validate
 from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.words import digits
 
 _RELATIONS: dict[str, Callable[[float, float, float], bool]] = {
     "at most": lambda value, limit, tolerance: value <= limit + tolerance,
@@ -63,3 +64,8 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     holds = _RELATIONS[str(statistics["relation"])](value, limit, float(statistics["tolerance"]))
     ratio = value / limit if limit and math.isfinite(limit) else math.inf
     return {"verdict": "consistent" if holds else "contradicted", "ratio": plain(ratio)}
+
+
+@worded("statement")
+def _statement_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    return f"{digits(numbers['value'])}, to be {numbers['relation']} {digits(numbers['limit'])}"

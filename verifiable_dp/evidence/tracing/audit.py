@@ -15,12 +15,13 @@ import numpy as np
 
 from verifiable_dp._validate import FloatArray
 from verifiable_dp.evidence.alignment import TOLERANCE, cost_scales, leaving_nothing, plain, searching
-from verifiable_dp.evidence.check import Check, judge
+from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.foreign import plain_run
 from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, same
 from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.neighbours import TablePair, tables
 
 _MOST_PLACES = 48  # rewards of one table that are changed in turn
@@ -585,3 +586,23 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "epsilon_lower": 0.0,
         "cost_over_epsilon": plain(dearest / epsilon),
     }
+
+
+@worded("tracing")
+def _tracing_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    if numbers["failure"]:
+        return f"the code could not be traced: {numbers['failure']}"
+    runs = f"{numbers['examined']} replayed runs"
+    if numbers["same_output"]:
+        found = f"largest cost {digits(numbers['max_cost'])} in {runs}, claimed {digits(numbers['epsilon'])}"
+    elif numbers["divergence"]:
+        found = f"the replay could not follow in {runs}"
+    else:
+        found = f"the actions differ between the two inputs in {runs}"
+    return f"{found}; this is a lead, not proof" if is_lead(numbers, result) else found
+
+
+def is_lead(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
+    """Whether tracing says something against the claim that refutes nothing: only the actions are seen."""
+    seen = numbers["examined"] and not numbers["failure"]
+    return bool(seen and result["verdict"] != "refuted" and not result["holds"])

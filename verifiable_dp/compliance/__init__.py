@@ -1,0 +1,1 @@
+"""What a record means for compliance: hazards, guidance, and blocks for reviewers."""

@@ -1,0 +1,546 @@
+"""Blocks for a reviewer: what a record says, arranged as a compliance report arranges it.
+
+Every block is a pure function of the record and of its declarations: blocks are computed when they are shown
+and stand in no record, so that nothing can be said twice. Numbers that decide something are decimal strings
+here; what is not known is null, never guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.claims import PrivacyClaim, Relation, group_table
+from verifiable_dp.compliance import nist
+from verifiable_dp.record import conclude, words
+from verifiable_dp.record.declarations import neighbouring
+from verifiable_dp.record.sealing import pointer, text
+
+Record = Mapping[str, Any]
+Block = dict[str, Any]
+
+COMPLIANCE_VERSION = "compliance-1.0.0"
+BLOCKS = (
+    "created",
+    "report_status",
+    "tier",
+    "summary",
+    "subject",
+    "guarantee",
+    "deployment_model",
+    "accounting",
+    "privacy_claims",
+    "utility_claims",
+    "hazards",
+    "frameworks",
+    "run",
+    "artifacts",
+    "assurance",
+    "administrative",
+)
+GROUPS = (1, 2, 5, 10, 100)  # sizes of the group-privacy table
+# What was done, and where the method is described.
+_METHODS = {
+    "alignment": (
+        "randomness alignment: runs replayed on the neighbouring input with the same releases",
+        "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    ),
+    "tracing": (
+        "randomness alignment of traced code: tracked rewards and noise, same releases",
+        "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    ),
+    "exact": ("exact law of the actions on both inputs, by quadrature", None),
+    "shuffle": (
+        "bounds on delta of a shuffled batch: reduction to clones, counts above a threshold",
+        "Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021",
+    ),
+    "black_box": (
+        "exact test of an event's counts, the event chosen on other runs",
+        "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
+    ),
+    "numerics": (
+        "exact test of an event of the outputs' last bits, the event chosen on other runs",
+        "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
+    ),
+    "curve": ("exact tests of many events on the same runs, one for each point of the curve", None),
+    "sequential": (
+        "e-process of bets on events, the events chosen on other runs",
+        "Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
+    ),
+}
+
+
+def decimal(value: Any) -> str | None:
+    """A number as a decimal string that reads back as the same number; None stays None."""
+    if value is None or isinstance(value, str):
+        return value
+    mantissa, mark, exponent = repr(value).partition("e")
+    mantissa = mantissa.removesuffix(".0")
+    return f"{mantissa}e{int(exponent)}" if mark else mantissa
+
+
+def bounds_of(record: Record) -> list[float] | None:
+    """Range of the rewards or of the data; None if the record does not say."""
+    target = record["target"]
+    found = target.get("bounds") or target["parameters"].get("bounds")
+    return [float(value) for value in found] if found else None
+
+
+def to_compliance(record: Record) -> str:
+    """The blocks of a record as a JSON document; its form is the schema ``compliance``."""
+    return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
+
+
+def of(record: Record) -> Block:
+    """The blocks of a record.
+
+    Parameters
+    ----------
+    record
+        JSON values, with ``declarations`` (None without).
+
+    Returns
+    -------
+    dict
+        One entry for each of `BLOCKS`.
+
+    Raises
+    ------
+    InputError
+        If its values allow none, which only one that was made by hand can have.
+    """
+    try:
+        return _of(record)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
+
+
+def _of(record: Record) -> Block:
+    declared = record.get("declarations") or {}
+    administrative = declared.get("administrative", {})
+    found: Block = {
+        "created": record["provenance"]["finished"],
+        "report_status": administrative.get("status", "draft"),
+        "tier": administrative.get("tier"),
+        "subject": _subject(record),
+        "guarantee": _guarantee(record, declared) if words.promises(record) else None,
+        "deployment_model": _deployment(record, declared),
+        "accounting": _accounting(record, declared),
+        "privacy_claims": [_privacy(record, i) for i in range(len(record["checks"]))],
+        "utility_claims": _utility(record),
+        "run": _run(record),
+        "artifacts": [],
+        "assurance": {"level": "self_attested", "signature": None},
+        "administrative": {
+            "authors": administrative.get("authors", []),
+            "reviewers": administrative.get("reviewers", []),
+            "sources": administrative.get("sources", []),
+            "notes": administrative.get("notes", ""),
+        },
+    }
+    found["summary"] = _summary(record, found["privacy_claims"])
+    found["hazards"] = nist.assess({**record, **found, "declarations": record.get("declarations")})
+    found["frameworks"] = [nist.FRAMEWORK]
+    return {name: found[name] for name in BLOCKS}
+
+
+def _digest(value: Any) -> Block:
+    """SHA-256 of the canonical JSON of a value."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+# ---------------------------------------------------------------- summary
+
+
+def _summary(record: Record, claims: Sequence[Block]) -> Block:
+    verdicts = [claim["verdict"] for claim in claims]
+    return {
+        "verdict": record["verdict"],
+        "claims_total": len(verdicts),
+        **{word: verdicts.count(word) for word in ("refuted", "inconclusive", "not_refuted")},
+        "statement": words.verdict(record),
+        "non_claims": list(words.NON_CLAIMS),
+    }
+
+
+# ---------------------------------------------------------------- subject
+
+
+def _subject(record: Record) -> Block:
+    target, facts = record["target"], record["provenance"]
+    place = facts.get("target") or {}
+    ours = str(target["source"]["path"]).startswith("verifiable_dp/")
+    source, claim = target["source"], record["claim"]
+    proof = claim["source"] if claim else None
+    return {
+        "name": target["name"],
+        "distribution": _distribution(facts) if ours else None,
+        "source": {
+            "uri": place.get("repository") or None,
+            "digest": {"gitCommit": place["commit"]} if place.get("commit") else None,
+            "dirty": place["dirty"] if place.get("commit") else None,
+            "file": source["path"] or None,
+            "line": source["line"] or None,
+            "digest_file": {"sha256": source["sha256"]} if source["sha256"] else None,
+        },
+        "parameters": {
+            key: decimal(value) if isinstance(value, float) else value
+            for key, value in target["parameters"].items()
+        },
+        "sampler": _sampler(record),
+        "proof": {"citation": f"{proof['paper']}, {proof['statement']}", "note": proof["note"] or None}
+        if proof
+        else None,
+    }
+
+
+def _distribution(facts: Record) -> Block:
+    name, version = facts["tool"], facts["version"]
+    return {"name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
+
+
+def _sampler(record: Record) -> Block:
+    """What drew the noise of the audited runs: ours for an algorithm, the target's own for other code."""
+    facts = record["provenance"]
+    known = record["target"]["kind"] == "algorithm"
+    return {
+        "name": "verifiable_dp.noise.Seeded" if known else None,
+        "library": facts["tool"] if known else None,
+        "version": facts["version"] if known else None,
+        "bit_generator": facts["bit_generator"] if known else None,
+        "idealized_numerics": facts["idealized_numerics"],
+        "cryptographic_rng": False if known else None,
+    }
+
+
+# ---------------------------------------------------------------- guarantee
+
+
+def claim_of(record: Record) -> PrivacyClaim:
+    """The claim of a record as a value."""
+    claim = record["claim"]
+    relation = Relation(**claim["relation"]) if claim.get("relation") else Relation()
+    return PrivacyClaim(
+        epsilon=float(claim["epsilon"]),
+        delta=float(claim["delta"]),
+        observe=claim["observe"],
+        trust_model=claim["trust_model"],
+        unit=claim["unit"],
+        adjacency=claim["adjacency"],
+        rho=claim.get("rho"),
+        relation=relation,
+    )
+
+
+def _guarantee(record: Record, declared: Record) -> Block:
+    claim = record["claim"]
+    variant, measure = _variant(claim)
+    relation = (claim.get("relation") or {"kind": "event"})["kind"]
+    contribution, bounds = declared.get("contribution", {}), bounds_of(record)
+    parameters = {key: decimal(claim[key]) for key in ("epsilon", "delta", "rho") if key in claim}
+    groups = _groups(record, contribution.get("max_rounds_per_user"))
+    return {
+        "variant_name": variant,
+        "measure": measure,
+        "privacy_parameters": parameters,
+        "privacy_unit": claim["unit"],
+        "privacy_unit_details": claim["adjacency"],
+        "neighboring_relation": {"event": "replace_one", "group": "replace_group", "user": "replace_user"}[
+            relation
+        ],
+        "trust_model": claim["trust_model"],
+        "contribution_bounds": {
+            "max_rounds_per_user": contribution.get("max_rounds_per_user"),
+            "enforced_by": contribution.get("enforced_by"),
+            "reward_range": [decimal(value) for value in bounds] if bounds else None,
+        },
+        "protected_output": words.OUTPUTS[claim["observe"]],
+        "unprotected_outputs": declared.get("unprotected_outputs"),
+        "group_privacy": groups,
+        "threat_hypotheses": _threats(record, declared),
+        "guidance": nist.guidance(record, contribution.get("max_rounds_per_user"), groups),
+    }
+
+
+def _variant(claim: Record) -> tuple[str, str]:
+    if claim.get("rho") is not None:
+        return "Zero-concentrated DP", "zero_concentrated_divergence"
+    if claim["delta"] > 0:
+        return "Approximate DP", "hockey_stick_divergence"
+    return "Pure DP", "max_divergence"
+
+
+def _groups(record: Record, declared: int | None) -> list[Block]:
+    """What the promise about one event implies for several; empty if it is about several already."""
+    claim = claim_of(record)
+    if claim.relation != Relation():
+        return []
+    sizes = sorted({*GROUPS, declared} if declared else GROUPS)
+    rows = group_table(claim, sizes)
+    # Twelve digits: what is computed by search differs between versions of a library beyond.
+    return [
+        {"rounds": row["size"], "epsilon": _rounded(row["epsilon"]), "delta": _rounded(row["delta"])}
+        for row in rows
+    ]
+
+
+def _rounded(value: float) -> str:
+    return str(decimal(float(f"{value:.12g}"))) if math.isfinite(value) else str(value)
+
+
+def _threats(record: Record, declared: Record) -> list[Block]:
+    rows, bounds = [], bounds_of(record)
+    for i, pair in enumerate(declared.get("threat_hypotheses", [])):
+        neighbours, reason = neighbouring(pair["world_0"], pair["world_1"], record["claim"], bounds)
+        rows.append(
+            {
+                "declaration": pointer("declarations", "threat_hypotheses", i),
+                "neighbours": neighbours,
+                "reason": reason,
+            }
+        )
+    return rows
+
+
+def _deployment(record: Record, declared: Record) -> Block:
+    deployment = declared.get("deployment", {})
+    return {
+        "description": deployment.get("description"),
+        "model_name": deployment.get("model"),
+        "query_model": deployment.get("query_model"),
+        "release_type": deployment.get("release_type"),
+        "data_source_type": deployment.get("data_source"),
+        "actors": declared.get("actors"),
+    }
+
+
+def _accounting(record: Record, declared: Record) -> Block:
+    stated = declared.get("accounting", {})
+    return {
+        "composition": stated.get("composition"),
+        "post_processing": stated.get("post_processing"),
+        "conversions": _conversions(record) if words.promises(record) else [],
+        "tool": stated.get("tool"),
+    }
+
+
+def _conversions(record: Record) -> list[Block]:
+    """Where the claim was converted from other parameters: those, and the delta that was used."""
+    claim, plan = record["claim"], record["plan"]
+    to = {"epsilon": decimal(claim["epsilon"]), "delta": decimal(claim["delta"])}
+    found = []
+    if claim.get("rho") is not None:
+        found.append({"kind": "zCDP to approximate DP", "native": {"rho": decimal(claim["rho"])}, "to": to})
+    if plan.get("event_epsilon") is not None:
+        native = {
+            "epsilon": decimal(plan["event_epsilon"]),
+            "delta": decimal(plan.get("event_delta", 0.0)),
+        }
+        found.append({"kind": "one event to a group", "native": native, "to": to})
+    return found
+
+
+# ---------------------------------------------------------------- claims
+
+
+def _privacy(record: Record, number: int) -> Block:
+    check = record["checks"][number]
+    kind, statistics, result = check["kind"], check["statistics"], check["result"]
+    method, citation = _METHODS[kind]
+    return {
+        "claim_id": f"{record['target']['name']}/{check['name']}",
+        "check": pointer("checks", number),
+        "hypothesis": _hypothesis(record),
+        "method": {"name": method, "citation": citation},
+        "design": _design(record, check),
+        "power": _power(record, check),
+        "sufficient_statistics": _sufficient(kind, statistics),
+        "result": {
+            "epsilon_lower_bound": decimal(result.get("epsilon_lower")),
+            "epsilon_point": decimal(result.get("epsilon_point")),
+            "confidence": decimal(statistics["confidence"]) if kind in words.SAMPLED else "1",
+            "p_value": decimal(result.get("p_value")),
+        },
+        "verdict": result["verdict"],
+    }
+
+
+def _hypothesis(record: Record) -> Block:
+    claim = record["claim"]
+    numbers = f"epsilon {decimal(claim['epsilon'])}, delta {decimal(claim['delta'])}"
+    if claim.get("rho") is not None:
+        numbers = f"rho {decimal(claim['rho'])}"
+    return {
+        "null": f"{_variant(claim)[0]} with {numbers} for {words.OUTPUTS[claim['observe']]}",
+        "alternative": "some neighbouring inputs exceed it",
+    }
+
+
+def _design(record: Record, check: Record) -> Block:
+    kind, statistics = check["kind"], check["statistics"]
+    found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": kind in words.SAMPLED}
+    if kind not in words.SAMPLED:
+        return found
+    sizes = record["plan"].get("interactive", {}) if "adversary" in statistics else record["plan"]
+    tests = statistics["tests"]
+    return {
+        **found,
+        "alpha": decimal(statistics["alpha"]),
+        "multiplicity": f"alpha shared by {tests} test{'s' if tests > 1 else ''}",
+        "samples_select": sizes.get("select"),
+        "samples_test": _samples(kind, statistics),
+        "sequential": kind == "sequential",
+    }
+
+
+def _samples(kind: str, statistics: Record) -> int:
+    if kind == "sequential":
+        return int(statistics["runs"])
+    if kind == "curve":
+        return 2 * int(statistics["runs"])
+    return int(statistics["n1"]) + int(statistics["n0"])
+
+
+def _power(record: Record, check: Record) -> Block | None:
+    """The power that was stated for checks of this kind; interactive games have none of their own."""
+    power, kind = record["power"], check["kind"]
+    if power is None or str(check["name"]).startswith("interactive"):
+        return None
+    stated = power if power["by"] == kind else power["black_box"] if kind == "black_box" else None
+    if stated is None:
+        return None
+    mutants = [m for m in record["mutants"] if m["breaks"] == "privacy" and m["decided_by"] == kind]
+    return {
+        "min_detectable_epsilon": decimal(stated["smallest_epsilon"]),
+        "at_power": decimal(stated["probability"]),
+        "negative_controls_refuted": sum(m["verdict"] == "refuted" for m in mutants),
+    }
+
+
+def _sufficient(kind: str, statistics: Record) -> list[Block]:
+    """Counts of one event; what other checks rest on stands in their statistics only."""
+    if kind not in ("black_box", "numerics"):
+        return []
+    return [{key: statistics[key] for key in ("pair", "event", "k1", "n1", "k0", "n0")}]
+
+
+def _utility(record: Record) -> list[Block]:
+    regret = record["regret"]
+    if not regret:
+        return []
+    found = []
+    for number, claim in enumerate(regret["claims"]):
+        checks = [(i, c) for i, c in enumerate(regret["checks"]) if c["statistics"]["claim"] == claim["name"]]
+        if not checks:
+            continue
+        found.append(
+            {
+                "claim_id": f"{record['target']['name']}/regret/{claim['name']}",
+                "theorem": {
+                    "id": claim["name"],
+                    "source": claim["source"]["statement"],
+                    "statement": pointer("regret", "claims", number),
+                },
+                "instances": [_instance(i, check) for i, check in checks],
+                "verdict": conclude.regret([check for _, check in checks]),
+            }
+        )
+    return found
+
+
+# Block's key, and where it stands in a check of that kind: (statistics or result, key).
+_INSTANCE = {
+    "mean_bound": {
+        "replications": ("statistics", "n"),
+        "mean_regret": ("statistics", "mean"),
+        "upper_confidence_bound": ("result", "upper"),
+        "bound": ("statistics", "bound"),
+        "slack_ratio": ("result", "ratio"),
+    },
+    "mean_at_least": {
+        "replications": ("statistics", "n"),
+        "mean_regret": ("statistics", "mean"),
+        "lower_confidence_bound": ("result", "lower"),
+        "bound": ("statistics", "bound"),
+        "slack_ratio": ("result", "ratio"),
+    },
+    "linear_in_log": {
+        "slope": ("result", "slope"),
+        "lower": ("result", "lower"),
+        "upper": ("result", "upper"),
+        "claimed_at_most": ("statistics", "most_slope"),
+    },
+    "probability": {
+        "replications": ("statistics", "n"),
+        "failures": ("statistics", "failures"),
+        "bound": ("statistics", "probability"),
+    },
+    "scaling": {
+        "slope": ("result", "slope"),
+        "lower": ("result", "lower"),
+        "upper": ("result", "upper"),
+        "claimed": ("statistics", "exponent"),
+    },
+    "comparison": {
+        "ratio": ("result", "ratio"),
+        "lower": ("result", "lower"),
+        "upper": ("result", "upper"),
+        "claimed": ("statistics", "factor"),
+    },
+}
+
+
+def _instance(number: int, check: Record) -> Block:
+    found: Block = {
+        "check": pointer("regret", "checks", number),
+        "kind": check["kind"],
+        "verdict": check["result"]["verdict"],
+    }
+    for key, (part, name) in _INSTANCE[check["kind"]].items():
+        value = check[part].get(name)
+        found[key] = value if key in ("replications", "failures") else decimal(value)
+    return found
+
+
+# ---------------------------------------------------------------- run
+
+
+def _run(record: Record) -> Block:
+    facts = record["provenance"]
+    return {
+        "invocation": {
+            "tool": facts["tool"],
+            "version": facts["version"],
+            "command": facts["command"],
+            "config_digest": _digest({key: record[key] for key in ("target", "claim", "plan", "seed")}),
+            "profile": record["plan"]["budget"],
+        },
+        "randomness": {
+            "bit_generator": facts["bit_generator"],
+            "seed_entropy": str(record["seed"]),
+            "spawn_scheme": "counter-based: no state is shared, results do not depend on workers",
+        },
+        "execution": {
+            "started": facts["started"],
+            "finished": facts["finished"],
+            "cpu_seconds": decimal(facts["cpu_seconds"]),
+            "cores": facts["cores"],
+        },
+        "environment": {
+            "python": facts["python"],
+            "platform": facts["platform"],
+            "packages": [
+                {"purl": f"pkg:pypi/{name}@{version}"}
+                for name, version in sorted(facts["packages"].items())
+                if version
+            ],
+        },
+        "ci": facts.get("ci"),
+    }

@@ -1,0 +1,475 @@
+"""The hazards that NIST SP 800-226 names, and what a record has to say about each.
+
+Source: NIST SP 800-226 (initial public draft, December 2023), Guidelines for Evaluating Differential Privacy
+Guarantees. Titles are ours, sections are the draft's; the final version of March 2025 numbers some of them
+differently.
+
+Each rule is a pure function of a record with its blocks: evidence is pointed to, a declaration is marked as
+one, and what neither covers is `not_assessed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Record = Mapping[str, Any]
+
+DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
+FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
+STATUSES = ("evidenced", "declared", "partially_addressed", "not_applicable", "not_assessed")
+WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0
+MOST_DELTA = 1e-5
+_NO_CLAIM = "the record holds no privacy claim of the target's own"
+_ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided nothing"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a record has to say about a hazard.
+
+    Attributes
+    ----------
+    status
+        One of `STATUSES`.
+    note
+        Why, in one sentence.
+    evidence, declared
+        JSON pointers into the record: to what was measured or computed, and to what was declared.
+    """
+
+    status: str
+    note: str
+    evidence: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+
+
+Rule = Callable[[Record], Finding]
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """A hazard: identifier, section of the draft, title, and the rule that reads a record."""
+
+    id: str
+    section: str
+    title: str
+    rule: Rule
+
+    def row(self, record: Record) -> dict[str, Any]:
+        """As it stands in a record."""
+        found = self.rule(record)
+        return {
+            "id": self.id,
+            "section": self.section,
+            "title": self.title,
+            "status": found.status,
+            "note": found.note,
+            "evidence": list(found.evidence),
+            "declared": list(found.declared),
+        }
+
+
+def assess(record: Record) -> list[dict[str, Any]]:
+    """The rows of all hazards for a record with its blocks and declarations."""
+    return [hazard.row(record) for hazard in HAZARDS]
+
+
+def guidance(record: Record, rounds: int | None, groups: Sequence[Record]) -> list[dict[str, str]]:
+    """Flags of the guidance on epsilon and delta.
+
+    Parameters
+    ----------
+    record
+        Its core.
+    rounds
+        Declared most rounds of one person; None if not declared.
+    groups
+        Rows of the group-privacy table.
+
+    Returns
+    -------
+    list of dict
+        ``level`` (``warn`` or ``flag``), ``about`` and ``words``.
+    """
+    claim, found = record["claim"], []
+    found += _epsilon_flags("epsilon", float(claim["epsilon"]))
+    for row in groups:
+        if rounds is not None and rounds > 1 and row["rounds"] == rounds:
+            found += _epsilon_flags(f"epsilon of the {rounds} rounds of one person", float(row["epsilon"]))
+    delta, n = float(claim["delta"]), _rounds(record)
+    if delta > MOST_DELTA:
+        found.append(_flag("flag", "delta", f"delta {delta:g} is above {MOST_DELTA:g}"))
+    if n is not None and delta > n**-2:
+        found.append(_flag("warn", "delta", f"delta {delta:g} is above 1/n^2 = {n**-2:.3g}, n = {n}"))
+    return found
+
+
+def _flag(level: str, about: str, words: str) -> dict[str, str]:
+    return {"level": level, "about": about, "words": words}
+
+
+def _epsilon_flags(what: str, epsilon: float) -> list[dict[str, str]]:
+    if epsilon >= FLAG_EPSILON:
+        return [_flag("flag", "epsilon", f"{what} {epsilon:g} is {FLAG_EPSILON:g} or more")]
+    if epsilon > WARN_EPSILON:
+        return [_flag("warn", "epsilon", f"{what} {epsilon:g} is above {WARN_EPSILON:g}")]
+    return []
+
+
+def _rounds(record: Record) -> int | None:
+    """n: the rounds of the horizon; None where the target has none."""
+    horizon = record["target"]["parameters"].get("horizon")
+    return int(horizon) if isinstance(horizon, int | float) and horizon >= 1 else None
+
+
+# ---------------------------------------------------------------- what rules share
+
+
+def _declarations(record: Record) -> Record:
+    return record.get("declarations") or {}
+
+
+def _held(record: Record) -> bool:
+    return bool(record["verdict"] == "not_refuted")
+
+
+def _if_held(record: Record, note: str, *evidence: str) -> Finding:
+    """Evidenced where no violation was found; else the verdict stands against it."""
+    if _held(record):
+        return Finding("evidenced", note, evidence)
+    return Finding("partially_addressed", f"{note}; but {_ASIDE[record['verdict']]}", (*evidence, "/verdict"))
+
+
+def _claimed(rule: Rule) -> Rule:
+    """The rule, where there is a claim."""
+
+    def found(record: Record) -> Finding:
+        return rule(record) if record["guarantee"] else Finding("not_applicable", _NO_CLAIM)
+
+    return found
+
+
+def _kind(record: Record) -> str:
+    return str(record["target"]["kind"])
+
+
+def _mechanism(record: Record) -> bool:
+    """Whether the target is a mechanism of the user's: what it is for is not known."""
+    return _kind(record) == "release"
+
+
+def _declaration(key: str, missing: str) -> Rule:
+    """A hazard that only a declaration can answer."""
+
+    def found(record: Record) -> Finding:
+        if key not in _declarations(record):
+            return Finding("not_assessed", missing)
+        return Finding("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
+
+    return found
+
+
+def _outside(reason: str) -> Rule:
+    """Not applicable, unless the target is a mechanism, of which that is not known."""
+
+    def found(record: Record) -> Finding:
+        if _mechanism(record):
+            return Finding("not_assessed", "what the mechanism is used for is not known to the audit")
+        return Finding("not_applicable", reason)
+
+    return found
+
+
+# ---------------------------------------------------------------- part 2: parameters and unit
+
+
+def _large_epsilon(record: Record) -> Finding:
+    epsilon = float(record["claim"]["epsilon"])
+    places = ("/claim/epsilon", "/guarantee/guidance")
+    if epsilon <= WARN_EPSILON:
+        return _if_held(record, f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
+    (flag,) = _epsilon_flags("epsilon", epsilon)
+    aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
+    return Finding("partially_addressed", f"stated and flagged: {flag['words']}{aside}", places)
+
+
+def _delta(record: Record) -> Finding:
+    claim = record["claim"]
+    delta, n = float(claim["delta"]), _rounds(record)
+    if claim.get("rho") is not None:
+        note = "the native parameter is rho; delta only states the epsilon that it implies"
+        return _if_held(record, note, "/claim/rho", "/claim/delta")
+    if delta == 0:
+        return _if_held(record, "delta is 0: the guarantee never fails altogether", "/claim/delta")
+    too_large = _too_large(delta, n)
+    if too_large:
+        return Finding("partially_addressed", too_large, ("/claim/delta", "/guarantee/guidance"))
+    return _if_held(record, f"delta {delta:g} is at most {MOST_DELTA:g} and 1/n^2, n = {n}", "/claim/delta")
+
+
+def _too_large(delta: float, n: int | None) -> str:
+    """Why a delta is not small enough for the guidance; empty if it is."""
+    if delta > MOST_DELTA:
+        return f"delta {delta:g} is above {MOST_DELTA:g}"
+    if n is None:
+        return f"delta {delta:g} is at most {MOST_DELTA:g}; the size n of the data is not known for 1/n^2"
+    return f"delta {delta:g} is above 1/n^2 = {n**-2:.3g}, n = {n}" if delta > n**-2 else ""
+
+
+def _harm(record: Record) -> Finding:
+    rows = record["guarantee"]["threat_hypotheses"]
+    if not rows:
+        return Finding(
+            "not_assessed", "no threat hypothesis is declared: which two worlds must not be told apart"
+        )
+    declared = tuple(row["declaration"] for row in rows)
+    evidence = ("/guarantee/threat_hypotheses",)
+    apart = sum(row["neighbours"] is False for row in rows)
+    checked = sum(row["neighbours"] is True for row in rows)
+    counted = f"{checked} of {len(rows)} pairs of worlds were checked to be neighbouring"
+    if apart:
+        note = f"{apart} of {len(rows)} pairs of worlds are not neighbouring: outside the unit"
+        return Finding("partially_addressed", note, evidence, declared)
+    return Finding("declared", counted, evidence, declared)
+
+
+def _event_level(record: Record) -> Finding:
+    guarantee = record["guarantee"]
+    if guarantee["neighboring_relation"] == "replace_user":
+        return _if_held(record, "the unit is one user, with a cap on rounds", "/claim/relation")
+    table = ("/guarantee/group_privacy",) if guarantee["group_privacy"] else ("/claim/relation",)
+    rounds = guarantee["contribution_bounds"]["max_rounds_per_user"]
+    if rounds is None:
+        note = "the unit is events, not people; how many rounds one person has is not declared"
+        return Finding("partially_addressed", note, table)
+    place = ("/declarations/contribution",)
+    for row in guarantee["group_privacy"]:
+        if row["rounds"] == rounds:
+            note = f"one person has at most {rounds} rounds as declared: epsilon {row['epsilon']} for them"
+            return Finding("declared", f"{note}, delta {row['delta']}", table, place)
+    size = int(record["claim"]["relation"]["size"])
+    if rounds <= size:
+        note = f"one person has at most {rounds} rounds as declared; the unit is {size} events"
+        return Finding("declared", note, table, place)
+    note = f"one person has up to {rounds} rounds as declared, more than the unit of {size} events"
+    return Finding("partially_addressed", note, table, place)
+
+
+def _same_delta(record: Record) -> Finding:
+    return Finding(
+        "evidenced",
+        "measure and delta are stated, and the record compares with no other guarantee",
+        ("/guarantee/measure", "/guarantee/privacy_parameters/delta"),
+    )
+
+
+def _same_unit(record: Record) -> Finding:
+    return Finding(
+        "evidenced",
+        "the unit is stated, and the record compares with no other guarantee",
+        ("/guarantee/privacy_unit", "/guarantee/neighboring_relation"),
+    )
+
+
+def _conversion(record: Record) -> Finding:
+    if not record["accounting"]["conversions"]:
+        return Finding("not_applicable", "nothing was converted: the parameters are the native ones")
+    places, delta = ("/accounting/conversions", "/claim/delta"), float(record["claim"]["delta"])
+    too_large = _too_large(delta, _rounds(record)) if delta > 0 else ""
+    if too_large:
+        return Finding("partially_addressed", f"native parameters are stated, but {too_large}", places)
+    return Finding("evidenced", f"native parameters and the delta used, {delta:g}, are stated", places)
+
+
+# ---------------------------------------------------------------- part 3: algorithms, utility, bias
+
+
+def _custom(record: Record) -> Finding:
+    if _kind(record) == "algorithm":
+        note = (
+            "audited runs draw from this package's own seeded generator; a live session draws from OpenDP "
+            "unless it is given a seed"
+        )
+        return Finding("partially_addressed", note, ("/subject/sampler",))
+    said = "no violation was found" if _held(record) else _ASIDE[record["verdict"]]
+    audited = f"which was audited: {said}" if record["checks"] else "whose privacy was not audited"
+    note = f"code of the user's own, {audited}; which library draws its noise is not known"
+    return Finding("partially_addressed", note, ("/subject/sampler", "/verdict"))
+
+
+def _systemic_bias(record: Record) -> Finding:
+    if _mechanism(record):
+        return Finding("not_assessed", "nothing was measured by groups of people")
+    return Finding("not_applicable", "the audited input has no contexts or groups of people, only rewards")
+
+
+def _interventions(record: Record) -> Finding:
+    if record["accounting"]["post_processing"] is None:
+        return Finding("not_assessed", "clipping or rounding of what is released is not declared")
+    return Finding(
+        "declared", "as declared; nothing was checked", (), ("/declarations/accounting/post_processing",)
+    )
+
+
+def _statistical_bias(record: Record) -> Finding:
+    if record["utility_claims"]:
+        note = "regret was measured, the bias of estimates was not"
+        return Finding("not_assessed", note, ("/utility_claims",))
+    return Finding("not_assessed", "the bias of estimates was not measured")
+
+
+def _contribution(record: Record) -> Finding:
+    limits = record["guarantee"]["contribution_bounds"]["reward_range"]
+    if limits is None:
+        return Finding("not_assessed", "the range of one contribution is not recorded")
+    within = f"[{limits[0]}, {limits[1]}]"
+    place = "/guarantee/contribution_bounds/reward_range"
+    exact = [
+        i
+        for i, check in enumerate(record["checks"])
+        if check["kind"] in ("alignment", "exact", "shuffle") and check["result"]["verdict"] == "not_refuted"
+    ]
+    if exact:
+        return _if_held(
+            record,
+            f"the noise was held against changes within {within} without sampling",
+            place,
+            f"/checks/{exact[0]}/result",
+        )
+    if not record["checks"]:
+        return Finding("not_assessed", "privacy was not audited")
+    aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
+    note = f"the noise was held against changes within {within} on sampled runs only{aside}"
+    return Finding("partially_addressed", note, (place, "/checks/0/result"))
+
+
+def _bins(record: Record) -> Finding:
+    parameters = record["target"]["parameters"]
+    for key in ("n_arms", "actions"):
+        if parameters.get(key) is not None:
+            note = "the arms are a parameter, fixed before any reward is seen"
+            return Finding("evidenced", note, (f"/subject/parameters/{key}",))
+    if _mechanism(record):
+        return Finding("not_assessed", "whether outputs have bins, and where those come from, is not known")
+    return Finding("not_applicable", "there are neither arms nor bins among its parameters")
+
+
+def _learning(record: Record) -> Finding:
+    if record["target"]["parameters"].get("actions") is not None and record["guarantee"]:
+        note = "its model of the rewards is seen only through the audited output"
+        return _if_held(record, note, "/guarantee/protected_output", "/summary/verdict")
+    return _outside("no context model is trained")(record)
+
+
+# ---------------------------------------------------------------- part 4: deployment
+
+
+def _interactive(record: Record) -> Finding:
+    if _mechanism(record):
+        return Finding("not_applicable", "the audited target answers once")
+    games = [
+        i
+        for i, check in enumerate(record["checks"])
+        if "adversary" in check["statistics"] or "strategies" in check["statistics"]
+    ]
+    output = "/guarantee/protected_output"
+    if games:
+        note = "the output is the whole sequence, and rewards that react to it were tried"
+        return _if_held(record, note, output, *(f"/checks/{i}/result" for i in games))
+    note = "the output is the whole sequence; rewards that react to it were not tried"
+    return Finding("partially_addressed", note, (output,))
+
+
+def _trust(record: Record) -> Finding:
+    actors = _declarations(record).get("actors")
+    evidence = ("/claim/trust_model",) if record["claim"] else ()
+    if not actors:
+        return Finding("not_assessed", "no actors are declared", evidence)
+    model = record["claim"]["trust_model"] if record["guarantee"] else ""
+    stated = _declarations(record).get("deployment", {}).get("model", model)
+    place = ("/declarations/actors",)
+    if model and stated != model:
+        note = f"the claim is one of the {model} model, the deployment is declared {stated}"
+        return Finding("partially_addressed", note, evidence, (*place, "/declarations/deployment/model"))
+    if model == "central" and not any(actor["trusted"] for actor in actors):
+        note = "the central model needs a trusted curator, and no actor is declared trusted"
+        return Finding("partially_addressed", note, evidence, place)
+    note = "as declared, which does not contradict the claim's trust model" if model else "as declared"
+    return Finding("declared", f"{note}; nothing was checked", evidence, place)
+
+
+def _implementation(record: Record) -> Finding:
+    tested = [i for i, check in enumerate(record["checks"]) if check["kind"] == "numerics"]
+    if tested:
+        verdict = record["checks"][tested[0]]["result"]["verdict"].replace("_", " ")
+        note = f"the last bits of the outputs were tested: {verdict}; timing was not"
+        return Finding("partially_addressed", note, (f"/checks/{tested[0]}/result", "/not_covered"))
+    if _kind(record) == "algorithm":
+        note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
+        return Finding("partially_addressed", note, ("/subject/sampler", "/not_covered"))
+    note = "neither the last bits of the outputs nor timing were tested"
+    return Finding("not_assessed", note, ("/not_covered",))
+
+
+HAZARDS = tuple(
+    Hazard(f"NIST-H{number:02}", section, title, rule)
+    for number, (section, title, rule) in enumerate(
+        (
+            ("2.2", "Large epsilon may not give meaningful privacy", _claimed(_large_epsilon)),
+            ("2.3", "(eps,delta)-DP allows catastrophic failure", _claimed(_delta)),
+            ("2.4", "Unit of privacy must capture the harm scenario", _claimed(_harm)),
+            ("2.4", "Event-level privacy protects events, not people", _claimed(_event_level)),
+            ("2.5", "Guarantees with different delta are not comparable", _claimed(_same_delta)),
+            ("2.5", "Guarantees with different units are not comparable", _claimed(_same_unit)),
+            ("2.5", "Converting with a large delta misleads", _claimed(_conversion)),
+            (
+                "2.6",
+                "DP does not protect other releases of the same data",
+                _declaration("unprotected_outputs", "outputs beside the guarantee are not declared"),
+            ),
+            ("3 (intro)", "Avoid custom implementations", _custom),
+            ("3.3.1", "DP can magnify systemic bias", _systemic_bias),
+            ("3.3.2", "Interventions for human bias have side effects", _interventions),
+            ("3.3.3", "Mechanisms can be statistically biased", _statistical_bias),
+            ("3.4.1", "Contribution bounding needs extra noise", _claimed(_contribution)),
+            ("3.4.1", "Histogram bins must not come from the data", _bins),
+            ("3.5", "ML does not protect privacy by itself", _learning),
+            (
+                "3.6",
+                "Non-DP synthetic data is attackable",
+                _outside("no synthetic data is released, only what the guarantee names"),
+            ),
+            (
+                "3.6",
+                "Deep-learning DP synthetic data is poor",
+                _outside("no synthetic data is released, only what the guarantee names"),
+            ),
+            (
+                "3.7",
+                "Unit of privacy unclear for unstructured data",
+                lambda record: Finding("not_applicable", "the data are arrays of numbers"),
+            ),
+            ("4.1", "Interactive answering strains budget and security", _claimed(_interactive)),
+            ("4.2", "Trust assumptions must hold", _trust),
+            ("4.3", "Implementation: floating point, timing, backend", _implementation),
+            (
+                "4.4",
+                "Data security failure voids the guarantee",
+                _declaration("data_security", "data security is not declared"),
+            ),
+            (
+                "4.4",
+                "Access control failure voids the guarantee",
+                _declaration("access_control", "access control is not declared"),
+            ),
+            (
+                "4.5",
+                "Minimise data collection",
+                _declaration("data_minimisation", "data minimisation is not declared"),
+            ),
+        ),
+        start=1,
+    )
+)

@@ -1,0 +1,1 @@
+"""The record of an audit: its form, its seal, its verification."""

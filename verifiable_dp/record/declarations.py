@@ -1,0 +1,358 @@
+"""Declarations: what a user states about a deployment and no audit can measure, from a small TOML file.
+
+What stands here is copied into the record as a declaration, never as evidence. Nothing in it is required:
+what is left out stays "not declared".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp import _files, _validate
+from verifiable_dp._validate import InputError
+
+_LARGEST = 256 << 10  # bytes of the file
+_LONGEST = 2000  # characters of a text
+_MOST = 200  # items of a list
+_NUMBERS = 20_000  # of one world
+
+MODELS = ("central", "local", "shuffle", "other")
+QUERY_MODELS = ("interactive", "non-interactive")
+RELEASES = ("one release", "many releases", "continual release")
+DATA_SOURCES = ("static", "dynamic")
+STATUSES = ("draft", "final")
+
+STARTER = """\
+# Declarations for verifiable-dp: what no audit can measure, in the words of whoever answers for the
+# deployment. They go into the record as declarations, never as evidence.
+#
+#     verifiable-dp audit TARGET --declarations declarations.toml --json record.json --html record.html
+#
+# Everything is optional; what is left out is reported as not declared. Lines that begin with "#" and no
+# space are examples: take away the "#" and write what is true of your deployment.
+
+# Outputs of the same data that the guarantee does not cover: logs, raw rewards, dashboards.
+# An empty list, [], declares that there are none.
+#unprotected_outputs = ["server logs with raw rewards, kept for 30 days"]
+
+#[deployment]
+# What the system is for.
+#description = "orders the articles of a news page"
+# central, local, shuffle or other: who sees raw rewards.
+#model = "central"
+# interactive (each answer depends on the ones before) or non-interactive.
+#query_model = "interactive"
+# one release, many releases or continual release.
+#release_type = "continual release"
+# static or dynamic.
+#data_source = "dynamic"
+
+# One table for each actor.
+#[[actors]]
+#role = "curator"
+#trusted = true
+#assumption = "runs the code unmodified and keeps the raw rewards to itself"
+
+#[[actors]]
+#role = "reader of the recommendations"
+#trusted = false
+#assumption = "sees all actions"
+
+# The harm that the guarantee is to prevent, as two worlds that must not be told apart. Given as numbers
+# (a list of rewards, or one row of rewards for each round) it is checked that the worlds are neighbouring;
+# given in words it is copied.
+#[[threat_hypotheses]]
+#harm = "a reader finds out that one visitor clicked in round 2"
+#world_0 = [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
+#world_1 = [[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
+
+#[contribution]
+# The most rounds in which one person's rewards are used, and what enforces it.
+#max_rounds_per_user = 10
+#enforced_by = "a cap per account in the event pipeline"
+
+#[accounting]
+# How the privacy cost of all releases adds up, what is done to them afterwards, with which tool.
+#composition = "one budget for the whole horizon, as in the theorem"
+#post_processing = "none"
+#tool = "none"
+
+#[data_security]
+#statement = "raw rewards are encrypted at rest"
+#reference = "security concept, section 4"
+
+#[access_control]
+#statement = "two operators may read raw rewards; reads are logged"
+#reference = "access policy"
+
+#[data_minimisation]
+#statement = "clicks are kept for one day, without addresses"
+#reference = "retention schedule"
+
+#[administrative]
+# draft or final.
+#status = "draft"
+# Tier of the report in a registry, 1 to 3.
+#tier = 1
+#authors = ["A. Author"]
+#reviewers = []
+#sources = []
+#notes = ""
+"""
+
+Reader = Callable[[str, Any], Any]
+
+
+def starter(path: Path) -> Path:
+    """Write a commented file to start from; as it stands it declares nothing.
+
+    Raises
+    ------
+    InputError
+        If there is something at `path` already, or it cannot be written.
+    """
+    if path.is_dir():
+        path = path / "declarations.toml"
+    if path.exists() or path.is_symlink():
+        raise InputError(f"path: {str(path)!r} exists already; it is not overwritten")
+    return _files.write_text(path, STARTER)
+
+
+def read(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read a file of declarations.
+
+    Returns
+    -------
+    dict
+        JSON values; only what is declared.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is not TOML, or holds anything unknown: the first such key, with those accepted.
+    """
+    return checked(_files.toml("declarations", path, _LARGEST))
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Declarations in their one form, each value checked.
+
+    Raises
+    ------
+    InputError
+        As `read`.
+    """
+    found: dict[str, Any] = _table("", given, _KEYS)
+    return found
+
+
+def given(declared: str | PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Declarations of a path or of values; None if there are none.
+
+    Raises
+    ------
+    InputError
+        As `read`.
+    """
+    if declared is None:
+        return None
+    return checked(declared) if isinstance(declared, Mapping) else read(declared)
+
+
+# ---------------------------------------------------------------- values
+
+
+def _table(name: str, value: Any, keys: Mapping[str, Reader]) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"declarations: {name} must be a table with keys {', '.join(keys)}")
+    dot = f"{name}." if name else ""
+    for key in value:
+        if key not in keys:
+            raise InputError(f"declarations: {dot}{str(key)[:60]} is unknown; accepted: {', '.join(keys)}")
+    return {key: reader(f"{dot}{key}", value[key]) for key, reader in keys.items() if key in value}
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"declarations: {name} must be a text in quotes, got {type(value).__name__}")
+    if len(value) > _LONGEST:
+        raise InputError(f"declarations: {name} must have at most {_LONGEST} characters, got {len(value)}")
+    return value.strip()
+
+
+def _said(name: str, value: Any) -> str:
+    text = _text(name, value)
+    if not text:
+        raise InputError(f"declarations: {name} must not be empty; leave it out if there is nothing to say")
+    return text
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"declarations: {name} must be true or false, got {value!r}")
+    return value
+
+
+def _one_of(*accepted: str) -> Reader:
+    def reader(name: str, value: Any) -> str:
+        if value not in accepted:
+            raise InputError(f"declarations: {name} must be one of {', '.join(accepted)}, got {value!r}")
+        return str(value)
+
+    return reader
+
+
+def _whole(least: int, most: int) -> Reader:
+    def reader(name: str, value: Any) -> int:
+        return _validate.integer(f"declarations: {name}", value, least=least, most=most)
+
+    return reader
+
+
+def _list(item: Reader) -> Reader:
+    def reader(name: str, value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise InputError(f"declarations: {name} must be a list, got {type(value).__name__}")
+        if len(value) > _MOST:
+            raise InputError(f"declarations: {name} must have at most {_MOST} items, got {len(value)}")
+        return [item(f"{name}[{i}]", entry) for i, entry in enumerate(value)]
+
+    return reader
+
+
+def _tables(keys: Mapping[str, Reader], required: Sequence[str]) -> Reader:
+    return _list(_of(keys, *required))
+
+
+def _of(keys: Mapping[str, Reader], *required: str) -> Reader:
+    def reader(name: str, value: Any) -> dict[str, Any]:
+        found = _table(name, value, keys)
+        for key in required:
+            if key not in found:
+                raise InputError(f"declarations: {name} must have {key}")
+        return found
+
+    return reader
+
+
+def _world(name: str, value: Any) -> Any:
+    """Words, a list of numbers, or a list of equally long lists of numbers."""
+    if isinstance(value, str):
+        return _said(name, value)
+    accepted = f"declarations: {name} must be words, a list of rewards or one list of rewards for each round"
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{accepted}, got {type(value).__name__}")
+    rows = value if all(isinstance(row, list) for row in value) else [value]
+    if len({len(row) for row in rows}) != 1 or sum(map(len, rows)) > _NUMBERS:
+        raise InputError(f"{accepted}, of one length and {_NUMBERS} numbers at most")
+    for number in (number for row in rows for number in row):
+        right = isinstance(number, int | float) and not isinstance(number, bool)
+        if not right or not math.isfinite(number):
+            raise InputError(f"{accepted}, got {str(number)[:60]!r} among them")
+    numbers = [[float(number) for number in row] for row in rows]
+    return numbers if rows is value else numbers[0]
+
+
+_STATEMENT = _of({"statement": _said, "reference": _text}, "statement")
+_TEXTS = _list(_said)
+_KEYS: dict[str, Reader] = {
+    "unprotected_outputs": _TEXTS,
+    "deployment": _of(
+        {
+            "description": _said,
+            "model": _one_of(*MODELS),
+            "query_model": _one_of(*QUERY_MODELS),
+            "release_type": _one_of(*RELEASES),
+            "data_source": _one_of(*DATA_SOURCES),
+        }
+    ),
+    "actors": _tables({"role": _said, "trusted": _flag, "assumption": _said}, ("role", "trusted")),
+    "threat_hypotheses": _tables(
+        {"harm": _said, "world_0": _world, "world_1": _world}, ("world_0", "world_1")
+    ),
+    "contribution": _of({"max_rounds_per_user": _whole(1, 10**9), "enforced_by": _said}),
+    "accounting": _of({"composition": _said, "post_processing": _said, "tool": _said}),
+    "data_security": _STATEMENT,
+    "access_control": _STATEMENT,
+    "data_minimisation": _STATEMENT,
+    "administrative": _of(
+        {
+            "status": _one_of(*STATUSES),
+            "tier": _whole(1, 3),
+            "authors": _TEXTS,
+            "reviewers": _TEXTS,
+            "sources": _TEXTS,
+            "notes": _text,
+        }
+    ),
+}
+
+
+# ---------------------------------------------------------------- are two worlds neighbouring?
+
+
+def neighbouring(
+    world_0: Any,
+    world_1: Any,
+    claim: Mapping[str, Any],
+    bounds: Sequence[float] | None = None,
+) -> tuple[bool | None, str]:
+    """Whether two declared worlds are neighbouring inputs of a claim, and why.
+
+    Parameters
+    ----------
+    world_0, world_1
+        Words, rewards (T,), or a table of rewards (T, K).
+    claim
+        Of the record.
+    bounds
+        Range of the rewards, if it is known.
+
+    Returns
+    -------
+    bool or None
+        None where it cannot be checked.
+    str
+        The reason.
+    """
+    if isinstance(world_0, str) or isinstance(world_1, str):
+        return None, "given in words, so that nothing was checked"
+    left, right = np.array(world_0, dtype=float), np.array(world_1, dtype=float)
+    if left.shape != right.shape:
+        return False, f"shapes {left.shape} and {right.shape}: neighbouring inputs have equal length"
+    if bounds is not None and not all(bounds[0] <= w.min() and w.max() <= bounds[1] for w in (left, right)):
+        return False, f"a reward lies outside [{bounds[0]:g}, {bounds[1]:g}], so that it is no input"
+    apart = left != right
+    entries = int(apart.sum())
+    if not entries:
+        return False, "the two worlds are the same"
+    rounds = np.flatnonzero(apart.reshape(len(left), -1).any(axis=1))
+    where = f"{_few(rounds + 1)} differ{'s' if len(rounds) == 1 else ''}"
+    return _within(claim, entries, len(rounds), where)
+
+
+def _within(claim: Mapping[str, Any], entries: int, rounds: int, where: str) -> tuple[bool | None, str]:
+    relation = claim.get("relation") or {"kind": "event", "size": 1}
+    size = int(relation["size"])
+    # A client of the shuffle model holds the rewards of all actions of its round.
+    whole_rounds = relation["kind"] == "user" or "the rewards of one round" in str(claim["unit"])
+    differ = rounds if whole_rounds else entries
+    covers = f"the claim covers {size} {'round' if whole_rounds else 'reward'}{'s' if size > 1 else ''}"
+    if differ > size:
+        return False, f"{where}; {covers}"
+    if relation["kind"] == "user":
+        return None, f"{where}; {covers}, if they are one user's, which the numbers do not say"
+    return True, f"{where}; {covers}"
+
+
+def _few(numbers: Any) -> str:
+    """Rounds in words, the first few of many."""
+    shown = ", ".join(str(int(n)) for n in numbers[:5])
+    more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
+    return f"round{'s' if len(numbers) > 1 else ''} {shown}{more}"

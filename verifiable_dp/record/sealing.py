@@ -1,0 +1,164 @@
+"""The record of an audit: one JSON object that holds every number its verdicts follow from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+SCHEMA_VERSION = "3.0.0"
+SCHEMAS = ("record-3", "compliance-1")
+# Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
+# of one audit agree in everything else; see `without_run`.
+_FACTS = (
+    "version",
+    "command",
+    "python",
+    "packages",
+    "platform",
+    "cores",
+    "started",
+    "finished",
+    "cpu_seconds",
+    "cpu_seconds_by_mutant",  # of the mutation suite
+    "code",
+    "commit",
+    "dirty",
+    "target",
+    "ci",
+)
+RUN = (
+    "/digest",
+    *(f"/provenance/{key}" for key in _FACTS),
+)
+_WIDE = 200  # characters of a line of a file
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON knows it: numpy scalars become Python's, infinities become strings."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def canonical(record: Mapping[str, Any]) -> str:
+    """The one JSON text of a record: sorted keys, no spaces, shortest floats, no NaN.
+
+    Raises
+    ------
+    ValueError
+        If it holds a number that is not finite.
+    """
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def text(values: Any) -> str:
+    """JSON as it is written to a file: keys sorted; an array of numbers, and what fits, on one line."""
+    return _written(values, "") + "\n"
+
+
+def _written(value: Any, pad: str) -> str:
+    line = json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    if not isinstance(value, Mapping | list) or len(pad) + len(line) <= _WIDE or _numbers(value):
+        return line
+    if isinstance(value, Mapping):
+        rows = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_written(value[key], pad + ' ')}"
+            for key in sorted(value)
+        ]
+    else:
+        rows = [_written(item, pad + " ") for item in value]
+    first, last = "{}" if isinstance(value, Mapping) else "[]"
+    return f"{first}\n{pad} " + f",\n{pad} ".join(rows) + f"\n{pad}{last}"
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, int | float) for item in value)
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """SHA-256 over everything but the digest itself."""
+    rest = {key: value for key, value in record.items() if key != "digest"}
+    return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
+
+
+def as_read(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as a reader of their file gets them back: one round through JSON."""
+    found: dict[str, Any] = json.loads(canonical(plain(values)))
+    return found
+
+
+def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a record or of another data file, as they are read back, with the digest over them."""
+    whole = as_read(values)
+    return {**whole, "digest": digest(whole)}
+
+
+def schema(name: str = SCHEMAS[0]) -> dict[str, Any]:
+    """The JSON Schema of records, or that of another of `SCHEMAS`."""
+    file = resources.files("verifiable_dp.record").joinpath(f"schema/{name}.json")
+    loaded: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return loaded
+
+
+# ---------------------------------------------------------------- places, and what names a run
+
+
+def pointer(*parts: Any) -> str:
+    """JSON pointer (RFC 6901) to a place in the record."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def resolve(record: Mapping[str, Any], place: str) -> Any:
+    """What a JSON pointer points to.
+
+    Raises
+    ------
+    KeyError, IndexError
+        If there is nothing.
+    """
+    value: Any = record
+    for part in place.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value
+
+
+def without_run(record: Mapping[str, Any], run_of: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A record, or another data file, without what names its run (`RUN`).
+
+    Parameters
+    ----------
+    record
+        JSON values.
+    run_of
+        Whose run is put in its place; None leaves the fields out.
+    """
+    return dict(_without_run(record, run_of, ""))
+
+
+def _without_run(value: Any, run_of: Any, place: str) -> Any:
+    if not isinstance(value, Mapping) or not any(here.startswith(place) for here in RUN):
+        return value
+    other = run_of if isinstance(run_of, Mapping) else {}
+    found: dict[str, Any] = {}
+    for key in sorted({*value, *other}):
+        here = place + pointer(key)
+        if here in RUN:
+            found |= {key: other[key]} if key in other else {}
+        elif key in value:
+            found[key] = _without_run(value[key], other.get(key), here)
+    return found

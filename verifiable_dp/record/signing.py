@@ -1,0 +1,183 @@
+"""Detached Ed25519 signatures of records (extra `sign`).
+
+Signed is the canonical JSON of the whole record, its digest included: UTF-8, keys sorted, no spaces, as
+`sealing.canonical` writes it. Layout and key order of the file do not matter, every value does. The signature
+file is a small JSON object; only its ``signature`` (Base64 of 64 bytes) counts, once it has been checked
+against the key that the verifier brings. The rest helps to say what is wrong.
+
+Keys are made by openssl::
+
+    openssl genpkey -algorithm ed25519 -out private.pem
+    openssl pkey -in private.pem -pubout -out public.pem
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verifiable_dp import _files
+from verifiable_dp._validate import InputError
+from verifiable_dp.record.sealing import canonical
+from verifiable_dp.record.verify import check_digest
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+ALGORITHM = "Ed25519"
+SIGNS = "the canonical JSON of the record, digest included"
+_LARGEST = 64 << 10  # bytes of a key or of a signature file
+
+
+def signed_bytes(record: Mapping[str, Any]) -> bytes:
+    """The bytes that are signed."""
+    return canonical(record).encode()
+
+
+def sign(record: Mapping[str, Any], key: str | Path) -> str:
+    """Sign a record.
+
+    Parameters
+    ----------
+    record
+        A whole record, or another data file with a digest.
+    key
+        Path of an Ed25519 private key: PEM, PKCS #8, without a password.
+
+    Returns
+    -------
+    str
+        The signature file: JSON with ``algorithm``, ``signs``, ``digest``, ``public_key`` (SHA-256 of the
+        public key's DER form, to tell keys apart) and ``signature``.
+
+    Raises
+    ------
+    InputError
+        If the digest is missing or wrong, or the key is unreadable or of another kind.
+    """
+    check_digest(record)
+    private = _private(key)
+    signature = {
+        "algorithm": ALGORITHM,
+        "signs": SIGNS,
+        "digest": record["digest"],
+        "public_key": _fingerprint(private.public_key()),
+        "signature": base64.b64encode(private.sign(signed_bytes(record))).decode(),
+    }
+    return json.dumps(signature, indent=1) + "\n"
+
+
+def check(record: Mapping[str, Any], key: str | Path, signature: str | Path) -> str:
+    """Check a signature.
+
+    Parameters
+    ----------
+    record
+        As it was read.
+    key
+        Path of the Ed25519 public key that the verifier trusts: PEM.
+    signature
+        Path of the signature file.
+
+    Returns
+    -------
+    str
+        Fingerprint of the key, ``sha256:`` and hexadecimal digits.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or malformed, the record was altered, or the signature is by another key or of
+        another record.
+    """
+    public, found = _public(key), _read_signature(signature)
+    from cryptography.exceptions import InvalidSignature
+
+    check_digest(record)
+    try:
+        public.verify(_decoded(found), signed_bytes(record))
+    except InvalidSignature:
+        raise InputError(f"signature: {_why(record, public, found)}") from None
+    return _fingerprint(public)
+
+
+def _why(record: Mapping[str, Any], public: Ed25519PublicKey, found: Mapping[str, Any]) -> str:
+    """What is wrong, as far as the signature file can be believed."""
+    if found.get("digest") != record["digest"]:
+        return "it is of another record, or the record was altered and given a new digest"
+    if found.get("public_key") != _fingerprint(public):
+        return f"it was made with another key than {_fingerprint(public)}"
+    return "it does not fit the record: one of the two was altered"
+
+
+def _cryptography() -> Any:
+    try:
+        from cryptography.hazmat.primitives import serialization
+    except ImportError:
+        raise InputError(
+            "key: signatures need the package cryptography, which the extra verifiable-dp[sign] installs"
+        ) from None
+    return serialization
+
+
+def _private(path: str | Path) -> Ed25519PrivateKey:
+    serialization = _cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    content = _files.content("key", path, _LARGEST)
+    try:
+        loaded = serialization.load_pem_private_key(content, password=None)
+    except TypeError:
+        raise InputError(f"key: {str(path)!r} is encrypted; give one without a password") from None
+    except Exception:  # what a malformed key raises depends on how it is malformed
+        raise InputError(f"key: {str(path)!r} is no private key in PEM form (openssl genpkey)") from None
+    if not isinstance(loaded, Ed25519PrivateKey):
+        raise InputError(f"key: {str(path)!r} must be an Ed25519 key, got {type(loaded).__name__}")
+    return loaded
+
+
+def _public(path: str | Path) -> Ed25519PublicKey:
+    serialization = _cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    content = _files.content("key", path, _LARGEST)
+    if b"PRIVATE KEY" in content:
+        raise InputError(f"key: {str(path)!r} is a private key; verify takes the public one")
+    try:
+        loaded = serialization.load_pem_public_key(content)
+    except Exception:  # what a malformed key raises depends on how it is malformed
+        raise InputError(f"key: {str(path)!r} is no public key in PEM form (openssl pkey -pubout)") from None
+    if not isinstance(loaded, Ed25519PublicKey):
+        raise InputError(f"key: {str(path)!r} must be an Ed25519 key, got {type(loaded).__name__}")
+    return loaded
+
+
+def _fingerprint(public: Ed25519PublicKey) -> str:
+    serialization = _cryptography()
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    return "sha256:" + hashlib.sha256(public.public_bytes(serialization.Encoding.DER, form)).hexdigest()
+
+
+def _read_signature(path: str | Path) -> dict[str, Any]:
+    content = _files.content("signature", path, _LARGEST)
+    try:
+        loaded = json.loads(content)
+    except (ValueError, RecursionError):
+        loaded = None
+    if not isinstance(loaded, dict) or not isinstance(loaded.get("signature"), str):
+        raise InputError(f"signature: {str(path)!r} is no signature file of verifiable-dp")
+    if loaded.get("algorithm") != ALGORITHM:
+        raise InputError(f"signature: algorithm must be {ALGORITHM}, got {loaded.get('algorithm')!r}")
+    return loaded
+
+
+def _decoded(found: Mapping[str, Any]) -> bytes:
+    try:
+        return base64.b64decode(found["signature"], validate=True)
+    except (binascii.Error, ValueError):
+        raise InputError("signature: it is no Base64") from None

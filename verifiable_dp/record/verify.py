@@ -1,0 +1,423 @@
+"""Verification: does a record say what its own numbers say, and do its numbers come out again?"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# The judges register themselves when their modules are imported.
+import verifiable_dp.evidence.alignment
+import verifiable_dp.evidence.blackbox
+import verifiable_dp.evidence.curves
+import verifiable_dp.evidence.exact
+import verifiable_dp.evidence.exact_shuffle
+import verifiable_dp.evidence.halting
+import verifiable_dp.evidence.numerics
+import verifiable_dp.evidence.regret
+import verifiable_dp.evidence.sequential
+import verifiable_dp.evidence.statement
+import verifiable_dp.evidence.tables
+import verifiable_dp.evidence.tracing.audit  # noqa: F401
+from verifiable_dp import _files
+from verifiable_dp._validate import InputError
+from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence.check import judged, scales_of
+from verifiable_dp.record import conclude, declarations
+from verifiable_dp.record.provenance import installed
+from verifiable_dp.record.sealing import SCHEMA_VERSION, canonical, digest, plain, schema
+
+_LARGEST = 64 << 20
+_DEEPEST = 64
+# What a re-run may change: when and where it ran.
+_FREE = ("provenance", "digest", "declarations")
+_SHOWN = 100  # errors of the schema that are looked at
+_OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
+_WORDS = ("words", "event", "pair")
+_CHECK = {"kind", "statistics", "result"}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A record that holds.
+
+    Attributes
+    ----------
+    record : dict
+        What was read.
+    checks : int
+        Number of checks that were judged again.
+    rerun : bool
+        Whether it was also run again, with equal counts.
+    """
+
+    record: Mapping[str, Any]
+    checks: int
+    rerun: bool
+
+    def summary(self) -> str:
+        """In one line."""
+        record = self.record
+        regret = record["regret"]["verdict"] if record["regret"] else "not checked"
+        again = "; run again, every count is the same" if self.rerun else ""
+        return (
+            f"{record['target']['name']}: digest and schema hold, {self.checks} checks judged again; "
+            f"privacy {record['verdict']}, regret {regret}{again}"
+        )
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """Read a record without trusting it.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is too large or too deep, or no JSON object; if a key stands twice in
+        an object, or a number is not finite.
+    """
+    place, content = Path(path), _files.content("record", path, _LARGEST)
+    try:
+        loaded = json.loads(
+            content.decode("utf-8"),
+            parse_constant=_refuse,
+            parse_float=_finite,
+            object_pairs_hook=_without_repeats,
+        )
+    except InputError:
+        raise
+    # A ValueError is also what a number of too many digits is refused with.
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"record: {str(place)!r} is corrupted: {reason}") from None
+    if not isinstance(loaded, dict):
+        raise InputError(f"record: {str(place)!r} is no JSON object")
+    if _depth(loaded) > _DEEPEST:
+        raise InputError(f"record: {str(place)!r} is nested too deeply")
+    try:
+        canonical(loaded).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"record: {str(place)!r} is corrupted: it holds half a surrogate pair") from None
+    return loaded
+
+
+def _refuse(word: str) -> None:
+    raise InputError(f"record: corrupted: {word} is no JSON number")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise InputError(f"record: corrupted: {word[:30]} is no finite number")
+    return number
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ: of two equal ones, readers take one or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InputError(f"record: corrupted: key {twice[:60]!r} stands twice in one object")
+    return found
+
+
+def _depth(value: Any) -> int:
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        item, level = stack.pop()
+        deepest = max(deepest, level)
+        if isinstance(item, dict):
+            stack.extend((child, level + 1) for child in item.values())
+        elif isinstance(item, list):
+            stack.extend((child, level + 1) for child in item)
+    return deepest
+
+
+def check_digest(whole: Mapping[str, Any], what: str = "record") -> None:
+    """Refuse a record, or another data file, whose digest is missing or is not that of its values.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    stated, found = whole.get("digest"), digest(whole)
+    if stated != found:
+        raise InputError(
+            f"{what}: edited or corrupted: its digest is {_short(stated)}, and that of its values is {found}"
+        )
+
+
+def judged_again(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Checks with the results that follow from their statistics."""
+    return [{**c, "result": plain(judged(c["kind"], c["statistics"]))} for c in checks]
+
+
+def verify_sealed(
+    path: str | Path, what: str, version: str, again: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Read a data file that is no record and compute anew what follows from its numbers; return it.
+
+    Parameters
+    ----------
+    path
+        Of the JSON file.
+    what
+        Its name in messages.
+    version
+        The ``schema_version`` it must have.
+    again
+        Makes the values anew: those of the file, with everything that follows from numbers in it.
+
+    Raises
+    ------
+    InputError
+        If it is unreadable, was edited, or says what its numbers do not.
+    """
+    whole = read(path)
+    if whole.get("schema_version") != version:
+        raise InputError(
+            f"{what}: schema_version must be {version}, got {_short(whole.get('schema_version'))}"
+        )
+    check_digest(whole, what)
+    try:
+        expected = plain(again(whole))
+    except Exception as error:  # values of a stranger, in whatever form
+        raise InputError(f"{what}: it cannot be judged: {error!r}"[:200]) from None
+    difference = first_difference(whole, expected)
+    if difference:
+        raise InputError(_otherwise(what, whole, difference))
+    return whole
+
+
+def validate(record: Mapping[str, Any]) -> None:
+    """Check a record against the schema.
+
+    Raises
+    ------
+    InputError
+        If the version is unknown or a field does not fit: the first such field, and why.
+    """
+    import jsonschema
+
+    version = record.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {_short(version)}")
+    validator = jsonschema.Draft202012Validator(schema())
+    found = itertools.islice(validator.iter_errors(record), _SHOWN)
+    errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
+    if errors:
+        first = errors[0]
+        place = ".".join(str(part) for part in first.absolute_path) or "top level"
+        raise InputError(
+            f"record: it does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
+        )
+
+
+def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for i, check in enumerate(record["checks"]):
+        yield f"checks.{i}", check
+    for i, mutant in enumerate(record["mutants"]):
+        for j, check in enumerate(mutant["checks"]):
+            yield f"mutants.{i}.checks.{j}", check
+    for i, check in enumerate(record["regret"]["checks"] if record["regret"] else []):
+        yield f"regret.checks.{i}", check
+    for i, table in enumerate(record["regret"].get("tables", []) if record["regret"] else []):
+        yield f"regret.tables.{i}", table
+
+
+def _rejudge(record: Mapping[str, Any]) -> int:
+    count = 0
+    for place, check in _all_checks(record):
+        try:
+            (again,) = judged_again([check])
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"record: {place}.statistics cannot be judged: {error!r}") from None
+        _same(place, check, again, record)
+        count += 1
+    return count
+
+
+def _comparable(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What two runs of one audit share."""
+    return {key: value for key, value in record.items() if key not in _FREE}
+
+
+def _across_versions(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what may change from version to version of this package: how things are described.
+
+    These are the words of pairs and events, and where counterexamples say that they were found.
+    """
+    bare: dict[str, Any] = _wordless(record)
+    for found in [
+        *bare["counterexamples"],
+        *(mutant.get("counterexample", {}) for mutant in bare["mutants"]),
+    ]:
+        for key in _OF_INSTANCE:
+            found.pop(key, None)
+    return bare
+
+
+def _wordless(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        kept = {key: item for key, item in value.items() if key not in _WORDS or not isinstance(item, str)}
+        return {key: _wordless(item) for key, item in kept.items()}
+    return [_wordless(item) for item in value] if isinstance(value, list) else value
+
+
+def _same(place: str, recorded: Any, again: Any, record: Mapping[str, Any]) -> None:
+    difference = first_difference(recorded, again, place)
+    if difference:
+        raise InputError(_otherwise("record", record, difference))
+
+
+def _otherwise(what: str, whole: Mapping[str, Any], found: str) -> str:
+    """The message of a file whose digest holds and that is not what its numbers give here."""
+    return (
+        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute otherwise (verify "
+        "with the versions that wrote it), or the file was edited before its digest was made"
+    )
+
+
+def _libraries(whole: Mapping[str, Any]) -> str:
+    """With which versions of numerical libraries a file was written, and which are here."""
+    facts = whole.get("provenance")
+    written = facts.get("packages") if isinstance(facts, Mapping) else None
+    versions = {str(k): str(v) for k, v in written.items()} if isinstance(written, Mapping) else {}
+    here = {name: installed(name) for name in versions}
+    if versions and versions == here:
+        return f"written with the library versions that are here ({_listed(here)})"
+    return f"written with {_listed(versions) or 'unknown library versions'}, here {_listed(here) or 'others'}"
+
+
+def _listed(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
+
+
+def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = None) -> str:
+    """Where two JSON values differ first, in words; empty if they are equal.
+
+    Whole numbers, words and structure must be the same. Floats are compared by the rule of
+    `evidence.rounding`, at the scales that the judge of each check in the values states.
+
+    Parameters
+    ----------
+    recorded, again
+        JSON values.
+    place
+        Where they stand, for the words.
+    scale
+        Scales of the values if they are part of a check: a number, or nested as they are; None if unknown.
+    """
+    if isinstance(recorded, dict) and isinstance(again, dict):
+        scale = scales_in(again, scale)  # not in what was recorded, where an edit could widen them
+        for key in sorted({*recorded, *again}):
+            here = f"{place}.{key}" if place else key
+            if key not in recorded or key not in again:
+                return f"{here} is {'missing' if key not in recorded else 'unexpected'}"
+            found = first_difference(recorded[key], again[key], here, below(scale, key))
+            if found:
+                return found
+        return ""
+    if isinstance(recorded, list) and isinstance(again, list) and len(recorded) == len(again):
+        for i, (left, right) in enumerate(zip(recorded, again, strict=True)):
+            found = first_difference(left, right, f"{place}.{i}", below(scale, i))
+            if found:
+                return found
+        return ""
+    if type(recorded) is type(again) and recorded == again:
+        return ""
+    words = f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
+    if isinstance(recorded, float) and isinstance(again, float):
+        apart = rounding.difference(recorded, again, float(scale) if isinstance(scale, int | float) else 0.0)
+        if apart <= rounding.TOLERANCE:
+            return ""
+        return f"{words}, off by {apart:.1e} of its scale, where {rounding.TOLERANCE:g} is allowed"
+    return words
+
+
+def scales_in(value: Mapping[str, Any], scale: Any) -> Any:
+    """Scales of an object: those given or, of a check, those that its judge states."""
+    return scales_of(value) if scale is None and value.keys() >= _CHECK else scale
+
+
+def below(scale: Any, key: Any) -> Any:
+    """Scales of what is at `key` within values with these scales; one number holds for all below it."""
+    if isinstance(scale, Mapping):
+        return scale.get(key)
+    if isinstance(scale, list) and isinstance(key, int):
+        return scale[key] if key < len(scale) else None
+    return scale
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def verify(
+    path: str | Path, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+) -> Verified:
+    """Check a record: schema, digest, results from their numbers, verdicts from results.
+
+    Parameters
+    ----------
+    path
+        Of the JSON file.
+    rerun
+        Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
+        provenance, counts exactly and other numbers as `first_difference` says. Without it nothing but JSON
+        is read, and no code of the target is imported.
+
+    Raises
+    ------
+    InputError
+        If anything does not hold: the first thing that does not.
+    """
+    record = read(path)
+    count = examine(record)
+    if rerun is not None:
+        again = rerun(record)
+        expected, found = _comparable(record), _comparable(again)
+        if record["provenance"].get("code") != again["provenance"].get("code"):
+            expected, found = _across_versions(expected), _across_versions(found)
+        difference = first_difference(expected, found)
+        if difference:
+            raise InputError(f"record: a re-run gives something else: {difference}")
+    return Verified(record, count, rerun is not None)
+
+
+def examine(record: Mapping[str, Any]) -> int:
+    """Check values of a record as `verify` does those of a file; nothing is run.
+
+    Returns
+    -------
+    int
+        Number of checks that were judged again.
+
+    Raises
+    ------
+    InputError
+        If anything does not hold: the first thing that does not.
+    """
+    validate(record)
+    check_digest(record)
+    count = _rejudge(record)
+    _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]), record)
+    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
+    if record["regret"]:
+        _same(
+            "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record
+        )
+    for i, mutant in enumerate(record["mutants"]):
+        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant), record)
+    declared = record["declarations"]
+    if declared is not None:
+        _same("declarations", declared, declarations.checked(declared), record)
+    return count

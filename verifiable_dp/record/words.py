@@ -1,0 +1,218 @@
+"""What a record says, in sentences that every rendering shares; those of a check stand beside its judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.words import digits, p_value
+from verifiable_dp.record import conclude, excerpts
+
+Record = Mapping[str, Any]
+OUTPUTS = {
+    "actions": "the sequence of actions",
+    "releases": "the actions and every noisy statistic",
+    "reports": "every report that leaves a client",
+    "shuffled": "the multiset of the reports of each batch",
+}
+SAMPLED = ("black_box", "numerics", "curve", "sequential")
+NON_CLAIMS = (
+    "does not prove differential privacy",
+    "does not cover what is listed under Not covered",
+    "does not cover outputs that are declared as unprotected",
+    "copies declarations and does not check them",
+)
+_BASELINE = "non-private baseline"
+_CAUGHT = ("refuted", "contradicted")
+
+
+def is_baseline(record: Record) -> bool:
+    """Whether the target makes no privacy promise."""
+    return str(record["target"]["note"]).startswith(_BASELINE)
+
+
+def is_printed(record: Record) -> bool:
+    """Whether the target is a listing as printed that the default variant corrects."""
+    return str(record["target"]["note"]).startswith("the listing as printed")
+
+
+def promises(record: Record) -> bool:
+    """Whether there is a privacy claim of the target's own."""
+    return record["claim"] is not None and not is_baseline(record)
+
+
+def caught(mutants: Sequence[Record]) -> int:
+    """How many mutants were caught."""
+    return sum(mutant["verdict"] in _CAUGHT for mutant in mutants)
+
+
+def title(record: Mapping[str, Any]) -> str:
+    """Name of the target; a listing as printed says so."""
+    return f"{record['target']['name']}{' as printed' if is_printed(record) else ''}"
+
+
+# ---------------------------------------------------------------- the whole record
+
+
+def verdict(record: Record) -> str:
+    """What the audit concludes on privacy, and what that does not mean."""
+    if not record["checks"]:
+        return "Privacy was not audited."
+    epsilon, least = digits(record["claim"]["epsilon"]), digits(record["epsilon_lower"])
+    if is_baseline(record):
+        return (
+            f"This baseline makes no privacy promise. We hold it against epsilon {epsilon} to show that the "
+            f"audit detects it, so a refutation is expected. Epsilon is at least {least}."
+        )
+    if record["verdict"] == "refuted":
+        apart = " The listing was audited as printed." if is_printed(record) else ""
+        return (
+            f"The claim of epsilon {epsilon} is refuted: epsilon is at least {least}. The counterexample can "
+            f"be run again.{apart}"
+        )
+    if record["verdict"] == "not_refuted":
+        return f"No violation of epsilon {epsilon} was found. This is not a proof of privacy."
+    reason = conclude.lead(record["checks"])
+    if not reason and record["power"] is None:
+        reason = "no check refutes the claim, and we cannot say which violation we would have detected"
+    return f"The audit is inconclusive about epsilon {epsilon}: {reason or 'not every check could decide'}."
+
+
+def power(record: Record) -> str:
+    """What the audit would have detected."""
+    found = record["power"]
+    if not found:
+        refuted = record["verdict"] == "refuted"
+        return (
+            "Not needed: the claim is refuted."
+            if refuted
+            else ("We cannot say which violation we would have detected, so nothing is called not refuted.")
+        )
+    if found["by"] == "alignment":
+        runs = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+        largest = max(float(run["max_loss"]) for run in runs)
+        said = (
+            f"We computed the loss exactly in {sum(int(run['examined']) for run in runs)} replayed runs. The "
+            f"largest was {digits(largest)}; the claim is {digits(record['claim']['epsilon'])}. Other inputs "
+            "were not examined."
+        )
+        return f"{said} {_sampled(found['black_box'])}." if found["black_box"] else said
+    if found["by"] == "exact":
+        least = digits(found["smallest_epsilon"])
+        return f"Without sampling we would detect epsilon {least}: {found['statement']}."
+    return f"{_sampled(found)}: {found['statement']}."
+
+
+def _sampled(found: Record) -> str:
+    chance = f"{100 * float(found['probability']):.4g} % probability"
+    return f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} with {chance}"
+
+
+def least_caught(found: Record) -> str:
+    """The smallest violation that the audit would have detected, for a table."""
+    return "any excess" if found["by"] == "alignment" else digits(found["smallest_epsilon"])
+
+
+def level(record: Record) -> str:
+    """How often the sampling tests would reject a true claim; empty without such tests."""
+    alphas = [float(c["statistics"]["alpha"]) for c in record["checks"] if c["kind"] in SAMPLED]
+    if not alphas:
+        return ""
+    once = f"{1 / max(alphas):,.0f} audits"
+    return f"If the claim is true, the sampling tests wrongly reject it at most once in {once}."
+
+
+def counted(record: Record) -> str:
+    """How many checks on privacy came out how; empty without any."""
+    verdicts = [check["result"]["verdict"] for check in record["checks"]]
+    total = len(verdicts)
+    if not total:
+        return ""
+    if verdicts.count("not_refuted") == total:
+        alone = "The privacy check ran; it" if total == 1 else f"All {total} privacy checks ran; none"
+        return f"{alone} found {'no' if total == 1 else 'a'} violation."
+    said = {"refuted": "refuted", "not_refuted": "found no violation of", "inconclusive": "could not decide"}
+    what = "the claim" if promises(record) else "the epsilon that is set"
+    parts = [f"{verdicts.count(key)} {words}" for key, words in said.items() if key in verdicts]
+    listed = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
+    return f"Of {total} privacy check{'' if total == 1 else 's'}, {listed} {what}."
+
+
+def line(check: Record) -> str:
+    """Name, verdict and sentence of a check; a table has no verdict."""
+    said = str(check["result"].get("verdict", "")).replace("_", " ")
+    return f"{check['name']}: {said}{', ' if said else ''}{in_words(check)}"
+
+
+# ---------------------------------------------------------------- counterexamples and leads
+
+
+def counterexample(found: Record, record: Record | None) -> str:
+    """Inputs of a counterexample, what they show, and where they were found, in a few words."""
+    parts = (found.get("pair", {}).get("words", ""), _shown(found), found_on(found, record))
+    return "; ".join(filter(None, parts))
+
+
+def found_on(found: Mapping[str, Any], record: Mapping[str, Any] | None) -> str:
+    """The instance that a counterexample was found on; empty where it is the audited one.
+
+    What that instance promises may differ from the claim: a loss counts in units of it. Without a record,
+    as in the errata, there is nothing to compare it with.
+    """
+    if "instance" not in found:
+        return ""
+    audited, words = record["target"]["parameters"] if record else {}, ""
+    others = {k: v for k, v in found["instance"].items() if k not in audited or audited[k] != v}
+    if others:
+        words = f"found on a small instance ({', '.join(f'{k} = {v}' for k, v in others.items())})"
+    if "rounds" in found:
+        first = f"the first {found['rounds']} rounds"
+        words = f"{words}, {first}" if words else f"found on {first} of the audited instance"
+    epsilon, claimed = found.get("epsilon"), record["claim"]["epsilon"] if record else None
+    if not words or epsilon is None or epsilon == claimed:
+        return words
+    words = f"{words}, which claims epsilon {epsilon:g}"
+    if claimed is None or "loss" not in found or found.get("divergence"):
+        return words
+    least = abs(float(found["loss"])) / epsilon * claimed
+    return f"{words}: epsilon at least {least:.4g} when held against a claim of {claimed:g}"
+
+
+def _shown(found: Mapping[str, Any]) -> str:
+    if "event" in found:
+        shown = (
+            f"delta at least {digits(found['delta_lower'])}"
+            if "delta_lower" in found
+            else (f"p-value {p_value(found['p_value'])}")
+        )
+        return f"event {found['event']}, {shown}, epsilon at least {digits(found['epsilon_lower'])}"
+    if found.get("divergence"):
+        return str(found["divergence"])
+    return f"cost {float(found['cost']):.6g}, loss {float(found['loss']):.6g} (noise seed {found['seed']})"
+
+
+def leads(check: Mapping[str, Any]) -> list[str]:
+    """What tracing names lines for, as linters write it: ``file:line: what``.
+
+    Raw data that decides, releases that cost more than the claim, and draws that cannot be repeated.
+    """
+    if check["kind"] != "tracing":
+        return []
+    numbers = check["statistics"]
+    found = [(lead["file"], lead["line"], lead_in_words(lead)) for lead in numbers["leads"] if lead["open"]]
+    found += [(row["file"], row["line"], share_in_words(row)) for row in excerpts.too_costly(numbers)]
+    found += [(note["file"], note["line"], note["what"]) for note in numbers["notes"]]
+    apart = [numbers["divergence"]] if excerpts.names_a_line(numbers["divergence"]) else []
+    return [*(f"{file}:{line}: {words}" for file, line, words in found), *apart]
+
+
+def lead_in_words(lead: Mapping[str, Any]) -> str:
+    """What a lead says of its line, with its source."""
+    return f"{lead['words']}: {lead['source']}"
+
+
+def share_in_words(share: Mapping[str, Any]) -> str:
+    """What the releases of a line cost."""
+    often = excerpts.times(share["releases"])
+    return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"

@@ -1,0 +1,1 @@
+"""Every form that records and other data files are shown in."""

@@ -1,0 +1,259 @@
+"""Plots of where things happen: in the stream, over the rounds, along a rate; and of a kill table."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verifiable_dp.render import plots
+from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL
+
+_STEPS = 400  # steps of a drawn stream, at most
+_ROUNDS = re.compile(r"\brounds? (?:1 to )?(\d+)\b")
+_WHOLE = re.compile(r"\ball (?:rounds|blocks)\b|\breleased values\b")
+_BLOCKS = re.compile(r"\bblocks (1 to \d+)\b")
+_FAR = 1e3  # of the claim: what lies beyond stands at the edge
+_MARKERS = "osD^v<>p"
+
+
+# ---------------------------------------------------------------- privacy loss over time
+
+
+def spent(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Statistics of the first alignment that says how its costliest transcript pays; None without one."""
+    found = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+    return next((numbers for numbers in found if numbers.get("spent")), None)
+
+
+def loss_over_time(record: Mapping[str, Any]) -> str | None:
+    """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim."""
+    numbers = spent(record)
+    if numbers is None:
+        return None
+    claim = float(numbers["epsilon"])
+    rows = [(int(t), float(cost), float(loss)) for t, cost, loss in numbers["spent"]]
+    right = rows[-1][0]
+    finite = [(t, cost, abs(loss)) for t, cost, loss in rows if cost < _FAR * claim]
+    beyond = [t for t, cost, _ in rows if cost >= _FAR * claim][:1]
+
+    def draw(axes: Any) -> None:
+        top = 1.3 * max([claim, *(cost for _, cost, _ in finite)])
+        axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label="claim")
+        times = [0, *(t for t, _, _ in finite), *(beyond or [right])]
+        for column, color, width, name in ((1, GOOD, 2.0, "cost"), (2, INK, 1.0, "size of the loss")):
+            ys = [0.0, *(row[column] for row in finite)]
+            axes.step(times, [*ys, ys[-1]], where="post", color=color, linewidth=width, label=name)
+        if beyond:
+            axes.plot(beyond, [0.93 * top], "^", color=BAD, markersize=7, clip_on=False, label="no bound")
+            axes.axvline(beyond[0], color=BAD, linewidth=0.8, linestyle=":")
+        axes.set_xlim(0, 1.02 * max(right, 1))
+        axes.set_ylim(0, top)
+        axes.set_xlabel("rounds so far")
+        axes.set_ylabel("epsilon")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+
+    return plots.single("loss over time", (7.0, 2.5), draw)
+
+
+# ---------------------------------------------------------------- where a counterexample sits
+
+
+def seen_rounds(event: str, horizon: int) -> tuple[int, int] | None:
+    """First and last round that an event looks at, as its words say; None where they do not say."""
+    if _WHOLE.search(event):
+        return 1, horizon
+    named = [int(found) for found in _ROUNDS.findall(event)]
+    return (1, min(max(named), horizon)) if named else None
+
+
+def placed(example: Mapping[str, Any]) -> str:
+    """What `placement` shows of a counterexample, in words; empty where there is nothing to show."""
+    found = _changed(example.get("pair", {}))
+    if found is None:
+        return ""
+    pair, horizon = example["pair"], sum(int(n) for n, _ in example["pair"]["rows"])
+    place, arm, was, is_ = found
+    where = f" of arm {arm}" if pair["type"] == "table" else ""
+    words = (
+        f"Rewards{where} in the recorded input; that of round {place} of {horizon} is {was:.4g} there and "
+        f"{is_:.4g} in its neighbour."
+    )
+    event = str(example.get("event", ""))
+    if not event:
+        return f"{words} The whole run was recorded and replayed."
+    rounds, blocks = seen_rounds(event, horizon), _BLOCKS.search(event)
+    if rounds:
+        return f"{words} The event looks at rounds {rounds[0]} to {rounds[1]} (bar below)."
+    if blocks:
+        return f"{words} The event looks at blocks {blocks[1]}, whose rounds differ from run to run."
+    return f"{words} The event looks at what comes out in the end."
+
+
+def _changed(pair: Mapping[str, Any]) -> tuple[int, int, float, float] | None:
+    """Round from 1, arm, reward in the recorded input and in the neighbour, of a pair that differs in one."""
+    if pair.get("type") not in ("table", "stream") or not pair.get("rows"):
+        return None
+    place, arm, before = int(pair["round"]), int(pair.get("arm", 0)), 0
+    for repeats, rewards in pair["rows"]:
+        before += int(repeats)
+        if place < before:
+            return place + 1, arm, float(rewards[arm]), float(pair["value"])
+    return None
+
+
+def placement(example: Mapping[str, Any], number: int = 0) -> str | None:
+    """Where the reward that differs sits in the stream, and which rounds the event looks at.
+
+    Parameters
+    ----------
+    example
+        Of the counterexamples of a record.
+    number
+        Of the figure on its page: its ids have to differ from those of others.
+
+    Returns
+    -------
+    str or None
+        Inline SVG; None where the inputs differ in several rounds, or are chosen as the run goes on, or
+        where there is one round only.
+    """
+    found = _changed(example.get("pair", {}))
+    if found is None:
+        return None
+    place, arm, was, is_ = found
+    edges, values = [0.5], []  # a round reaches half a round to either side of its number
+    for repeats, rewards in example["pair"]["rows"]:
+        edges.append(edges[-1] + int(repeats))
+        values.append(float(rewards[arm]))
+    horizon = int(edges[-1])
+    if horizon == 1:
+        return None
+    if len(values) > _STEPS:  # drawn as a few: nobody sees more
+        kept = range(0, len(values), -(-len(values) // _STEPS))
+        edges, values = [*(edges[i] for i in kept), edges[-1]], [values[i] for i in kept]
+    rounds = seen_rounds(str(example.get("event", "")), horizon)
+
+    def draw(axes: Any) -> None:
+        style = {"color": RIVAL, "linewidth": 1.2, "label": "recorded input"}
+        axes.stairs(values, edges, baseline=None, **style)
+        axes.plot([place, place], [was, is_], color=BAD, linewidth=1)
+        axes.plot(place, was, "o", color=BAD, markersize=6, label="reward that differs")
+        axes.plot(place, is_, "o", color=BAD, mfc="white", markersize=6, label="in the neighbour")
+        low, high = min([*values, is_]), max([*values, is_])
+        room = (high - low) or 1.0
+        if rounds:
+            axes.plot(
+                [rounds[0] - 0.5, rounds[1] + 0.5],
+                [low - 0.22 * room] * 2,
+                color=GOOD,
+                linewidth=5,
+                solid_capstyle="butt",
+                label="seen by the event",
+            )
+        axes.set_ylim(low - 0.35 * room, high + 0.15 * room)
+        axes.set_xlim(0.5, horizon + 0.5)
+        axes.set_xlabel("round")
+        axes.set_ylabel("reward")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+
+    return plots.single(f"placement {number}", (7.0, 1.9), draw)
+
+
+# ---------------------------------------------------------------- scaling
+
+
+def line(points: Sequence[Sequence[float]], log_power: float) -> tuple[float, float]:
+    """Slope and intercept of log y - log_power log log x over log x, by least squares."""
+    xs, ys = _logs(points, log_power)
+    x, y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
+    slope = math.fsum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / math.fsum(
+        (a - x) ** 2 for a in xs
+    )
+    return slope, y - slope * x
+
+
+def _logs(points: Sequence[Sequence[float]], log_power: float) -> tuple[list[float], list[float]]:
+    xs = [math.log(p[0]) for p in points]
+    # Not a power of log x where there is none: log 1 is 0.
+    part = [log_power * math.log(x) if log_power else 0.0 for x in xs]
+    return xs, [math.log(p[1]) - less for p, less in zip(points, part, strict=True)]
+
+
+def scaling_fit(record: Mapping[str, Any]) -> str | None:
+    """Points on logarithmic axes with their fitted lines, and the slopes that the claim allows as wedges.
+
+    A panel for each quantity that the rates are over. Each check is divided by its value in the middle, so
+    that all pass through 1 there, and those with a power of log x by that power too.
+    """
+    checks = [c for c in record["regret"]["checks"] if c["kind"] == "scaling"] if record["regret"] else []
+    panels: dict[str, list[Mapping[str, Any]]] = {}
+    for check in checks:
+        if len({p[0] for p in check["statistics"]["points"]}) > 1:
+            panels.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
+    if not panels:
+        return None
+
+    def draw(figure: Any) -> None:
+        for number, (over, shown) in enumerate(panels.items()):
+            axes = figure.add_subplot(len(panels), 1, number + 1)
+            for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
+                _fit(axes, check, marker, color)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlabel(over)
+            axes.set_ylabel("relative to the middle")
+            axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+
+    return plots.inline("scaling", (7.0, sum(2.6 + 0.14 * len(shown) for shown in panels.values())), draw)
+
+
+def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
+    numbers, result = check["statistics"], check["result"]
+    claimed, margin = float(numbers["exponent"]), float(numbers["margin"])
+    xs, ys = _logs(numbers["points"], float(numbers["log_power"]))
+    slope, start = line(numbers["points"], float(numbers["log_power"]))
+    middle = (min(xs) + max(xs)) / 2
+    zero = start + slope * middle  # the fitted value in the middle
+    ends = [min(xs), max(xs)]
+    axes.plot([math.exp(x) for x in xs], [math.exp(y - zero) for y in ys], marker, color=color, markersize=4)
+    span = [[math.exp((claimed + side * margin) * (x - middle)) for x in ends] for side in (-1, 1)]
+    across = [math.exp(x) for x in ends]
+    axes.fill_between(across, span[0], span[1], color=color, alpha=0.15, linewidth=0)
+    low, high = float(result["lower_limit"]), float(result["upper_limit"])
+    label = (
+        f"{numbers.get('instance', check['name'])}: slope {slope:.3g} in [{low:.3g}, {high:.3g}], "
+        f"claimed {claimed:.3g} ± {margin:.3g}"
+    )
+    axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)
+
+
+# ---------------------------------------------------------------- kill table
+
+_OUTCOMES = {"killed": (GOOD, ""), "within_the_claim": (RIVAL, "//"), "undecided": (CLAIM, "..")}
+
+
+def kills(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """How many mutants of each algorithm came out how; None without any."""
+    names = list(dict.fromkeys(row["algorithm"] for row in rows))
+    outcomes = dict.fromkeys([*_OUTCOMES, *(row["outcome"] for row in rows)])
+    if not names:
+        return None
+
+    def draw(axes: Any) -> None:
+        left = [0] * len(names)
+        for outcome in outcomes:
+            counts = [sum(r["algorithm"] == n and r["outcome"] == outcome for r in rows) for n in names]
+            if not any(counts):
+                continue
+            color, hatch = _OUTCOMES.get(outcome, (BAD, "xx"))
+            style = {"color": color, "hatch": hatch, "edgecolor": "white", "height": 0.7}
+            axes.barh(range(len(names)), counts, left=left, label=outcome.replace("_", " "), **style)
+            left = [a + b for a, b in zip(left, counts, strict=True)]
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_xlabel("mutants")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+
+    return plots.single("kills", (7.0, 0.9 + 0.24 * len(names)), draw)

@@ -1,0 +1,403 @@
+"""What changed between two records, in the terms that decide whether a change of the code may go in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from verifiable_dp.compliance import blocks, nist
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record.verify import first_difference
+
+# What two runs of one audit may differ in.
+_FREE = ("provenance", "digest")
+_RANK = {
+    "refuted": 0,
+    "contradicted": 0,
+    "inconclusive": 1,
+    "vacuous": 1,
+    "not_checked": 1,
+    "not_refuted": 2,
+    "consistent": 2,
+}
+_NIST = f"({nist.DOCUMENT}, section 2.5)"
+_WIDEST = 200  # characters of a value in a line
+_CAUGHT = ("refuted", "contradicted")
+_PARAMETERS = ("epsilon", "delta", "rho")
+_UNIT = ("unit", "adjacency", "relation")
+_SEEN = ("observe", "trust_model")
+_OF_PRIVACY = ("verdict", "checks.", "mutants.")  # what is said against one claim
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that differs.
+
+    Attributes
+    ----------
+    what
+        Such as ``verdict``, ``claim.epsilon`` or ``checks.alignment``.
+    old, new
+        JSON values; None where there is none.
+    direction
+        ``better``, ``worse`` or ``neutral``.
+    note
+        What follows, in words; empty if nothing has to be said.
+    """
+
+    what: str
+    old: Any
+    new: Any
+    direction: str = "neutral"
+    note: str = ""
+
+    def line(self) -> str:
+        """In one line."""
+        mark = {"worse": "worse: ", "better": "better: ", "neutral": ""}[self.direction]
+        old, new = _shown(self.old), _shown(self.new)
+        if old == new:  # they differ beyond what is rounded or cut
+            old, new = repr(self.old), repr(self.new)
+        return unbroken(f"{mark}{self.what}: {old} -> {new}{f' ({self.note})' if self.note else ''}")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two records beside each other.
+
+    Attributes
+    ----------
+    old, new
+        Target and digest of each.
+    changes
+        What differs, the gravest first.
+    provenance
+        Versions, commit, times: what says nothing about the target.
+    not_comparable
+        Why the numbers of the two say nothing about each other; empty if they do.
+    same_evidence
+        Whether nothing but provenance differs.
+    """
+
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    changes: tuple[Change, ...]
+    provenance: tuple[Change, ...]
+    not_comparable: tuple[str, ...]
+    same_evidence: bool
+
+    @property
+    def outcome(self) -> str:
+        """``worse``, ``not_comparable``, ``better`` or ``same``: the first that applies."""
+        directions = {change.direction for change in self.changes}
+        if "worse" in directions:
+            return "worse"
+        if self.not_comparable:
+            return "not_comparable"
+        return "better" if "better" in directions else "same"
+
+    def lines(self) -> list[str]:
+        """For a terminal."""
+        names = [f"{side['target']} ({side['digest'][:19]}…)" for side in (self.old, self.new)]
+        found = [unbroken(f"{names[0]} -> {names[1]}: {self.outcome.replace('_', ' ')}")]
+        found += [unbroken(f"  not comparable: {reason}") for reason in self.not_comparable]
+        found += [f"  {change.line()}" for change in self.changes]
+        if self.same_evidence:
+            found.append("  only provenance differs" if self.provenance else "  nothing differs")
+        found += [f"  provenance: {change.line()}" for change in self.provenance]
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "old": dict(self.old),
+            "new": dict(self.new),
+            "outcome": self.outcome,
+            "same_evidence": self.same_evidence,
+            "not_comparable": list(self.not_comparable),
+            "changes": [asdict(change) for change in self.changes],
+            "provenance": [asdict(change) for change in self.provenance],
+        }
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Difference:
+    """Compare two records, which have been verified.
+
+    Worse are: a lower verdict on privacy or regret, overall or of a check (refuted and contradicted are
+    lowest, then inconclusive, vacuous and not checked), a check that held and is gone, a mutant that is no
+    longer caught, and a claim that promises less or is gone. Numbers alone decide nothing.
+
+    Records of targets with different names are not comparable: what differs is listed, and nothing of it is
+    better or worse. Of one target, privacy is compared only if both claims are of one measure, delta and unit
+    of privacy: guarantees that differ in these cannot be compared. Regret is, nevertheless.
+
+    Source
+    ------
+    NIST SP 800-226, initial public draft, section 2.5 (hazards H05 and H06 in `nist`).
+    """
+    others = tuple(_other_target(old, new))
+    reasons = (*others, *_incomparable(old["claim"], new["claim"]))
+    found = [
+        *_target(old, new),
+        *_verdicts(old, new),
+        *_claim(old["claim"], new["claim"], bool(reasons)),
+        *_checks(old, new),
+        *_mutants(old, new),
+        *([] if reasons else _numbers(old, new)),
+        *_uncovered(old, new),
+        *_settings(old, new),
+        *_declared(old, new),
+    ]
+    if others:
+        found = [_undirected(change) for change in found]
+    elif reasons and old["claim"] and new["claim"]:  # a claim that is gone stays worse than one that is there
+        found = [_undirected(c) if c.what.startswith(_OF_PRIVACY) else c for c in found]
+    place = first_difference(_evidence(old), _evidence(new))
+    if place and not found and not reasons:
+        found.append(Change(place, None, None, note="nothing that decides a verdict"))
+    order = ("worse", "better", "neutral")
+    return Difference(
+        old=_side(old),
+        new=_side(new),
+        changes=tuple(sorted(found, key=lambda change: order.index(change.direction))),
+        provenance=tuple(_provenance(old, new)),
+        not_comparable=reasons,
+        same_evidence=not place,
+    )
+
+
+def _evidence(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record holds beside provenance; no declarations are empty ones."""
+    held = {key: value for key, value in record.items() if key not in _FREE}
+    return {**held, "declarations": record["declarations"] or {}}
+
+
+def _side(record: Mapping[str, Any]) -> dict[str, str]:
+    return {"target": str(record["target"]["name"]), "digest": str(record["digest"])}
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    words = digits(value) if isinstance(value, float) else str(value).replace("_", " ")
+    words = " ".join(words.split())
+    return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"
+
+
+def unbroken(line: str) -> str:
+    """Without line breaks and what steers a terminal."""
+    return "".join(c if c.isprintable() else " " for c in line)
+
+
+def _direction(old: str, new: str) -> str:
+    before, after = _RANK.get(old, 1), _RANK.get(new, 1)
+    return "worse" if after < before else "better" if after > before else "neutral"
+
+
+def _measure(claim: Mapping[str, Any]) -> str:
+    if "rho" in claim:
+        return "zero-concentrated divergence (rho)"
+    return "hockey-stick divergence (epsilon, delta)" if claim["delta"] else "max divergence (epsilon)"
+
+
+def _other_target(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    names = [str(record["target"]["name"]) for record in (old, new)]
+    if names[0] != names[1]:
+        yield f"they are of different targets: {names[0]} against {names[1]}"
+
+
+def _undirected(change: Change) -> Change:
+    """Neither better nor worse, and without the words for that."""
+    return change if change.direction == "neutral" else replace(change, direction="neutral", note="")
+
+
+def _incomparable(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[str]:
+    if old is None or new is None:
+        if (old is None) != (new is None):
+            yield "only one of the records states a privacy claim"
+        return
+    if _measure(old) != _measure(new):
+        yield f"the measures differ: {_measure(old)} against {_measure(new)} {_NIST}"
+    elif float(old["delta"]) != float(new["delta"]):
+        deltas = f"{float(old['delta']):g} against {float(new['delta']):g}"
+        yield f"guarantees with different delta cannot be compared: {deltas} {_NIST}"
+    for key in _UNIT:
+        if old.get(key) != new.get(key):
+            units = f"{_shown(old.get(key))} against {_shown(new.get(key))}"
+            yield f"guarantees with different {key} cannot be compared: {units} {_NIST}"
+
+
+def _target(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for key in ("name", "kind", "note"):
+        if old["target"][key] != new["target"][key]:
+            yield Change(f"target.{key}", old["target"][key] or None, new["target"][key] or None)
+    yield from _by_key("target.parameters", old["target"]["parameters"], new["target"]["parameters"])
+    before, after = (str(record["target"]["source"]["sha256"])[:12] or None for record in (old, new))
+    if before != after:
+        yield Change("target.source.sha256", before, after)
+
+
+def _by_key(
+    what: str, old: Mapping[str, Any], new: Mapping[str, Any], free: Sequence[str] = ()
+) -> Iterator[Change]:
+    for key in dict.fromkeys([*old, *new]):
+        left, right = old.get(key), new.get(key)
+        if key in free or left == right:
+            continue
+        if isinstance(left, Mapping) and isinstance(right, Mapping):
+            yield from _by_key(f"{what}.{key}", left, right)
+        else:
+            yield Change(f"{what}.{key}", left, right)
+
+
+def _privacy(record: Mapping[str, Any]) -> str:
+    return str(record["verdict"]) if record["checks"] else "not_checked"
+
+
+def _regret(record: Mapping[str, Any]) -> str:
+    return str((record["regret"] or {}).get("verdict") or "not_checked")
+
+
+def _verdicts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for what, of in (("verdict", _privacy), ("regret.verdict", _regret)):
+        before, after = of(old), of(new)
+        if before != after:
+            yield Change(what, before, after, _direction(before, after))
+
+
+def _claim(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, apart: bool) -> Iterator[Change]:
+    """What is promised: a larger epsilon is a weaker promise where the two can be compared."""
+    if old is None or new is None:
+        if old is not None:
+            yield Change("claim", f"epsilon {digits(old['epsilon'])}", None, "worse", "the claim is gone")
+        if new is not None:
+            yield Change("claim", None, f"epsilon {digits(new['epsilon'])}")
+        return
+    for key in _PARAMETERS:
+        before, after = (None if c.get(key) is None else float(c[key]) for c in (old, new))
+        if before == after:
+            continue
+        if apart or before is None or after is None:
+            yield Change(f"claim.{key}", before, after)
+        elif after > before:
+            yield Change(f"claim.{key}", before, after, "worse", "a weaker promise")
+        else:
+            yield Change(f"claim.{key}", before, after, "better", "a stronger promise")
+    for key in (*_UNIT, *_SEEN):
+        if old.get(key) != new.get(key):
+            note = "an adversary who sees something else" if key == "observe" else ""
+            yield Change(f"claim.{key}", old.get(key), new.get(key), note=note)
+
+
+def _listed(record: Mapping[str, Any], group: str) -> dict[str, Mapping[str, Any]]:
+    """Checks by name; a name that comes again gets its number."""
+    checks = record["checks"] if group == "checks" else (record["regret"] or {}).get("checks", [])
+    found: dict[str, Mapping[str, Any]] = {}
+    for check in checks:
+        name, count = str(check["name"]), 2
+        while name in found:
+            name, count = f"{check['name']} #{count}", count + 1
+        found[name] = check
+    return found
+
+
+def _checks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    same = old["target"]["name"] == new["target"]["name"]
+    for group in ("checks", "regret.checks"):
+        before, after = _listed(old, group), _listed(new, group)
+        if not before or not after:
+            continue  # the verdict says it: not checked
+        for name in dict.fromkeys([*before, *after]):
+            left, right = (
+                side[name]["result"]["verdict"] if name in side else None for side in (before, after)
+            )
+            what = f"{group}.{name}"
+            if left is not None and right is not None and left != right:
+                yield Change(what, left, right, _direction(left, right))
+            elif right is None:
+                gone = "worse" if same and _RANK.get(str(left), 1) == 2 else "neutral"
+                yield Change(what, left, None, gone, "this check is gone")
+            elif left is None:
+                yield Change(
+                    what, None, right, "worse" if _RANK.get(right, 1) == 0 else "neutral", "a new check"
+                )
+
+
+def _mutants(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    before, after = ({m["name"]: m["verdict"] for m in record["mutants"]} for record in (old, new))
+    if bool(before) != bool(after):
+        yield Change(
+            "mutants", len(before), len(after), note="mutants were audited in one of the records only"
+        )
+        return
+    for name in dict.fromkeys([*before, *after]):
+        left, right = before.get(name), after.get(name)
+        if left == right:
+            continue
+        caught = [verdict in _CAUGHT for verdict in (left, right)]
+        if left is None or right is None:
+            yield Change(f"mutants.{name}", left, right, note="in one of the records only")
+        elif caught[0] != caught[1]:
+            note = "no longer caught" if caught[0] else "caught now"
+            yield Change(f"mutants.{name}", left, right, "worse" if caught[0] else "better", note)
+        else:
+            yield Change(f"mutants.{name}", left, right)
+
+
+def _numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Bound and power: they are shown and decide nothing, for chance and the budget move them, too."""
+    if old["checks"] and new["checks"]:
+        before, after = float(old["epsilon_lower"]), float(new["epsilon_lower"])
+        if before != after:
+            note = (
+                ""
+                if old["claim"].get("observe") == new["claim"].get("observe")
+                else "of different adversaries"
+            )
+            yield Change("epsilon_lower", before, after, note=note)
+    for key in ("by", "smallest_epsilon", "probability"):
+        left, right = ((record["power"] or {}).get(key) for record in (old, new))
+        if left != right:
+            values = (
+                (left, right) if key == "by" else (None if v is None else float(v) for v in (left, right))
+            )
+            yield Change(f"power.{key}", *values)
+
+
+def _uncovered(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for line in new["not_covered"]:
+        if line not in old["not_covered"]:
+            yield Change("not_covered", None, line)
+    for line in old["not_covered"]:
+        if line not in new["not_covered"]:
+            yield Change("not_covered", line, None)
+
+
+def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for key in ("seed", "confidence"):
+        if old[key] != new[key]:
+            yield Change(key, old[key], new[key])
+    yield from _by_key("plan", old["plan"], new["plan"])
+
+
+def _declared(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Declarations, and the hazards whose status follows from them."""
+    before, after = old["declarations"] or {}, new["declarations"] or {}
+    yield from _by_key("declarations", before, after)
+    if before != after:
+        left, right = (blocks.of({**new, "declarations": stated})["hazards"] for stated in (before, after))
+        yield from _by_key("hazards", _statuses(left), _statuses(right))
+
+
+def _statuses(hazards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {row["id"]: row["status"] for row in hazards}
+
+
+def _provenance(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """Versions, machine and commit; times differ always."""
+    left, right = old["provenance"], new["provenance"]
+    yield from _by_key("packages", left.get("packages", {}), right.get("packages", {}))
+    free = ("packages", "started", "finished", "cpu_seconds")
+    yield from (Change(c.what[1:], c.old, c.new) for c in _by_key("", left, right, free))
+    if left.get("started") != right.get("started"):
+        yield Change("started", left.get("started"), right.get("started"))

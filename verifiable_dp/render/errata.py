@@ -1,0 +1,73 @@
+"""The errata as one document: a data file whose outcomes follow from its numbers, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp._files import write_text
+from verifiable_dp.auditing.errata import outcome
+from verifiable_dp.record.provenance import provenance
+from verifiable_dp.record.sealing import sealed, text
+from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.render import page
+
+ERRATA_VERSION = "errata-1.0.0"
+_CHECKS = ("checks_of_printed", "checks_of_right")
+
+
+def document(
+    rows: Sequence[Mapping[str, Any]], *, seed: int, started: float, cpu_seconds: float
+) -> dict[str, Any]:
+    """The data file of errata rows (`auditing.errata.examine`): JSON values with provenance and digest."""
+    return sealed(
+        {
+            "schema_version": ERRATA_VERSION,
+            "errata": list(rows),
+            "seed": seed,
+            "provenance": provenance(started, cpu_seconds),
+        }
+    )
+
+
+def verify_errata(path: str | Path) -> dict[str, Any]:
+    """Read a data file of errata and judge every check again; return it.
+
+    Raises
+    ------
+    InputError
+        If it is unreadable, was edited, or says what its numbers do not.
+    """
+    return verify_sealed(path, "errata", ERRATA_VERSION, _again)
+
+
+def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The data file with every check judged and every outcome drawn anew."""
+    return {**whole, "errata": [_row_again(row) for row in whole["errata"]]}
+
+
+def _row_again(row: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {part: judged_again(row[part]) for part in _CHECKS}
+    return {**row, **parts, "outcome": outcome(row["kind"], *parts.values())}
+
+
+def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
+    """Write ``errata.json`` and ``errata.html`` into `folder`.
+
+    Raises
+    ------
+    InputError
+        If they cannot be written.
+    """
+    return (
+        write_text(folder / "errata.json", text(whole)),
+        write_text(folder / "errata.html", page.render_errata(whole)),
+    )
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """One line of an erratum: name, outcome and what the checks came to."""
+    printed = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_printed"])) or "not run"
+    right = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_right"])) or "not run"
+    return f"{row['name']:<20}  {row['outcome'].replace('_', ' '):<15} printed: {printed}; right: {right}"

@@ -1,0 +1,122 @@
+"""Figures of a study, drawn from the numbers of its data file: the same numbers give the same bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from verifiable_dp.render import plots
+
+_COLOURS = ("#2563a8", "#9f1d35", "#1f2933", "#b45309", "#0f766e", "#6b7280", "#7c3aed", "#a16207")
+_DASHES = ("-", "--", "-.", ":")
+_WIDE = 2  # panels side by side
+_DECADES = 1e5  # how far back from the horizon a logarithmic time axis reaches
+
+
+def svg(figure: Mapping[str, Any]) -> str:
+    """A figure of the data file as inline SVG, for a page."""
+    return plots.inline(figure["name"], size(figure), lambda drawn: _draw(drawn, figure))
+
+
+def png(figure: Mapping[str, Any]) -> bytes:
+    """The same as PNG at 160 dots per inch, on white."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(plots.SETTINGS):
+        drawn = Figure(figsize=size(figure), layout="constrained")
+        FigureCanvasAgg(drawn)
+        _draw(drawn, figure)
+        out = io.BytesIO()
+        drawn.savefig(out, format="png", dpi=160, metadata={"Software": None})
+    return out.getvalue()
+
+
+def size(figure: Mapping[str, Any]) -> tuple[float, float]:
+    """Width and height in inches."""
+    panels = len(figure["panels"])
+    across = min(panels, _WIDE)
+    return (7.5 if across > 1 else 5.5, 3.2 * -(-panels // _WIDE))
+
+
+def _draw(drawn: Any, figure: Mapping[str, Any]) -> None:
+    panels = figure["panels"]
+    across = min(len(panels), _WIDE)
+    grid = drawn.subplots(-(-len(panels) // across), across, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        _panel(axes, panel)
+
+
+def _lowest(axes: Any, panel: Mapping[str, Any]) -> None:
+    """The y axis begins below what is seen."""
+    left = axes.get_xlim()[0]
+    seen = [
+        y
+        for line in panel["lines"]
+        for x, y in zip(line["xs"], line["means"], strict=True)
+        if x >= left and y > 0
+    ]
+    if seen and panel["logy"]:
+        axes.set_ylim(bottom=0.7 * min(seen))
+
+
+def _panel(axes: Any, panel: Mapping[str, Any]) -> None:
+    from matplotlib.ticker import NullLocator
+
+    colours = {}
+    for number, line in enumerate(panel["lines"]):
+        colour = colours[line["label"]] = _COLOURS[number % len(_COLOURS)]
+        dashes = _DASHES[number % len(_DASHES)]
+        if panel["axis"] == "t":
+            axes.plot(
+                line["xs"], line["means"], color=colour, linestyle=dashes, linewidth=1.3, label=line["label"]
+            )
+            if line["lows"] != line["highs"]:
+                axes.fill_between(
+                    line["xs"], line["lows"], line["highs"], color=colour, alpha=0.15, linewidth=0
+                )
+            continue
+        below = [mean - low for mean, low in zip(line["means"], line["lows"], strict=True)]
+        above = [high - mean for mean, high in zip(line["means"], line["highs"], strict=True)]
+        axes.errorbar(
+            line["xs"],
+            line["means"],
+            yerr=[below, above],
+            color=colour,
+            linestyle=dashes,
+            linewidth=1.2,
+            marker="osD^v"[number % 5],
+            markersize=3.5,
+            capsize=2,
+            label=line["label"],
+        )
+    for number, bound in enumerate(panel["bounds"]):
+        colour = colours.get(bound["line"], "#111827")
+        style = (0, (1, 1 + number % 3))
+        axes.plot(
+            bound["xs"], bound["ys"], color=colour, linestyle=style, linewidth=1.1, label=bound["label"]
+        )
+    if panel["logx"]:
+        axes.set_xscale("log")
+    if panel["logy"]:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    if panel["axis"] == "t" and panel["logx"]:
+        last = max((line["xs"][-1] for line in panel["lines"]), default=1.0)
+        axes.set_xlim(max(last / _DECADES, 1.0), 1.3 * last)
+        _lowest(axes, panel)
+    for axis, (low, high), logarithmic in (
+        (axes.xaxis, axes.get_xlim(), panel["logx"]),
+        (axes.yaxis, axes.get_ylim(), panel["logy"]),
+    ):
+        if logarithmic and high > 100 * low:
+            axis.set_minor_locator(NullLocator())
+    axes.set_title(panel["title"], fontsize=9)
+    axes.set_xlabel("round t" if panel["axis"] == "t" else panel["axis"])
+    axes.set_ylabel("pseudo-regret")
+    axes.legend(frameon=False, fontsize=6.5)

@@ -1,0 +1,344 @@
+"""Two folders of reports beside each other: which files say the same, and what differs beyond the run.
+
+A report made again differs in what names its run (`sealing.RUN`), and in the lines of its page that show it.
+A data file is the same but for the run if it is, byte for byte, the old one with the run of the new one put
+in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs in
+those lines only in which the pages of these two data files differ, too.
+Nothing is masked by its look, so that no other difference can hide.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from verifiable_dp import _files
+from verifiable_dp._validate import InputError
+from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
+from verifiable_dp.record.verify import below, first_difference, read, scales_in, verify
+from verifiable_dp.render import mutation, page
+from verifiable_dp.render.diff import Change, unbroken
+from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
+from verifiable_dp.render.mutation import MUTANTS_VERSION, verify_mutants
+from verifiable_dp.render.study import STUDY_VERSION, verify_study
+
+STATUSES = ("same", "run", "differs", "old", "new")
+_LARGEST = 64 << 20
+_DIGITS = "last digits"  # what differs as numerics do: evidence.rounding
+_FIELDS = 20  # of a file that are shown on a terminal
+_LINES = 3  # of a text that are shown
+_BEFORE, _WIDE = 40, 160  # characters of a line that are shown: before the first that differs, and in all
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of data file: how it is verified, and the page it makes (plots may be left out)."""
+
+    verified: Callable[[Path], Json]
+    page: Callable[[Json], str]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two data files of one kind that hold and are not the same; `close`: only last digits differ."""
+
+    kind: _Kind
+    old: Json
+    new: Json
+    close: bool = False
+
+
+def _study_page(whole: Json) -> str:
+    return page.render_study(whole, {figure["name"]: "<svg/>" for figure in whole["figures"]})
+
+
+_RECORD = _Kind(lambda path: verify(path).record, lambda record: page.render(record, drawn=False))
+_KINDS = {
+    SCHEMA_VERSION: _RECORD,
+    ERRATA_VERSION: _Kind(verify_errata, page.render_errata),
+    MUTANTS_VERSION: _Kind(verify_mutants, mutation.render),
+    STUDY_VERSION: _Kind(verify_study, _study_page),
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of one folder beside the one of that name in the other.
+
+    Attributes
+    ----------
+    path
+        In both folders, with slashes.
+    status
+        ``same`` (bytes), ``run`` (same but for what names the run), ``differs``, or ``old`` or ``new`` where
+        only that folder has it.
+    changes
+        What differs: fields of a data file, otherwise the first lines.
+    note
+        What else there is to say; empty if nothing.
+    """
+
+    path: str
+    status: str
+    changes: tuple[Change, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Two folders beside each other.
+
+    Attributes
+    ----------
+    old, new
+        As they were named.
+    files
+        All that were compared, by path.
+    left_out
+        How many were not, as asked for.
+    """
+
+    old: str
+    new: str
+    files: tuple[File, ...]
+    left_out: int
+
+    @property
+    def outcome(self) -> str:
+        """``same`` if every file is the same but for the run, else ``differs``."""
+        return "same" if all(file.status in ("same", "run") for file in self.files) else "differs"
+
+    def lines(self) -> list[str]:
+        """For a terminal: every file, and a summary as the last line."""
+        words = {
+            "same": "same bytes",
+            "run": "same but for the run",
+            "differs": "differs",
+            "old": f"only in {self.old}",
+            "new": f"only in {self.new}",
+        }
+        width = max(len(words[file.status]) for file in self.files) + 2
+        found = []
+        for file in self.files:
+            note = f": {file.note}" if file.note else ""
+            found.append(f"{words[file.status]:<{width}}{file.path}{note}")
+            found += [f"  {change.line()}" for change in file.changes[:_FIELDS]]
+            if len(file.changes) > _FIELDS:
+                found.append(f"  and {len(file.changes) - _FIELDS} more")
+        counts = Counter(file.status for file in self.files)
+        parts = [f"{counts[status]} {words[status]}" for status in STATUSES if counts[status]]
+        left_out = f", {self.left_out} not compared" if self.left_out else ""
+        found.append(f"{self.old} -> {self.new}: {self.outcome}: {', '.join(parts)}{left_out}")
+        return [unbroken(line) for line in found]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        counts = Counter(file.status for file in self.files)
+        return {
+            "old": self.old,
+            "new": self.new,
+            "outcome": self.outcome,
+            "counts": {status: counts[status] for status in STATUSES},
+            "left_out": self.left_out,
+            "files": [asdict(file) for file in self.files],
+        }
+
+
+def compare(old: str | Path, new: str | Path, *, without: Sequence[str] = ()) -> Folders:
+    """Compare all files of two folders; nothing is run.
+
+    Data files (records, errata, kill tables, studies) are verified where their bytes differ; one that does
+    not hold differs. Hidden files and links to folders are left out.
+
+    Parameters
+    ----------
+    old, new
+        Folders.
+    without
+        Patterns such as ``mutants.*`` of files, or of folders with all that is in them, to leave out.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, it cannot be read, or there is no file to compare.
+    """
+    sides = [Path(old), Path(new)]
+    for name, folder in zip(("old", "new"), sides, strict=True):
+        if not folder.is_dir():
+            raise InputError(f"{name}: {str(folder)!r} is no folder")
+    listed = [set(_listed(folder)) for folder in sides]
+    every = listed[0] | listed[1]
+    paths = {path for path in every if not _matches(path, without)}
+    if not paths:
+        raise InputError(f"folder: no file to compare in {str(old)!r} and {str(new)!r}")
+    found: dict[str, File] = {}
+    held: dict[str, _Pair] = {}
+    # A page is looked at after the data file that it shows.
+    for path in sorted(paths, key=lambda path: (not path.endswith(".json"), path)):
+        if path in listed[0] and path in listed[1]:
+            found[path] = _beside(path, sides[0] / path, sides[1] / path, held)
+        else:
+            found[path] = File(path, "old" if path in listed[0] else "new")
+    files = tuple(found[path] for path in sorted(found))
+    return Folders(str(old), str(new), files, len(every) - len(paths))
+
+
+def _listed(folder: Path) -> Iterator[str]:
+    def refuse(error: OSError) -> None:
+        raise InputError(f"folder: {str(error.filename)!r} cannot be read: {error.strerror}")
+
+    for here, inside, files in os.walk(folder, onerror=refuse):
+        inside[:] = [name for name in inside if not name.startswith(".")]
+        for name in files:
+            path = Path(here) / name
+            if not name.startswith(".") and path.is_file():  # a pipe would never end
+                yield path.relative_to(folder).as_posix()
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern is that of the file or of a folder around it."""
+    whole = PurePosixPath(path)
+    around = [str(place) for place in (whole, *whole.parents)]
+    return any(fnmatchcase(place, pattern.rstrip("/")) for place in around for pattern in patterns)
+
+
+def _beside(path: str, old: Path, new: Path, held: dict[str, _Pair]) -> File:
+    left, right = _content(old), _content(new)
+    if left == right:
+        return File(path, "same")
+    kind = _kind(old) if path.endswith(".json") else None
+    if kind is not None and kind is _kind(new):
+        return _data(path, kind, old, new, held)
+    return _plain(path, left, right, _shown(path, held))
+
+
+def _content(path: Path) -> bytes:
+    return _files.content("folder", path, _LARGEST)
+
+
+def _kind(path: Path) -> _Kind | None:
+    """None where the file is none of our data files, or damaged beyond reading: then it is a text."""
+    try:
+        version = read(path).get("schema_version")
+    except InputError:
+        return None
+    return _KINDS.get(version) if isinstance(version, str) else None
+
+
+# ---------------------------------------------------------------- data files
+
+
+def _data(path: str, kind: _Kind, old: Path, new: Path, held: dict[str, _Pair]) -> File:
+    notes = []
+    for side in (old, new):
+        try:
+            kind.verified(side)
+        except InputError as error:
+            notes.append(f"{str(side)!r} does not hold: {error}")
+    before, after = read(old), read(new)
+    every = list(_fields(without_run(before), without_run(after)))
+    changes = tuple(change for change in every if change.note != _DIGITS)
+    if not notes:
+        held[path] = _Pair(kind, before, after, close=bool(every) and not changes)
+        if not every and text(without_run(before, after)).encode() != _content(new):
+            notes.append("other spaces, line breaks or order of keys")
+    status = "differs" if changes or notes else "run"
+    if len(every) > len(changes):
+        notes.append(f"{len(every) - len(changes)} numbers differ in their last digits")
+    return File(path, status, changes, "; ".join(notes))
+
+
+def _fields(old: Any, new: Any, place: str = "", scale: Any = None) -> Iterator[Change]:
+    """Every field that is not the same JSON; scales as in `first_difference`."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        scale = scales_in(new, scale)
+        for key in sorted({*old, *new}):
+            here = f"{place}.{key}" if place else key
+            if key in old and key in new:
+                yield from _fields(old[key], new[key], here, below(scale, key))
+            elif key in old:
+                yield Change(here, old[key], None, note="only in the old one")
+            else:
+                yield Change(here, None, new[key], note="only in the new one")
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield Change(place, f"{len(old)} entries", f"{len(new)} entries")
+        for i, (left, right) in enumerate(zip(old, new, strict=False)):
+            yield from _fields(left, right, f"{place}.{i}", below(scale, i))
+    elif isinstance(old, str) and isinstance(new, str):
+        if old != new:
+            yield Change(place, *_where(old, new), note=_DIGITS if _close(old, new) else "")
+    elif json.dumps(old) != json.dumps(new):  # 1 and 1.0 are not the same text
+        close = (
+            isinstance(old, float) and isinstance(new, float) and not first_difference(old, new, place, scale)
+        )
+        yield Change(place, old, new, note=_DIGITS if close else "")
+
+
+def _close(old: str, new: str) -> bool:
+    """Whether two decimal strings, as blocks hold them, differ as floats do; whole numbers must be equal."""
+    try:
+        return not (old.isdigit() and new.isdigit()) and not first_difference(float(old), float(new))
+    except ValueError:
+        return False
+
+
+# ---------------------------------------------------------------- texts
+
+
+def _shown(path: str, held: Mapping[str, _Pair]) -> Counter[tuple[str, str]]:
+    """Lines of a page, old and new, that may differ: those that show the run of the data file beside it."""
+    place = PurePosixPath(path)
+    names = [place.with_suffix(".json"), *([place.with_name("study.json")] if place.stem == "index" else [])]
+    for name in names if place.suffix == ".html" else []:
+        if str(name) in held:
+            pair = held[str(name)]
+            other = pair.new if pair.close else without_run(pair.old, pair.new)
+            pages = [pair.kind.page(shown).split("\n") for shown in (pair.old, other)]
+            if len(pages[0]) == len(pages[1]):
+                return Counter(lines for lines in zip(*pages, strict=True) if lines[0] != lines[1])
+    return Counter()
+
+
+def _plain(path: str, old: bytes, new: bytes, allowed: Counter[tuple[str, str]]) -> File:
+    try:
+        before, after = old.decode("utf-8").split("\n"), new.decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return File(path, "differs", note=f"{len(old)} bytes -> {len(new)} bytes, no text")
+    left = Counter(allowed)
+    found = []
+    for number, pair in enumerate(zip(before, after, strict=False), start=1):
+        if pair[0] == pair[1]:
+            continue
+        if left[pair]:
+            left[pair] -= 1
+        else:
+            found.append((number, pair))
+    changes = [Change(f"line {number}", *_where(*pair)) for number, pair in found[:_LINES]]
+    note = f"{len(found)} lines" if len(found) > _LINES else ""
+    if len(before) != len(after):
+        note = f"{len(before)} lines -> {len(after)} lines"
+    elif not found and left.total():
+        note = "does not show the run of the data file beside it"
+    return File(path, "differs" if found or note else "run", tuple(changes), note)
+
+
+def _where(old: str, new: str) -> tuple[str, str]:
+    """Both texts around the first character that differs."""
+    common = next(
+        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+    )
+    start = max(0, common - _BEFORE)
+    return _cut(old, start), _cut(new, start)
+
+
+def _cut(words: str, start: int) -> str:
+    end = start + _WIDE
+    return f"{'…' if start else ''}{words[start:end]}{'…' if end < len(words) else ''}"

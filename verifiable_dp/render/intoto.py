@@ -1,0 +1,101 @@
+"""A record as an in-toto Statement v1 with a test-result predicate, unsigned."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.record.sealing import canonical, text
+from verifiable_dp.render.outcomes import outcomes
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+
+
+def to_intoto(
+    record: Mapping[str, Any], *, name: str = "record.json", content: bytes | None = None, url: str = ""
+) -> str:
+    """The statement: which file was audited, by which plan, and which checks passed, warned and failed.
+
+    ``FAILED`` if a check refutes the privacy claim or contradicts a regret theorem; otherwise ``WARNED`` if
+    one is inconclusive or vacuous, no power could be stated or a mutant was not caught; otherwise ``PASSED``.
+
+    Parameters
+    ----------
+    record
+        A whole record.
+    name
+        File name of the record, for its resource descriptor.
+    content
+        Bytes of that file, whose SHA-256 the descriptor holds; as `sealing.text` writes it by default.
+    url
+        Of the run of CI; that of the record, if it knows one, by default.
+
+    Raises
+    ------
+    InputError
+        If the record names no audited file with a digest: a statement needs a subject.
+
+    Source
+    ------
+    in-toto attestation framework, Statement v1, ResourceDescriptor and predicate test-result v0.1.
+    """
+    source = record["target"]["source"]
+    if not (source["path"] and source["sha256"]):
+        raise InputError("to: in-toto needs a subject, and this record names no audited file with a digest")
+    found = outcomes(record)
+    known = (record["provenance"].get("ci") or {}).get("run_url")
+    by_status = {status: [o.title for o in found if o.status == status] for status in _LISTS}
+    predicate = {
+        "result": "FAILED" if by_status["failed"] else "WARNED" if by_status["undecided"] else "PASSED",
+        "configuration": _configuration(record, name, content),
+        **({"url": url or known} if url or known else {}),
+        **{_LISTS[status]: titles for status, titles in by_status.items()},
+    }
+    statement = {
+        "_type": STATEMENT,
+        "subject": [{"name": source["path"], "digest": {"sha256": source["sha256"]}}],
+        "predicateType": PREDICATE,
+        "predicate": predicate,
+    }
+    return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
+
+
+_PROMISE = ("epsilon", "delta", "rho", "observe")  # descriptors are to hold less than 1 KB
+_LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failedTests"}
+
+
+def _configuration(record: Mapping[str, Any], name: str, content: bytes | None) -> list[dict[str, Any]]:
+    """Resource descriptors: the record, the plan that decides every count, and the tool."""
+    written = text(record).encode() if content is None else content
+    claim = {key: value for key, value in (record["claim"] or {}).items() if key in _PROMISE}
+    plan = canonical({"claim": claim, "plan": record["plan"], "seed": record["seed"]}).encode()
+    provenance = record["provenance"]
+    return [
+        {
+            "name": name,
+            "mediaType": "application/json",
+            "digest": {"sha256": hashlib.sha256(written).hexdigest()},
+            "annotations": {
+                "recordDigest": record["digest"],
+                "schemaVersion": record["schema_version"],
+                "verdict": record["verdict"] if record["checks"] else None,
+                "regretVerdict": record["regret"]["verdict"] if record["regret"] else None,
+            },
+        },
+        {
+            "name": "audit-plan",
+            "mediaType": "application/json",
+            "digest": {"sha256": hashlib.sha256(plan).hexdigest()},
+            "content": base64.b64encode(plan).decode(),
+        },
+        {
+            "name": "verifiable-dp",
+            "uri": f"pkg:pypi/verifiable-dp@{provenance['version']}",
+            "annotations": {"commit": provenance["commit"], "dirty": provenance["dirty"]},
+        },
+    ]

@@ -1,0 +1,80 @@
+"""A record as JUnit XML, which CI services show as a list of tests."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from typing import Any
+
+from verifiable_dp.render.outcomes import Outcome, outcomes
+
+# What XML 1.0 cannot hold, not even escaped.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_junit(record: Mapping[str, Any]) -> str:
+    """One test suite for the record, one test case for each check, for the power and for each mutant.
+
+    A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a power that could not be
+    stated and mutants that were not caught are skipped, with the reason.
+    """
+    found = outcomes(record)
+    name, provenance = str(record["target"]["name"]), record["provenance"]
+    counts = {
+        "tests": str(len(found)),
+        "failures": str(sum(outcome.status == "failed" for outcome in found)),
+        "errors": "0",
+        "skipped": str(sum(outcome.status == "undecided" for outcome in found)),
+        "time": f"{float(provenance['cpu_seconds']):.3f}",
+    }
+    total = {key: count for key, count in counts.items() if key != "skipped"}  # the root may not say it
+    root = ET.Element("testsuites", {"name": "verifiable-dp", **total})
+    stamp = str(provenance["started"]).removesuffix("Z")  # the format knows no time zone
+    suite = ET.SubElement(
+        root, "testsuite", {"name": _writable(name), **counts, "timestamp": _writable(stamp)}
+    )
+    properties = ET.SubElement(suite, "properties")
+    for key, value in _properties(record).items():
+        ET.SubElement(properties, "property", {"name": key, "value": _writable(value)})
+    for outcome in found:
+        suite.append(_case(name, outcome))
+    ET.indent(root, " ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _properties(record: Mapping[str, Any]) -> dict[str, str]:
+    claim, source = record["claim"] or {}, record["target"]["source"]
+    found = {
+        "verdict": record["verdict"] if record["checks"] else "",
+        "regret": record["regret"]["verdict"] if record["regret"] else "",
+        "epsilon": claim.get("epsilon", ""),
+        "delta": claim.get("delta", ""),
+        "epsilon_lower": record["epsilon_lower"] if record["checks"] else "",
+        "seed": record["seed"],
+        "source": f"{source['path']}:{source['line']}" if source["path"] else "",
+        "digest": record["digest"],
+        "version": record["provenance"]["version"],
+    }
+    return {key: str(value) for key, value in found.items() if value not in ("", None)}
+
+
+def _case(target: str, outcome: Outcome) -> ET.Element:
+    case = ET.Element(
+        "testcase",
+        {"classname": _writable(f"{target}.{outcome.group}"), "name": _writable(outcome.name), "time": "0"},
+    )
+    message = _writable(f"{outcome.verdict}: {outcome.message}")
+    if outcome.status == "failed":
+        failure = ET.SubElement(case, "failure", {"message": message, "type": outcome.verdict})
+        again = "again: verifiable-dp verify RECORD --rerun"
+        failure.text = _writable("\n".join([outcome.message, *outcome.details, again]))
+    elif outcome.status == "undecided":
+        ET.SubElement(case, "skipped", {"message": message})
+    else:
+        ET.SubElement(case, "system-out").text = _writable("\n".join([outcome.message, *outcome.details]))
+    return case
+
+
+def _writable(text: str) -> str:
+    return _UNWRITABLE.sub("\ufffd", text)

@@ -1,0 +1,122 @@
+"""A record as GitHub-flavoured Markdown: for pull requests, job summaries and wikis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from verifiable_dp.compliance import nist
+from verifiable_dp.evidence import readings
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.render import page, plainly
+
+# Marks of Markdown, and $, which code hosts read as a formula.
+_MARKS = re.compile(r"([\\`*_\[\]#|~$])")
+# What starts a link, an emoji or a list; the entity of its last character stops that and shows the same.
+_STARTS = re.compile(
+    r"(?i):(?=//)|:(?=[a-z+-][\w+-]*:)|(?<!\d):(?=\d+:)|www\.|^\d+[.)](?=\s|$)|^[-+=](?=[\s=-]|$)"
+)
+# Code hosts look for mentions of people and issues in what is shown, so that only a space of no width helps.
+_MENTION = re.compile(r"(@|\\#)(?=\w)")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
+_PLAIN_CODE = re.compile(r"[\w .:/=<>,+@%-]+", re.ASCII)
+
+
+def to_markdown(record: Mapping[str, Any]) -> str:
+    """The whole report: verdicts, claim, checks, counterexamples, power, mutants, regret, provenance.
+
+    Every text of the record is escaped: it can neither format, nor link, nor mention anyone.
+    """
+    from markupsafe import Markup
+
+    def escaped(value: Any) -> Markup:
+        return value if isinstance(value, Markup) else Markup(escape(value))
+
+    environment = page.environment(escaped)
+    environment.filters |= {
+        "code": lambda value: Markup(code(value)),
+        "compared": _compared,
+        "cell": lambda value: digits(value) if isinstance(value, int | float) else value or "",
+        "number": digits,
+    }
+    whole = {**page.context(record), "document": nist.DOCUMENT}
+    shown = environment.get_template("record.md.jinja").render(whole)
+    found = plainly.terms(shown.partition(_WORDS)[0]) if record["checks"] else []
+    listed = "\n".join(f"- **{word}**: {escape(said)}" for word, said in found)
+    shown = shown.replace(_WORDS, f"## Words\n\n{listed}" if found else "", 1)
+    return re.sub(r"\n{3,}", "\n\n", shown).strip() + "\n"
+
+
+_WORDS = "<!--words-->"  # which no text of a record can be: it is escaped
+
+
+def escape(value: Any) -> str:
+    """A text that shows as it is, on one line, wherever it stands in a Markdown document or table."""
+    words = _UNSEEN.sub(" ", str(value)).strip()
+    words = words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    words = _MARKS.sub(r"\\\1", words)
+    return _MENTION.sub(r"\1&#8203;", _STARTS.sub(_entity, words))
+
+
+def _entity(found: re.Match[str]) -> str:
+    text = found[0]
+    return f"{text[:-1]}&#{ord(text[-1])};"
+
+
+def code(value: Any) -> str:
+    """As code where that cannot break out, else escaped."""
+    words = str(value)
+    return f"`{words}`" if _PLAIN_CODE.fullmatch(words) else escape(words)
+
+
+def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Heads, rows of cells, and columns of numbers of a table that promises nothing."""
+    rows = readings.joined(found)
+    if found["kind"] == "table":
+        names = dict(zip(("mean_a", "mean_b"), found["statistics"]["algorithms"], strict=True))
+    else:
+        names = {"mean_a": "private", "mean_b": "without privacy"}
+    columns = _COLUMNS[found["kind"]]
+    return {
+        "heads": [f"{names[key]}: mean" if key in names else _HEADS.get(key, key) for key in columns],
+        "rows": [[row.get(key) for key in columns] for row in rows],
+        "rules": ["---" if isinstance(rows[0].get(key), str) else "---:" for key in columns],
+    }
+
+
+_COLUMNS = {
+    "table": (
+        *(
+            "instance",
+            "kind",
+            "contamination",
+            "wins",
+            "gap",
+            "mean_a",
+            "mean_b",
+            "difference",
+            "lower",
+            "upper",
+        ),
+        "floor",
+    ),
+    "price": (
+        *("instance", "epsilon", "private", "free", "horizon", "mean_a", "mean_b", "ratio", "lower", "upper"),
+    ),
+    "floors": (
+        *("algorithm", "instance", "epsilon", "horizon", "n", "mean", "lower", "upper", "bound", "times"),
+        "verdict",
+    ),
+}
+_HEADS = {
+    "kind": "outliers",
+    "contamination": "alpha",
+    "wins": "smaller regret",
+    "free": "beside",
+    "lower": "from",
+    "upper": "to",
+    "bound": "at least",
+    "times": "mean / bound",
+    "n": "runs",
+}

@@ -1,0 +1,134 @@
+"""The kill table as one document: a data file whose outcomes follow from its numbers, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp._files import write_text
+from verifiable_dp.auditing.mutation import concluded, summary
+from verifiable_dp.record.provenance import provenance
+from verifiable_dp.record.sealing import sealed, text
+from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.render import courses, page
+
+MUTANTS_VERSION = "mutants-1.0.0"
+RUNGS = {
+    "alignment": "alignment",
+    "exact": "exact law",
+    "shuffle": "exact bounds of shuffling",
+    "black_box": "black box",
+}
+
+
+def document(
+    rows: Sequence[Mapping[str, Any]],
+    seconds: Mapping[str, float],
+    *,
+    budget: str,
+    seed: int,
+    started: float,
+    cpu_seconds: float,
+) -> dict[str, Any]:
+    """The data file of a run of the suite (`auditing.mutation.run`): JSON values, provenance and digest.
+
+    The CPU seconds of each mutant stand in the provenance: they may differ between two runs.
+    """
+    return sealed(
+        {
+            "schema_version": MUTANTS_VERSION,
+            "mutants": list(rows),
+            "summary": summary(rows),
+            "budget": budget,
+            "seed": seed,
+            "provenance": {
+                **provenance(started, cpu_seconds),
+                "cpu_seconds": round(sum(seconds.values()), 3),
+                "cpu_seconds_by_mutant": dict(seconds),
+            },
+        }
+    )
+
+
+def verify_mutants(path: str | Path) -> dict[str, Any]:
+    """Read a data file of the suite and judge every check again; return it.
+
+    Raises
+    ------
+    InputError
+        If it is unreadable, was edited, or says what its numbers do not.
+    """
+    return verify_sealed(path, "mutants", MUTANTS_VERSION, _again)
+
+
+def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The data file with everything computed anew that follows from its numbers."""
+    rows = [_row_again(row) for row in whole["mutants"]]
+    return {**whole, "mutants": rows, "summary": summary(rows)}
+
+
+def _row_again(row: Mapping[str, Any]) -> dict[str, Any]:
+    found = {**row, "checks": judged_again(row["checks"])}
+    return {**found, **concluded(found)}
+
+
+def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
+    """Write ``mutants.json`` and ``mutants.html`` into `folder`.
+
+    Raises
+    ------
+    InputError
+        If they cannot be written.
+    """
+    return (
+        write_text(folder / "mutants.json", text(whole)),
+        write_text(folder / "mutants.html", render(whole)),
+    )
+
+
+def render(whole: Mapping[str, Any]) -> str:
+    """The kill table as a self-contained page; the same document gives the same bytes."""
+    environment = page.environment()
+    rows = whole["mutants"]
+    names = list(dict.fromkeys(row["algorithm"] for row in rows))
+    drawn = environment.get_template("mutants.html.jinja").render(
+        whole=whole,
+        plot=courses.kills(rows),
+        summary=whole["summary"],
+        groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
+        seconds=whole["provenance"]["cpu_seconds_by_mutant"],
+        rungs=RUNGS,
+        samples=samples,
+        style=page._style(),
+    )
+    return page.reachable(drawn)
+
+
+def samples(row: Mapping[str, Any]) -> str:
+    """What the audit of a mutant took, in words."""
+    parts = []
+    if row["transcripts"]:
+        parts.append(f"{row['transcripts']} transcripts")
+    if row["runs"]:
+        parts.append(f"{row['runs']} runs")
+    return ", ".join(parts) or "no samples"
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """One line of a mutant: name, outcome, rung and samples."""
+    rung = RUNGS.get(row["killed_by"], "")
+    return f"{row['name']:<57}  {row['outcome'].replace('_', ' '):<18}{rung:<26}{samples(row)}"
+
+
+def summary_lines(whole: Mapping[str, Any]) -> list[str]:
+    """The suite in some lines."""
+    found = whole["summary"]
+    outcomes = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in found["outcome"].items() if n)
+    rungs = ", ".join(f"{RUNGS[kind]} {n}" for kind, n in found["rung"].items())
+    lines = [
+        f"mutants: {found['mutants']}: {outcomes}",
+        f"killed by: {rungs or 'none'}",
+        f"true epsilon at least 1.25 times the claim: {found['clear']}, killed {found['clear_killed']}",
+    ]
+    return [*lines, *(f"missed: {name}" for name in found["clear_missed"])]

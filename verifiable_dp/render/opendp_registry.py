@@ -1,0 +1,233 @@
+"""A draft entry for OpenDP's registry of deployments, as YAML: what a record knows, and what is to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verifiable_dp._validate import InputError
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import words
+
+_MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle", "federated": "Federated"}
+_RELEASES = {
+    "one release": "One release",
+    "many releases": "Many releases",
+    "continual release": "Many releases",
+}
+_SOURCES = {"static": "Static", "dynamic": "Dynamic"}
+_UNWRITABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Todo:
+    """A value that the record does not know."""
+
+    hint: str
+
+
+def to_opendp(record: Mapping[str, Any]) -> str:
+    """The draft: one YAML document in the layout of the registry.
+
+    Facts of the deployment come from the record's declarations. What they do not say is null with a comment
+    ``TODO``, so that the registry's own check refuses the entry until it is filled in. Nothing is invented.
+
+    Raises
+    ------
+    InputError
+        If the record states no privacy claim, or the target makes no privacy promise.
+
+    Source
+    ------
+    Field names and allowed values: github.com/opendp/deployments-registry-data,
+    schemas/deployments-schema.yaml at commit 057e5d81cf60150dd3307e0cf4504b957802fb3b.
+    """
+    if not record["claim"] or words.is_baseline(record):
+        raise InputError("to: an OpenDP registry entry needs a privacy claim, and this record states none")
+    return "\n".join([*_comments(record), *_lines(_entry(record), 0)]) + "\n"
+
+
+def _comments(record: Mapping[str, Any]) -> list[str]:
+    """What has to be read before the draft is sent."""
+    lines = [
+        "# Draft for github.com/opendp/deployments-registry-data, from an audit record of verifiable-dp.",
+        "# An audit knows an algorithm, not its deployment: fill in every TODO, and read what is filled in.",
+    ]
+    if record["verdict"] == "refuted":
+        lines.append("# The audit REFUTES the privacy parameters below: do not publish them as they are.")
+    return lines
+
+
+def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    declared = record.get("declarations") or {}
+    return {
+        "url_slug": Todo("short and stable, such as product-curator-year"),
+        "deployment": {
+            "basic": _basic(declared),
+            "dp_variant": _variant(record, declared),
+            "privacy_loss": _loss(record),
+            "deployment_model": _model(record, declared),
+            "implementation": _implementation(record, declared),
+            "administrative": {
+                "status": "Draft",
+                "registry_authors": [Todo("who fills in this entry")],
+                "tier": Todo("1, 2 or 3: how much is filled in"),
+            },
+        },
+    }
+
+
+def _basic(declared: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": Todo("of the data product"),
+        "data_curators": [
+            {
+                "data_curator_name": Todo("who publishes the data product"),
+                "data_curator_type": Todo("Government, Industry or Nonprofit"),
+            }
+        ],
+        "description": Todo("of the data product"),
+        "intended_use": declared.get("deployment", {}).get("description") or Todo("of the data product"),
+        "data_product_type": Todo(
+            "Summary statistics, Machine learning model, Dataset, Synthetic data, Interactive API "
+            "or SQL queries"
+        ),
+        "data_product_region": Todo("that the data describe, or whose laws apply"),
+        "data_product_sector": Todo(
+            "Technology, Healthcare, Education, Government, Energy or Finance; leave out if none fits"
+        ),
+        "publication_date": Todo("quoted, YYYY-MM-DD; of the first publication"),
+    }
+
+
+def _variant(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    claim, unprotected = record["claim"], declared.get("unprotected_outputs")
+    name = "Zero-concentrated DP" if "rho" in claim else "Approximate DP" if claim["delta"] else "Pure DP"
+    return {
+        "variant_name": name,
+        "data_domain": Todo("which data sets are protected"),
+        "unprotected_quantities": (
+            Todo("what is published without noise, such as logs or parameters")
+            if unprotected is None
+            else "; ".join(unprotected) or "None are declared."
+        ),
+    }
+
+
+def _loss(record: Mapping[str, Any]) -> dict[str, Any]:
+    claim, source = record["claim"], record["claim"]["source"]
+    parameters = {"epsilon": claim["epsilon"], "delta": claim["delta"], "rho": claim.get("rho")}
+    told = (
+        f"Claimed by {source['paper']}, {source['statement']}."
+        if source
+        else "Claimed by whoever ran the audit."
+    )
+    return {
+        "privacy_unit": claim["unit"],
+        "privacy_unit_details": f"Neighbouring inputs: {claim['adjacency']}.",
+        "number_of_privacy_units": Todo("such as rounds or users; approximate if it is not public"),
+        "privacy_parameters": {key: float(value) for key, value in parameters.items() if value},
+        "privacy_parameters_details": f"{told} {_audit(record)}",
+    }
+
+
+def _audit(record: Mapping[str, Any]) -> str:
+    """What the audit says of the parameters, and what it does not."""
+    if not record["checks"]:
+        return words.verdict(record)
+    lower = (
+        f"Epsilon is at least {digits(record['epsilon_lower'])} at confidence {digits(record['confidence'])}."
+    )
+    said = f"Audited: {words.verdict(record)} {lower}"
+    return f"{said} {words.power(record)}" if record["power"] else said
+
+
+def _model(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    claim, deployment = record["claim"], declared.get("deployment", {})
+    known = _MODELS.get(str(claim["trust_model"]).lower())
+    return {
+        "model_name": known or Todo("Local, Central, Shuffle, Federated or Varies"),
+        "model_name_details": f"The claim is about an adversary who sees: {claim['observe']}.",
+        "trust_assumptions": Todo("who is trusted with what, and why"),
+        "actors": (
+            "; ".join(map(_actor, declared.get("actors", [])))
+            or Todo("everyone who may see the data or the data product")
+        ),
+        "release_type": (
+            _RELEASES.get(deployment.get("release_type", "")) or Todo("One release or Many releases")
+        ),
+        "release_type_details": Todo("when the privacy budget starts anew, if it does"),
+        "data_source_type": (_SOURCES.get(deployment.get("data_source", "")) or Todo("Static or Dynamic")),
+        "access_type": Todo("Interactive or Non-interactive"),
+    }
+
+
+def _actor(actor: Mapping[str, Any]) -> str:
+    trust = "trusted" if actor.get("trusted") else "not trusted"
+    assumption = f": {actor['assumption']}" if actor.get("assumption") else ""
+    return f"{actor.get('role', 'actor')} ({trust}){assumption}"
+
+
+def _implementation(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    accounting = declared.get("accounting", {})
+    target, provenance = record["target"], record["provenance"]
+    source = target["source"]
+    place = f", {source['path']} (SHA-256 {source['sha256']})" if source["path"] else ""
+    floats = (
+        "noise was audited as idealised real numbers, so that its floating-point sampler is not covered"
+        if provenance["idealized_numerics"]
+        else "the floats of its sampler were audited, too"
+    )
+    uncovered = "; ".join(map(str, record["not_covered"]))
+    return {
+        "preprocessing_and_hyperparameter_tuning": Todo(
+            "what was done with the data before, and its privacy loss"
+        ),
+        "mechanisms": f"Audited implementation: {target['name']}{place}; {floats}.",
+        "composition": (
+            accounting.get("composition") or Todo("how the loss of several queries or releases adds up")
+        ),
+        "post_processing": accounting.get("post_processing") or Todo("what is done with the noisy outputs"),
+        "justification": Todo("why these parameters and mechanisms"),
+        "utility": _utility(record),
+        "additional_information": (
+            f"Audit record of verifiable-dp {provenance['version']}, digest {record['digest']}, seed "
+            f"{record['seed']}. Not covered by the audit: {uncovered}."
+        ),
+    }
+
+
+def _utility(record: Mapping[str, Any]) -> Any:
+    regret = record["regret"]
+    if not regret:
+        return Todo("metrics, if there are any")
+    names = ", ".join(claim["name"] for claim in regret["claims"])
+    return f"Regret claims ({names}): {regret['verdict'] or 'not checked'}."
+
+
+def _lines(value: Any, depth: int) -> Iterator[str]:
+    """Block style; the keys are ours, every value is a double-quoted scalar, a number or null."""
+    indent = "  " * depth
+    items = value.items() if isinstance(value, Mapping) else (("-", item) for item in value)
+    for key, item in items:
+        head = f"{indent}-" if key == "-" else f"{indent}{key}:"
+        if isinstance(item, Mapping | list):
+            yield head
+            yield from _lines(item, depth + 1)
+        elif isinstance(item, Todo):
+            yield f"{head} null  # TODO: {item.hint}"
+        else:
+            yield f"{head} {_scalar(item)}"
+
+
+def _scalar(value: Any) -> str:
+    """JSON's strings are YAML's double-quoted ones, but for a few characters that YAML wants escaped."""
+    written = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        mantissa, power, exponent = written.partition("e")
+        # YAML 1.1 takes 1e-06 for a string.
+        return f"{mantissa}.0e{exponent}" if power and "." not in mantissa else written
+    return _UNWRITABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)

@@ -1,0 +1,113 @@
+"""A record as a list of tests, for formats that know nothing else: passed, failed or undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verifiable_dp.evidence.check import in_words
+from verifiable_dp.record import words
+
+_STATUS = {
+    "not_refuted": "passed",
+    "consistent": "passed",
+    "refuted": "failed",
+    "contradicted": "failed",
+    "inconclusive": "undecided",
+    "vacuous": "undecided",
+}
+_CAUGHT = ("refuted", "contradicted")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one check.
+
+    Attributes
+    ----------
+    group
+        ``privacy``, ``regret`` or ``mutant``.
+    name
+        Of the check or the mutant.
+    verdict
+        The record's word, such as ``refuted``; of a mutant too, so that there ``refuted`` is what passes.
+    status
+        ``passed``, ``failed`` or ``undecided``.
+    message
+        One line: the numbers.
+    details
+        Further lines: counterexamples, lines of code.
+    """
+
+    group: str
+    name: str
+    verdict: str
+    status: str
+    message: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Group and name."""
+        return f"{self.group}: {self.name}"
+
+
+def outcomes(record: Mapping[str, Any]) -> list[Outcome]:
+    """Every check on privacy, the power, every check on regret, every mutant.
+
+    A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are
+    inconclusive and vacuous checks, a power that could not be stated, and a mutant that was not caught:
+    it says that the audit is weak, not that the claim fails.
+    """
+    regret = record["regret"]["checks"] if record["regret"] else []
+    return [
+        *(_check("privacy", check, record) for check in record["checks"]),
+        *_power(record),
+        *(_check("regret", check, record) for check in regret),
+        *(_mutant(mutant) for mutant in record["mutants"]),
+    ]
+
+
+def _check(group: str, check: Mapping[str, Any], record: Mapping[str, Any]) -> Outcome:
+    verdict = str(check["result"]["verdict"])
+    found = [
+        f"counterexample: {words.counterexample(example, record)}"
+        for example in record["counterexamples"]
+        if group == "privacy" and example["check"] == check["name"]
+    ]
+    status = _STATUS.get(verdict, "undecided")
+    details = (
+        *found,
+        *words.leads(check),
+        *(_context(record) if group == "privacy" and status == "failed" else ()),
+    )
+    return Outcome(group, str(check["name"]), verdict, status, in_words(check), details)
+
+
+def _context(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a reader of a failure has to know of its target."""
+    if words.is_baseline(record):
+        return ("the target promises no privacy, so that a refutation is expected",)
+    if words.is_printed(record):
+        return (str(record["target"]["note"]),)
+    return ()
+
+
+def _power(record: Mapping[str, Any]) -> list[Outcome]:
+    """Whether the power is stated; nothing where there is no claim to be refuted, or it is refuted."""
+    if not record["checks"]:
+        return []
+    if record["power"]:
+        return [Outcome("privacy", "power", "stated", "passed", words.power(record))]
+    if record["verdict"] == "refuted":
+        return []
+    return [Outcome("privacy", "power", "inconclusive", "undecided", "no power could be stated")]
+
+
+def _mutant(mutant: Mapping[str, Any]) -> Outcome:
+    caught = mutant["verdict"] in _CAUGHT
+    by = f", by {str(mutant['decided_by']).replace('_', ' ')}" if mutant["decided_by"] else ""
+    message = f"{mutant['fault']}: {'caught' + by if caught else 'not caught'}"
+    status = "passed" if caught else "undecided"
+    return Outcome("mutant", str(mutant["name"]), str(mutant["verdict"]), status, message)

@@ -1,0 +1,323 @@
+"""Pages: a record as one self-contained HTML file, and an index over many."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from verifiable_dp.compliance import blocks
+from verifiable_dp.evidence import readings
+from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.regret import claimed_slope
+from verifiable_dp.evidence.words import digits, p_value
+from verifiable_dp.record import excerpts, words
+from verifiable_dp.render import courses, plainly, plots
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def _number(value: Any) -> str:
+    """As `digits`, with the sign of infinity: tables have little room."""
+    return digits(value, "∞")
+
+
+def _words(value: Any) -> str:
+    return str(value).replace("_", " ")
+
+
+def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
+    return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
+
+
+def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many rows have which verdict, such as ``3 consistent, 1 vacuous``."""
+    verdicts = [row["verdict"] for row in rows]
+    return ", ".join(f"{verdicts.count(verdict)} {_words(verdict)}" for verdict in dict.fromkeys(verdicts))
+
+
+def of_claim(checks: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Verdicts of the checks of one claim; says so if there is none."""
+    found = [c["result"]["verdict"] for c in checks if c["statistics"].get("claim") == name]
+    counts = {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
+    return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
+
+
+def environment(finalize: Callable[[Any], Any] | None = None) -> Environment:
+    """Of the templates; `finalize` escapes what is shown, for another format than HTML."""
+    import jinja2
+
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("verifiable_dp.render", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=finalize,
+    )
+    found.filters |= {
+        "number": _number,
+        "p_value": p_value,
+        "words": _words,
+        "pairs": plainly.pairs,
+        "bound": _bound,
+        "of_claim": of_claim,
+        "counts": _counts,
+        "rows": readings.joined,
+        "reading": readings.reading,
+        "in_words": in_words,
+        "claimed_slope": claimed_slope,
+    }
+    return found
+
+
+_SCROLLS = re.compile(r'<div class="scroll">(\s*<table[^>]*>\s*<caption>(.*?)</caption>)', re.DOTALL)
+
+
+def reachable(page: str) -> str:
+    """A page whose wide tables can be scrolled with the keyboard, each named as its caption."""
+
+    def region(found: re.Match[str]) -> str:
+        # What a record says is escaped already, so that tags are the template's.
+        name = " ".join(re.sub(r"<[^>]*>", "", found[2]).replace('"', "&#34;").split())
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="{name}">{found[1]}'
+
+    return _SCROLLS.sub(region, page)
+
+
+def _style(name: str = "style.css") -> Any:
+    from markupsafe import Markup
+
+    text = resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8")
+    return Markup(text)  # ours, not the record's
+
+
+_PLOTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+    "epsilon": plots.epsilon_bars,
+    "curve": plots.hockey_stick,
+    "regret": plots.regret_bounds,
+    "growth": plots.growth,
+    "constants": plots.constants,
+    "scaling": courses.scaling_fit,
+    "course": courses.loss_over_time,
+    "budget": plots.budget,
+    "spending": plots.spending,
+}
+
+
+def context(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the templates of a record are given, whatever they make of it."""
+    return {
+        "r": {**record, **blocks.of(record)},
+        "said": words,
+        "title": words.title(record),
+        "baseline": words.is_baseline(record),
+        "plainly": plainly.summary(record),
+        "leads": [line for check in record["checks"] for line in words.leads(check)],
+        "facts": plainly.provenance(record),
+    }
+
+
+def render(record: Mapping[str, Any], *, drawn: bool = True) -> str:
+    """The page of a record.
+
+    Parameters
+    ----------
+    record
+        A whole record; every text in it is escaped.
+    drawn
+        Whether there are plots; without them it takes a fraction of the time.
+
+    Returns
+    -------
+    str
+        HTML without scripts and without external references; the same record gives the same bytes.
+    """
+    templates = environment()
+    traced = plots.traced(record)
+    page = templates.get_template("page.html.jinja").render(
+        **context(record),
+        style=_style() + (_style("tracing.css") if traced else "") + _style("hazards.css"),
+        plots={name: draw(record) if drawn else None for name, draw in _PLOTS.items()},
+        spent=courses.spent(record),
+        example=_example(templates, drawn, record),
+        files=excerpts.files(traced, _number) if traced else [],
+        costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
+        infinity=float("inf"),
+    )
+    return reachable(_with_words(page, bool(record["checks"])))
+
+
+def _with_words(page: str, explained: bool) -> str:
+    """A page with the words explained that it uses; what a record says is escaped and has no marks."""
+    from markupsafe import escape
+
+    shown = page.partition("<!--words-->")[0]  # what follows is of the run, not of the audit
+    found = plainly.terms(shown) if explained else []
+    rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(said)}</dd>\n" for word, said in found)
+    section = f'<section id="words">\n<h2>Words</h2>\n<dl>\n{rows}</dl>\n</section>\n' if found else ""
+    link = ' <a href="#words">Words</a> below explains the terms.' if found else ""
+    return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
+
+
+def _example(
+    templates: Environment, drawn: bool = True, record: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """Renders a counterexample."""
+    from markupsafe import Markup
+
+    part = templates.get_template("example.html.jinja")
+
+    numbers = itertools.count(1)
+
+    def example(found: Mapping[str, Any], plot: bool = True) -> Any:
+        whole = {"event": "", "divergence": "", "releases": [], **found}
+        whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
+        placement = courses.placement(found, next(numbers)) if plot and drawn else None
+        said = {"placed": courses.placed(found), "shown": words.counterexample(found, record)}
+        return Markup(part.render(e=whole, drawn=placement, **said))
+
+    return example
+
+
+def render_errata(whole: Mapping[str, Any]) -> str:
+    """The page of the errata's data file."""
+    templates, rows = environment(), whole["errata"]
+    return reachable(
+        templates.get_template("errata.html.jinja").render(
+            rows=rows,
+            style=_style(),
+            confirmed=sum(row["outcome"] == "confirmed" for row in rows),
+            by_reading=sum(row["outcome"] == "by_reading" for row in rows),
+            example=_example(templates),
+        )
+    )
+
+
+def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
+    """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
+    return reachable(
+        environment()
+        .get_template("study.html.jinja")
+        .render(
+            w=whole,
+            shown=shown,
+            style=_style(),
+            by_name={row["name"]: row for row in whole["statements"]},
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What lies beside the records that an index lists.
+
+    Attributes
+    ----------
+    errata
+        Rows of the errata's data file.
+    mutants
+        Summary of the kill table; None without one.
+    studies
+        Data files of studies.
+    base
+        Relative address of the folder of these, such as ``../``.
+    schemas
+        Whether that folder has the JSON Schemas.
+    """
+
+    errata: Sequence[Mapping[str, Any]] = ()
+    mutants: Mapping[str, Any] | None = None
+    studies: Sequence[Mapping[str, Any]] = ()
+    base: str = ""
+    schemas: bool = False
+
+
+def render_index(
+    records: Sequence[Mapping[str, Any]],
+    links: Sequence[str],
+    beside: Beside = Beside(),
+    *,
+    paths: Sequence[str] = (),
+    broken: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page over many records: a plain table, which a script in the page filters.
+
+    Parameters
+    ----------
+    records
+        Whole records.
+    links
+        Relative address of the page of each.
+    beside
+        What else the page leads to.
+    paths
+        Of each record's JSON file, as it is shown; none if empty. Of files with one digest each but the first
+        is said to be the same record.
+    broken
+        Files that do not hold, and why.
+
+    Returns
+    -------
+    str
+        HTML without external references; the same records give the same bytes.
+    """
+    rows: list[dict[str, Any]] = []
+    seen: dict[str, str] = {}
+    for record, link, path in zip(records, links, paths or [""] * len(records), strict=True):
+        same = seen.get(record["digest"], "") if path else ""
+        rows.append({**_row(record), "link": link, "path": path, "same_as": same})
+        seen.setdefault(record["digest"], path)
+    shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
+    return reachable(
+        environment()
+        .get_template("index.html.jinja")
+        .render(
+            **shown,
+            rows=rows,
+            said=words,
+            style=_style() + _style("portfolio.css"),
+            script=_style("portfolio.js"),
+            options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
+            broken=broken,
+            example=shlex.quote(paths[0]) if paths else "RECORD",
+        )
+    )
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What an index shows of a record."""
+    checks = record["regret"]["checks"] if record["regret"] else []
+    bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
+    rivals = [c for c in checks if c["kind"] == "comparison" and c["statistics"].get("instance") in bounds]
+    return {
+        "r": record,
+        "facets": _facets(record),
+        "baseline": words.is_baseline(record),
+        "printed": words.is_printed(record),
+        "title": words.title(record),
+        "caught": words.caught(record["mutants"]),
+        "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
+        "bounds": bounds,
+        "comparisons": rivals,
+    }
+
+
+_FACETS = ("verdict", "regret", "model", "paper")
+
+
+def _facets(record: Mapping[str, Any]) -> dict[str, str]:
+    """What a record is filtered by, in words."""
+    verdict = _words(record["verdict"]) if record["checks"] else "not checked"
+    return {
+        "verdict": "baseline" if words.is_baseline(record) else verdict,
+        "regret": _words(record["regret"]["verdict"]) if record["regret"] else "not checked",
+        "model": str(record["target"]["model"]),
+        "paper": str(record["target"]["paper"]) or "none named",
+    }

@@ -1,0 +1,157 @@
+"""A record for readers who are not engineers: its summary in sentences, its terms, its facts in words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from verifiable_dp.record import words
+
+_BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
+_REGRET = {
+    "consistent": "agrees with its theorem",
+    "contradicted": "contradicts its theorem",
+    "vacuous": "says nothing: the theorem's bound cannot fail at these sizes",
+    "inconclusive": "neither agrees with its theorem nor contradicts it",
+}
+# Each is explained where a page uses it: the word, how it is found, and one sentence.
+_TERMS = (
+    (
+        "epsilon",
+        r"epsilon",
+        "How far two inputs may be told apart: anything seen is at most e^epsilon times as likely on one as "
+        "on its neighbour, which is 2.7 times for epsilon 1 and 22026 times for epsilon 10; smaller promises "
+        "more.",
+    ),
+    (
+        "rung",
+        r"rungs?",
+        "One kind of evidence, numbered from the one that looks deepest into the code, 1, to those that look "
+        "at outputs only.",
+    ),
+    (
+        "release",
+        r"releases?",
+        "What an algorithm makes public of raw rewards, most often a sum with noise added; all else follows "
+        "from releases.",
+    ),
+    ("transcript", r"transcripts?", "All releases and actions of one run, in their order."),
+    (
+        "cost",
+        r"cost(?:s|ly|lier|liest)?",
+        "What a run's releases use up of epsilon, added up: how far the noise would have to move for the "
+        "neighbouring input to give the same releases; the loss is at most that.",
+    ),
+    (
+        "loss",
+        r"loss(?:es)?",
+        "How much likelier a transcript is on one input than on its neighbour, as a logarithm: a loss above "
+        "epsilon breaks a promise whose delta is 0.",
+    ),
+    (
+        "event",
+        r"events?",
+        "Something that happens in a run or does not, such as “arm 0 is played in round 3”; an audit counts "
+        "how often it does on either input. As a unit of privacy: one reward of one round.",
+    ),
+    (
+        "power",
+        r"power",
+        "The smallest violation that this very audit would have caught, and how surely; without it, to have "
+        "found nothing says little.",
+    ),
+)
+_NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
+
+
+def summary(record: Mapping[str, Any]) -> list[str]:
+    """Sentences on what was promised, found and left open."""
+    sentences = [_promise(record["claim"])] if words.promises(record) and record["checks"] else []
+    sentences += [words.counted(record), words.verdict(record), words.level(record)]
+    regret = (record["regret"] or {}).get("verdict")
+    if regret in _REGRET:
+        sentences.append(f"Measured regret, what is lost against the best arm, {_REGRET[regret]}.")
+    return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
+
+
+def _promise(claim: Mapping[str, Any]) -> str:
+    epsilon, delta = float(claim["epsilon"]), float(claim["delta"])
+    times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
+    but = f", except with probability {delta:g}" if delta else ""
+    unit = str(claim["unit"])
+    return (
+        f"The promise: changing {unit.partition(': ')[2] or unit} makes anything seen in "
+        f"{words.OUTPUTS[claim['observe']]} at most {times} more likely{but} (epsilon {epsilon:.4g})."
+    )
+
+
+def terms(shown: str) -> list[tuple[str, str]]:
+    """Words that a page or a text uses, each explained in a sentence.
+
+    Parameters
+    ----------
+    shown
+        HTML, of which what is read counts, or Markdown.
+
+    Returns
+    -------
+    list of (word, explanation)
+    """
+    read = _NOT_READ.sub(" ", shown)
+    return [
+        (word, said) for word, pattern, said in _TERMS if re.search(rf"\b{pattern}\b", read, re.IGNORECASE)
+    ]
+
+
+def value(found: Any, missing: str = "none") -> str:
+    """A JSON value in words: yes and no for truth values, `missing` for null and for an empty text."""
+    if found is None or found == "":
+        return missing
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    if isinstance(found, Mapping):
+        return pairs(found, missing)
+    if isinstance(found, list | tuple):
+        return f"[{', '.join(value(item, missing) for item in found)}]"
+    return str(found)
+
+
+def pairs(found: Mapping[str, Any], missing: str = "none") -> str:
+    """``key = value`` for each, groups in parentheses."""
+    return ", ".join(
+        f"{key} ({pairs(item, missing)})" if isinstance(item, Mapping) else f"{key} = {value(item, missing)}"
+        for key, item in found.items()
+    )
+
+
+def provenance(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a record says of where it was made, in words: one row for each fact, in the record's order."""
+    facts = record["provenance"]
+    return [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
+
+
+_LABELS = {
+    "ci": "continuous integration",
+    "dirty": "uncommitted changes",
+    "target": "repository of the target",
+    "code": "digest of the code",
+}
+
+
+def _fact(key: str, facts: Mapping[str, Any]) -> str:
+    found = facts[key]
+    if key == "ci":
+        return value(found)
+    if key == "packages":
+        return pairs(found, "not installed")
+    if key == "dirty" and not facts.get("commit"):
+        return "unknown"
+    if key == "cores" and not found:
+        return "unknown"
+    if key == "target" and found is not None:
+        if not found.get("commit"):
+            return "unknown"
+        return pairs({_LABELS.get(name, name): item for name, item in found.items()}, "unknown")
+    return value(found, "unknown")

@@ -1,0 +1,469 @@
+"""Plots of a record, as inline SVG: the same record gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence.statistics import ratio_lower
+
+# Colours that differ in lightness too, so that they can be told apart without hue.
+_LABEL = 40  # characters of a label
+INK, CLAIM, GOOD, BAD, RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7280"
+MANY = (GOOD, BAD, INK, CLAIM, "#0f766e", RIVAL, "#7c3aed", "#a16207")  # of lines that belong together
+
+
+SETTINGS: Any = {
+    "svg.fonttype": "none",  # text as text: it can be read, searched and scaled, and takes fewer bytes
+    "font.sans-serif": ["DejaVu Sans", "sans-serif"],
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+_PATH = re.compile(r'(?<= d=")[^"]*')
+_COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+_COORDINATE = re.compile(r'(?<= [xy]=")[^"]*')
+
+
+_TICK = f"fill: {INK}; stroke: {INK}; stroke-width: 0.8"  # most marks are those of the axes
+
+
+def _compact(text: str) -> str:
+    """The same picture in fewer bytes: no comments, no indentation, coordinates to a tenth of a point."""
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"\s*\n\s*", " ", text).replace("> <", "><")
+    text = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", text)
+    text = _ungrouped(re.sub(r'<g id="[^"]*"', "<g", text))
+    text = re.sub(rf'(<use [^>]*) style="{_TICK}"/>', r"\1/>", text).replace(" stroke-dashoffset: 0;", "")
+    text = re.sub(r"font: ([0-9.]+px) '", r"font-size: \1; font-family: '", text)
+    text = re.sub(r" font-family: 'DejaVu Sans'(, sans-serif)?;", "", text)
+    text = re.sub(rf'(<t(?:ext|span) style="[^"]*); fill: {INK}"', r'\1"', text)
+    style = f"text{{font-family: 'DejaVu Sans', sans-serif; fill: {INK}}} use{{{_TICK}}}"
+    text = text.replace("butt}</style>", f"butt}} {style}</style>")
+    text = _COORDINATE.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), text)
+    return _PATH.sub(lambda found: _relative(found[0]), text)
+
+
+def _ungrouped(text: str) -> str:
+    """Without groups that say nothing of what is in them."""
+    kept: list[bool] = []
+    parts = []
+    for part in re.split(r"(</?g\b[^>]*>)", text):
+        says = part != "<g>" if part.startswith("<g") else kept.pop() if part == "</g>" else True
+        if part.startswith("<g"):
+            kept.append(says)
+        if says:
+            parts.append(part)
+    return "".join(parts)
+
+
+def _relative(path: str) -> str:
+    """A path in steps of tenths of a point: most are shorter than places, and standing still is left out."""
+    found, last, here, start = "", "", (0, 0), (0, 0)
+    for letter, numbers in _COMMAND.findall(path):
+        tenths = [round(10 * float(number)) for number in numbers.split()]
+        points = list(zip(tenths[::2], tenths[1::2], strict=True))
+        if letter == "L" and points == [here]:
+            continue
+        steps = [value for x, y in points for value in (x - here[0], y - here[1])]
+        said = "".join(f"{'' if step < 0 else ' '}{step / 10:g}" for step in steps).strip()
+        follows = letter == "L" and last in "ML"  # without its letter
+        found += f"{' ' if follows and said[:1] != '-' else ''}{'' if follows else letter.lower()}{said}"
+        last, here = letter, points[-1] if points else start  # a path that closes is back where it began
+        start = here if letter == "M" else start
+    return found
+
+
+def single(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+    """Inline SVG of a figure with one pair of axes; ids are made unique by `name`."""
+    return inline(name, size, lambda figure: draw(figure.add_subplot()))
+
+
+def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+    """Inline SVG of what `draw(figure)` draws; ids are made unique by `name`."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    # Glyphs and clip paths are numbered alike in every figure of a page.
+    prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    text = re.sub(r'\bid="', f'id="{prefix}-', text)
+    text = re.sub(r'href="#', f'href="#{prefix}-', text)
+    text = text.replace("url(#", f"url(#{prefix}-")
+    text = _compact(text)
+    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
+    text = text.replace("xlink:href", "href")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    return re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>',
+        r'<svg viewBox="\1" xml:space="preserve" aria-hidden="true">',
+        text,
+        count=1,
+    )
+
+
+def alone(inline: str, *, white: bool = False) -> str:
+    """Inline SVG as a file of its own, on white if asked for."""
+    head, rest = inline.split(">", 1)
+    head = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    ground = '<rect width="100%" height="100%" fill="#ffffff"/>' if white else ""
+    return f"{head}>{ground}{rest}\n"
+
+
+def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
+    return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
+
+
+def around(checks: Sequence[Mapping[str, Any]]) -> tuple[float, float | None] | None:
+    """Estimate and upper limit of the epsilon of the one event that gives the largest lower bound.
+
+    The limit is as sure as the lower bound; None with a delta, where no interval is made. It holds for that
+    event only: epsilon is the largest over all. No pair where the bound is no estimate from counts.
+    """
+    best = max(checks, key=lambda c: float(c["result"].get("epsilon_lower", 0.0)), default=None)
+    if best is None or best["kind"] != "black_box" or "epsilon_point" not in best["result"]:
+        return None
+    numbers, point = best["statistics"], float(best["result"]["epsilon_point"])
+    if float(numbers["delta"]) > 0 or not numbers["k1"]:
+        return point, None
+    level = (1 - float(numbers["confidence"])) / int(numbers["tests"])
+    return point, -ratio_lower(int(numbers["k0"]), int(numbers["k1"]), level)
+
+
+def epsilon_bars(record: Mapping[str, Any]) -> str | None:
+    """Lower bounds on epsilon of the target and of its mutants with their intervals, against the claim."""
+    if not record["checks"] or record["claim"] is None:
+        return None
+    claim = float(record["claim"]["epsilon"])
+    name = str(record["target"]["name"])
+    name = name if len(name) <= _LABEL else f"…{name[-_LABEL:]}"  # a wide label leaves no room for bars
+    bars = [(name, _bound(record["checks"]), record["verdict"], around(record["checks"]))]
+    sampled = [c for c in record["checks"] if c["kind"] == "black_box"]
+    if sampled and bars[0][3] is None:  # a rung without sampling says more; how near the black box comes
+        best = max(sampled, key=lambda c: float(c["result"]["epsilon_lower"]))
+        bars.append(("its black box", _bound([best]), best["result"]["verdict"], around([best])))
+    for mutant in record["mutants"]:
+        if mutant["breaks"] == "privacy":
+            checks = mutant["checks"]
+            bars.append((f"mutant: {mutant['name']}", _bound(checks), mutant["verdict"], around(checks)))
+    finite = [value for _, value, _, _ in bars if value < 1e6]
+    right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
+
+    def draw(axes: Any) -> None:
+        for row, (_, value, verdict, near) in enumerate(bars):
+            color = BAD if verdict == "refuted" else GOOD
+            axes.barh(row, min(value, right), color=color, height=0.6)
+            end = _interval(axes, row, value, near, right) if near else value
+            label = "∞" if value == float("inf") else f"{value:.3g}"
+            beyond = value > 0.9 * right
+            axes.text(
+                right if beyond else end,
+                row,
+                f"{label}{' →' if beyond else ''} " if beyond else f" {label}",
+                va="center",
+                ha="right" if beyond else "left",
+                color="white" if beyond else INK,
+                fontsize=8,
+                bbox=None if beyond else {"facecolor": "white", "edgecolor": "none", "pad": 0},
+            )
+        axes.axvline(claim, color=CLAIM, linewidth=1.5)
+        axes.text(claim, -0.75, "claim", color=CLAIM, ha="center", fontsize=8)
+        axes.set_yticks(range(len(bars)), [name for name, _, _, _ in bars])
+        axes.set_xlim(0, right)
+        axes.set_ylim(len(bars) - 0.4, -0.9)
+        axes.set_xlabel("lower bound on epsilon")
+
+    return single("epsilon", (7.0, 0.9 + 0.3 * len(bars)), draw)
+
+
+def _interval(axes: Any, row: int, value: float, near: tuple[float, float | None], right: float) -> float:
+    """Draw estimate and upper limit beyond a bar; where they end, if that is within the plot."""
+    point, upper = near
+    if not value <= point < right:
+        return value
+    most = point if upper is None else min(upper, right)
+    axes.plot([value, most], [row, row], color=INK, linewidth=1.2)
+    axes.plot(point, row, "D", color=INK, mfc="white", markersize=4)
+    if upper is not None and upper < right:
+        axes.plot(upper, row, "|", color=INK, markersize=7)
+    return most + 0.008 * right if most < 0.85 * right else value
+
+
+def hockey_stick(record: Mapping[str, Any]) -> str | None:
+    """The measured hockey-stick curve against what the claim implies; None where none was measured."""
+    found = [check for check in record["checks"] if check["kind"] == "curve"]
+    if not found:
+        return None
+    numbers = found[0]["statistics"]
+    claim = PrivacyClaim(float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"))
+    return curve(claim, found[0]["result"]["points"])
+
+
+def curve(
+    claim: PrivacyClaim, points: Sequence[Mapping[str, Any]] = (), law: Callable[[Any], Any] | None = None
+) -> str:
+    """Delta over epsilon: the claim's curve, lower bounds from counts, and the exact curve.
+
+    Parameters
+    ----------
+    claim
+        Its curve is drawn, and its (epsilon, delta) marked.
+    points
+        Of the result of a ``curve`` check.
+    law
+        `law(epsilons)` gives the exact deltas (n,) at epsilons (n,), such as `evidence.exact.Law.curve`.
+    """
+    measured = [(float(p["epsilon"]), float(p["delta_lower"])) for p in points if "epsilon" in p]
+    measured += [(float(p["epsilon_lower"]), float(p["delta"])) for p in points if "delta" in p]
+    measured = sorted((x, y) for x, y in measured if y > 0 and x < _WIDEST and (x > 0 or y > _FAINTEST))
+    right = 1.15 * max([1.25 * claim.epsilon, *(x for x, _ in measured)])
+    least = min([claim.delta or 1.0, *(y for _, y in measured)])
+    bottom = max(min(0.3 * least, 1e-3), _FAINTEST)
+    steps = [right * i / 300 for i in range(301)]
+
+    def draw(axes: Any) -> None:
+        implied = [(x, max(claim.delta_at(x), 1e-300)) for x in steps]
+        axes.plot(*zip(*implied, strict=True), color=CLAIM, linewidth=1.5, label="claimed at most")
+        if law is not None:
+            deltas = [max(float(y), 1e-300) for y in law(steps)]
+            axes.plot(steps, deltas, color=INK, linewidth=1.2, linestyle="--", label="exact")
+        if measured:
+            style = {"color": GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
+            axes.plot(*zip(*measured, strict=True), "o", **style)
+        axes.plot(
+            claim.epsilon,
+            max(claim.delta, bottom),
+            "D",
+            color=CLAIM,
+            mfc="white",
+            clip_on=False,
+            label="the claim",
+        )
+        axes.set_yscale("log")
+        axes.set_ylim(bottom, 1.3)
+        axes.set_xlim(0, right)
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("delta")
+        axes.legend(frameon=False, fontsize=8)
+
+    return single("hockey stick", (7.0, 3.0), draw)
+
+
+_WIDEST, _FAINTEST = 1e3, 1e-9
+
+
+_BINS = 80  # points of a plot over the horizon, at most
+
+
+def traced(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Statistics of the check by tracing; None without one."""
+    found = [check["statistics"] for check in record["checks"] if check["kind"] == "tracing"]
+    return found[0] if found else None
+
+
+def binned(points: Sequence[tuple[float, float]], most: int = _BINS) -> list[tuple[float, float]]:
+    """At most `most` points (x, y) in the order of x: of neighbouring ones the one with the largest y."""
+    ordered = sorted(points)
+    width = -(-len(ordered) // most)
+    if width <= 1:
+        return ordered
+    parts = [ordered[i : i + width] for i in range(0, len(ordered), width)]
+    return [max(part, key=lambda point: point[1]) for part in parts]
+
+
+def _against(axes: Any, claim: float, costs: Sequence[float], right: float) -> float:
+    """Draw the claim as a line and leave room above; the height at which the infinite stands."""
+    finite = [y for y in costs if y < float("inf")]
+    top = 1.3 * max([claim, *finite])
+    axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label="claim")
+    axes.set_ylim(0, top)
+    axes.set_xlim(0, right)
+    return 0.93 * top
+
+
+def budget(record: Mapping[str, Any]) -> str | None:
+    """What the reward of each round pays, as tracing bounds it, against the claim."""
+    numbers = traced(record)
+    if numbers is None or not numbers["attribution"]:
+        return None
+    points = binned([(row[0] + 1, float(row[2])) for row in numbers["attribution"]])
+    horizon = record["target"]["parameters"].get("horizon", 0)
+    right = max([horizon if isinstance(horizon, int) else 0, *(x for x, _ in points)]) + 1
+    infinite = [x for x, y in points if y == float("inf")]
+    paid = [(x, y) for x, y in points if y < float("inf")]
+
+    def draw(axes: Any) -> None:
+        edge = _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
+        if paid:
+            xs, ys = zip(*paid, strict=True)
+            axes.vlines(xs, 0, ys, color=GOOD, linewidth=1)
+            style = {"color": GOOD, "markersize": 3.5, "clip_on": False, "label": "cost of the reward"}
+            axes.plot(xs, ys, "o", **style)
+        if infinite:
+            axes.vlines(infinite, 0, edge, color=BAD, linewidth=0.8, linestyle=":")
+            axes.plot(infinite, [edge] * len(infinite), "^", color=BAD, markersize=5, label="∞")
+        axes.set_xlabel("round of the reward")
+        axes.set_ylabel("cost at most")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+
+    return single("budget", (7.0, 2.7), draw)
+
+
+def spending(record: Mapping[str, Any]) -> str | None:
+    """How the cost of the costliest pair of runs adds up over its releases; None for one or two of them."""
+    numbers = traced(record)
+    points = [(x, float(y)) for x, y in numbers.get("spent", [])] if numbers else []
+    points = binned([(x, y) for x, y in points if y < float("inf")])
+    if numbers is None or len(points) < _FEW:
+        return None
+    right = max(int(numbers["releases"]), int(points[-1][0])) + 1
+
+    def draw(axes: Any) -> None:
+        _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
+        xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
+        axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
+        axes.set_xlabel("releases so far")
+        axes.set_ylabel("cost at most")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+    return single("spending", (7.0, 2.4), draw)
+
+
+_FEW = 3  # releases that pay, at least, for their sum to be worth a plot
+
+
+def regret_bounds(record: Mapping[str, Any]) -> str | None:
+    """Measured mean regret beside the theorem's bound, and beside a rival where one was run."""
+    regret = record["regret"]
+    checks = [c for c in regret["checks"] if c["kind"] == "mean_bound"] if regret else []
+    checks = [c for c in checks if c["statistics"]["mean"] > 0]  # the axis is logarithmic
+    if not checks:
+        return None
+    rivals = {
+        c["statistics"].get("instance"): c["statistics"]
+        for c in regret["checks"]
+        if c["kind"] == "comparison"
+    }
+
+    def draw(axes: Any) -> None:
+        for row, check in enumerate(checks):
+            numbers = check["statistics"]
+            axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
+            axes.plot(
+                numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None
+            )
+            if numbers.get("largest"):
+                axes.plot(
+                    numbers["largest"], row, "x", color=RIVAL, label="largest possible" if row == 0 else None
+                )
+            rival = rivals.get(numbers.get("instance"))
+            if rival:
+                axes.plot(
+                    rival["mean_b"],
+                    row,
+                    "s",
+                    mfc="none",
+                    color=BAD,
+                    label=rival.get("rival", "rival") if row == 0 else None,
+                )
+        axes.set_xscale("log")
+        axes.set_yticks(range(len(checks)), [c["statistics"].get("instance", c["name"]) for c in checks])
+        axes.set_ylim(len(checks) - 0.5, -0.5)
+        axes.set_xlabel("pseudo-regret at the horizon")
+        axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.45, 1.32), ncols=4)
+
+    return single("regret", (7.0, 1.3 + 0.35 * len(checks)), draw)
+
+
+def growth(record: Mapping[str, Any]) -> str | None:
+    """What was measured divided by its claimed rate, relative to the first point: flat if the rate holds.
+
+    A panel for each quantity that the rates are over: the horizon T, where a check does not say another.
+    """
+    import math
+
+    regret = record["regret"]
+    checks = [c for c in regret["checks"] if c["kind"] == "scaling"] if regret else []
+    if not checks:
+        return None
+    panels: dict[str, list[Mapping[str, Any]]] = {}
+    for check in checks:
+        panels.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
+
+    def draw(figure: Any) -> None:
+        for number, (over, shown) in enumerate(panels.items()):
+            axes = figure.add_subplot(len(panels), 1, number + 1)
+            for check, marker in zip(shown, "osD^v<>p", strict=False):
+                numbers = check["statistics"]
+                power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
+                xs = [p[0] for p in numbers["points"]]
+                # Not a power of log x where there is none: log 1 is 0.
+                logs = [math.log(x) ** power if power else 1.0 for x in xs]
+                ys = [
+                    p[1] / (x**exponent * log) for x, log, p in zip(xs, logs, numbers["points"], strict=True)
+                ]
+                label = (
+                    f"{numbers.get('instance', check['name'])}: {check['result']['slope'] - exponent:+.3f}"
+                )
+                axes.plot(xs, [y / ys[0] for y in ys], marker, markersize=4, label=label)
+            axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
+            axes.set_xscale("log")
+            axes.set_ylim(0, 2)
+            axes.set_xlabel(over)
+            axes.set_ylabel("measured / rate")
+            axes.legend(frameon=False, fontsize=8, title="exponent left over", title_fontsize=8)
+
+    return inline("growth", (7.0, 2.6 * len(panels)), draw)
+
+
+def constants(record: Mapping[str, Any]) -> str | None:
+    """Means over a logarithmic axis with their straight fits, and with the claimed leading constant."""
+    import math
+
+    regret = record["regret"]
+    checks = [c for c in regret["checks"] if c["kind"] == "linear_in_log"] if regret else []
+    if not checks:
+        return None
+
+    def draw(axes: Any) -> None:
+        for check, marker, color in zip(checks, "osD^", (GOOD, BAD, RIVAL, INK), strict=False):
+            numbers, result = check["statistics"], check["result"]
+            xs, ys = zip(*[(p[0], p[1]) for p in numbers["points"]], strict=True)
+            ends = (min(xs), max(xs))
+            fit = [result["intercept"] + result["slope"] * math.log(x) for x in ends]
+            name = numbers.get("instance", check["name"])
+            axes.plot(xs, ys, marker, color=color, markersize=4)
+            axes.plot(ends, fit, color=color, linewidth=1, label=f"{name}: slope {result['slope']:.3g}")
+            given = [numbers["most_slope"], numbers["slope"]]
+            claimed = next((float(value) for value in given if value is not None), None)
+            if claimed is not None:
+                one_sided, room = given[0] is not None, float(numbers["margin"])
+                steepest = claimed + room if one_sided else claimed
+                most = [fit[0], fit[0] + steepest * (math.log(ends[1]) - math.log(ends[0]))]
+                label = f"{'at most' if one_sided else 'claimed'}: slope {claimed:.3g}"
+                label += f" {'+' if one_sided else '±'} {room:.3g}" if room else ""
+                axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
+        axes.set_xscale("log")
+        axes.set_xlabel(checks[0]["statistics"].get("over", "horizon T"))
+        axes.set_ylabel("mean")
+        axes.legend(frameon=False, fontsize=8)
+
+    return single("constants", (7.0, 2.6), draw)

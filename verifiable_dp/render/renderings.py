@@ -1,0 +1,59 @@
+"""Every form that a record can be shown in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp._validate import InputError, choice
+from verifiable_dp.compliance.blocks import to_compliance
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.opendp_registry import to_opendp
+from verifiable_dp.render.page import render as to_html
+from verifiable_dp.render.pdf import to_pdf
+from verifiable_dp.render.sarif import to_sarif
+
+Record = Mapping[str, Any]
+_OF_RECORD: dict[str, Callable[[Record], str]] = {
+    "html": to_html,
+    "markdown": to_markdown,
+    "sarif": to_sarif,
+    "opendp": to_opendp,
+    "junit": to_junit,
+    "compliance": to_compliance,
+}
+FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance")
+
+
+def render(path: str | Path, to: str, *, url: str = "") -> bytes:
+    """Verify a record and render it.
+
+    Parameters
+    ----------
+    path
+        Of the record's JSON file.
+    to
+        One of `FORMATS`.
+    url
+        Of the run of CI that made the record; only for ``in-toto``.
+
+    Raises
+    ------
+    InputError
+        If the record does not hold (`verify.verify`), the format is unknown or cannot show this record, or
+        what it needs is not installed.
+    """
+    choice("to", to, FORMATS)
+    if url and to != "in-toto":
+        raise InputError("url works only with in-toto")
+    record = verify(path).record
+    if to == "pdf":
+        return to_pdf(record)
+    if to == "in-toto":
+        place = Path(path)
+        return to_intoto(record, name=place.name, content=place.read_bytes(), url=url).encode()
+    return _OF_RECORD[to](record).encode()

@@ -1,0 +1,119 @@
+"""A record as SARIF 2.1.0, the format in which code hosts show findings beside the code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+from verifiable_dp.record import words
+from verifiable_dp.record.excerpts import too_costly
+from verifiable_dp.record.sealing import canonical
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULES = {
+    "privacy": "The differential-privacy claim is refuted by a counterexample that can be run again.",
+    "raw-data": "Raw data decides something before any noise.",
+    "release-cost": "Releases cost more than the privacy claim, as far as their noise can bound it.",
+    "privacy-undecided": "The audit could neither refute the privacy claim nor state its power.",
+    "regret": "The regret theorem is contradicted by measurements.",
+}
+
+
+def to_sarif(record: Mapping[str, Any]) -> str:
+    """One result for each refuted or contradicted check, and one if privacy stays undecided.
+
+    Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
+    keeps its claims gives an empty list of results.
+    """
+    run = {
+        "tool": {
+            "driver": {
+                "name": "verifiable-dp",
+                "version": record["provenance"]["version"],
+                "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in _RULES.items()],
+            }
+        },
+        "results": [*(_result(record, *finding) for finding in _findings(record)), *_leads(record)],
+        "automationDetails": {"id": _category(record)},
+        "properties": {"digest": record["digest"], "verdict": record["verdict"]},
+    }
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _category(record: Mapping[str, Any]) -> str:
+    """What tells this run from others: code hosts take one run of a tool and category, and refuse two."""
+    target, claim = record["target"], record["claim"] or {}
+    promise = "".join(f" {key} {claim[key]}" for key in ("epsilon", "delta", "observe") if key in claim)
+    mark = hashlib.sha256(canonical(target["parameters"]).encode()).hexdigest()[:8]
+    return f"verifiable-dp/{words.title(record)}{promise} {mark}/"
+
+
+def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(rule, level, message) of each finding."""
+    found: list[tuple[str, str, str]] = []
+    name, verdict = words.title(record), words.verdict(record)
+    for example in record["counterexamples"]:
+        shown = f"{example['check']}: {words.counterexample(example, record)}"
+        found.append(("privacy", "error", f"{name}: {verdict} {shown}."))
+    if record["checks"] and record["verdict"] == "inconclusive":
+        text = f"{name}: {verdict} {record['target']['note']}"
+        found.append(("privacy-undecided", "warning", text.strip()))
+    for check in record["regret"]["checks"] if record["regret"] else []:
+        if check["result"]["verdict"] == "contradicted":
+            found.append(("regret", "error", f"{name}: {words.line(check)}."))
+    return found
+
+
+def _leads(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A warning on each line that tracing names, unless the claim stands."""
+    if record["verdict"] == "not_refuted":
+        return []
+    traced = [check["statistics"] for check in record["checks"] if check["kind"] == "tracing"]
+    raw = [lead for numbers in traced for lead in numbers["leads"] if lead["open"]]
+    costly = [row for numbers in traced for row in too_costly(numbers)]
+    return [
+        *(_warning("raw-data", lead, words.lead_in_words(lead)) for lead in raw),
+        *(_warning("release-cost", row, words.share_in_words(row)) for row in costly),
+    ]
+
+
+def _warning(rule: str, row: Mapping[str, Any], text: str) -> dict[str, Any]:
+    place = _location(row["file"], row["line"])
+    return {"ruleId": rule, "level": "warning", "message": {"text": text}, "locations": [place]}
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _in_repository(file: str) -> PurePath:
+    """A path without links, as a code host shows it: the package's `algorithms` is a link in our checkout.
+
+    Installed there are no links, and the file of any other target stays as it is.
+    """
+    path = PurePath(file)
+    if path.is_absolute() or ".." in path.parts or path.parts[:1] != ("verifiable_dp",):
+        return path
+    real = (_ROOT / path).resolve()
+    return real.relative_to(_ROOT) if real.is_relative_to(_ROOT) else path
+
+
+def _location(file: str, line: int) -> dict[str, Any]:
+    path = _in_repository(file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if line:
+        location["region"] = {"startLine": line}
+    return {"physicalLocation": location}
+
+
+def _result(record: Mapping[str, Any], rule: str, level: str, text: str) -> dict[str, Any]:
+    source = record["target"]["source"]
+    result: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": text}}
+    if source["path"]:
+        result["locations"] = [_location(source["path"], source["line"])]
+    return result

@@ -1,0 +1,223 @@
+"""What an audit returns: a record, and everything that can be done with it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp._files import lock, make_folder, write_text
+from verifiable_dp._validate import printable
+from verifiable_dp.evidence.readings import is_table
+from verifiable_dp.record import conclude, words
+from verifiable_dp.record.declarations import given
+from verifiable_dp.record.provenance import ci, place, provenance
+from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
+from verifiable_dp.record.verify import examine, verify
+from verifiable_dp.render import page
+
+
+def finish(
+    draft: Mapping[str, Any],
+    *,
+    started: float,
+    cpu_seconds: float,
+    declarations: Mapping[str, Any] | None = None,
+) -> Report:
+    """Conclude a draft: verdicts, provenance and digest.
+
+    Parameters
+    ----------
+    draft
+        What the audit found.
+    started, cpu_seconds
+        Seconds since the epoch; seconds of processor time.
+    declarations
+        As `declarations.checked` gives them; None: those of the draft, if any.
+    """
+    regret = draft.get("regret")
+    record = {
+        **draft,
+        "schema_version": SCHEMA_VERSION,
+        "declarations": draft.get("declarations") if declarations is None else declarations,
+        "verdict": conclude.privacy(draft["checks"], draft["power"]),
+        "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
+        "regret": _regret(regret) if regret else None,
+        "provenance": {
+            **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
+            "target": place(str(draft["target"]["source"]["path"])),
+            "ci": ci(),
+        },
+    }
+    return Report(sealed(record))
+
+
+def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """With its verdict, and tables beside the checks: they promise nothing."""
+    checks = [check for check in draft["checks"] if not is_table(check)]
+    apart = [check for check in draft["checks"] if is_table(check)]
+    found = {**draft, "checks": checks, "verdict": conclude.regret(checks)}
+    return {**found, "tables": apart} if apart else found
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else of us writes into the folder meanwhile, so that a record and its page belong together."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        yield
+        return
+    try:
+        lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an audit returns.
+
+    Attributes
+    ----------
+    record : dict
+        The whole record, JSON values.
+    """
+
+    record: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the target."""
+        return str(self.record["target"]["name"])
+
+    @property
+    def verdict(self) -> str:
+        """On privacy: ``refuted``, ``not_refuted`` or ``inconclusive``."""
+        return str(self.record["verdict"])
+
+    @property
+    def epsilon_lower(self) -> float:
+        """Lower bound on the true epsilon, at confidence `record["confidence"]`."""
+        return float(self.record["epsilon_lower"])
+
+    @property
+    def regret_verdict(self) -> str | None:
+        """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None if not checked."""
+        regret = self.record["regret"]
+        return None if regret is None else regret["verdict"]
+
+    @property
+    def baseline(self) -> bool:
+        """Whether the target makes no privacy promise."""
+        return words.is_baseline(self.record)
+
+    @property
+    def printed(self) -> bool:
+        """Whether the target is a listing as printed that the default variant corrects."""
+        return words.is_printed(self.record)
+
+    def to_json(self) -> str:
+        """The record as indented JSON."""
+        return text(self.record)
+
+    def to_html(self) -> str:
+        """A self-contained page."""
+        return page.render(self.record)
+
+    def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
+        """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written; nothing half-written is left behind.
+        """
+        place = Path(folder)
+        make_folder("folder", place)
+        with _alone(place):
+            return (
+                write_text(place / f"{stem}.json", self.to_json()),
+                write_text(place / f"{stem}.html", self.to_html()),
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Report:
+        """Read a record and check it; see `verify.read`.
+
+        Raises
+        ------
+        InputError
+            If it is unreadable, malformed or was edited.
+        """
+        return cls(verify(path).record)
+
+    def declare(self, declarations: str | os.PathLike[str] | Mapping[str, Any]) -> Report:
+        """The same report with these declarations in place of those it has; no code of the target is run.
+
+        Every count, verdict and all of its provenance stay; the digest is computed again.
+
+        Parameters
+        ----------
+        declarations
+            Path of a TOML file (`verifiable-dp init` writes one to start from), or its values.
+
+        Raises
+        ------
+        InputError
+            If the record does not hold (as `verify.verify`), or they cannot be read or hold anything unknown.
+        """
+        examine(self.record)
+        return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
+
+    def line(self) -> str:
+        """One line: name, verdicts, bound and power."""
+        record = self.record
+        parts = [f"{self.name + (' (as printed)' if self.printed else ''):<34}"]
+        if record["checks"]:
+            note = " (baseline, promises nothing)" if self.baseline else ""
+            parts.append(f"{self.verdict}{note}")
+            parts.append(f"epsilon >= {self.epsilon_lower:.4g} against {record['claim']['epsilon']:g}")
+            if record["power"]:
+                parts.append(f"power: catches {words.least_caught(record['power'])}")
+        mutants = record["mutants"]
+        if mutants:
+            parts.append(f"mutants {words.caught(mutants)}/{len(mutants)}")
+        if self.regret_verdict:
+            parts.append(f"regret {self.regret_verdict}")
+        return printable("  ".join(parts))
+
+    def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
+        """Some lines for a terminal.
+
+        Parameters
+        ----------
+        saved
+            Where the record is, for the command that runs a refutation again.
+        again
+            This command, if it is another one.
+        """
+        record, lines = self.record, [self.line()]
+        if record["checks"]:
+            lines.append(words.verdict(record))
+        if record["target"]["note"]:
+            lines.append(f"note: {record['target']['note']}")
+        for check in record["checks"]:
+            lines += [f"  {words.line(check)}", *words.leads(check)]
+        for found in record["counterexamples"]:
+            lines.append(f"  counterexample ({found['check']}): {words.counterexample(found, record)}")
+        if record["power"] and record["checks"]:
+            lines.append(f"  power: {words.power(record)}")
+        regret = record["regret"] or {}
+        lines += [
+            f"  {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
+        ]
+        if record["counterexamples"]:
+            where = "RECORD" if saved is None else shlex.quote(str(saved))
+            lines.append(f"  again: {again or f'verifiable-dp verify {where} --rerun'}")
+        return printable("\n".join(lines))

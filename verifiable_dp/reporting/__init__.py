@@ -1,1 +1,0 @@
-"""Reports: the record, its verification and its renderings."""
