@@ -338,7 +338,7 @@ def edited(value, scale):
     if isinstance(value, int):
         return value + 1
     # Half as much again, for an edit changes the larger of both numbers, too.
-    return value + 1.5 * rounding.TOLERANCE * max(abs(value), float(scale or 0.0), 1e-300)
+    return value + 1.5e-9 * max(abs(value), float(scale or 0.0), 1e-300)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 Whether the tests notice them is tried by `make faults`, which takes longer.
 """
 
+import re
+
 import pytest
 
-from tests.faults import FAULTS, ROOT, Fault, _caught_by
+from tests.faults import FAULTS, LEAST, ROOT, TABLE, Fault, Outcome, _caught_by, table
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -52,3 +54,16 @@ def test_tests_that_do_not_run_catch_nothing(status, printed):
     """A node id that is gone, or that the fast suite deselects, must not count as a catch."""
     with pytest.raises(RuntimeError, match="the tests do not run"):
         _caught_by(status, printed, FAULTS[0])
+
+
+def test_the_committed_table_is_that_of_the_list():
+    """Made by `make faults`; most of the faults are caught."""
+    text = TABLE.read_text()
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in text.splitlines()[9:]]
+    assert rows == [fault.name for fault in FAULTS]
+    caught, whole = map(int, re.search(r"Caught: (\d+) of (\d+)\.", text).groups())
+    assert whole == len(FAULTS)
+    assert caught == whole - text.count("**survived**")
+    assert caught >= LEAST * whole
+    again = table([Outcome(fault, "tests/a.py::b", 1.0) for fault in FAULTS])
+    assert again.splitlines()[:5] == text.splitlines()[:5]

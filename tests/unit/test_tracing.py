@@ -89,6 +89,17 @@ def test_bounds_by_kind():
     assert Law("laplace", 2 * one, one).most(shift).tolist() == [0.0, 1.5]
     assert Law("normal", one, one).most(shift).tolist() == [0.0, math.inf]
     assert Law("normal", 2 * one, -one).concentrated(shift).tolist() == [0.0, 9 / 8]
+    # Whole noise hides whole changes only.
+    whole = Law("discrete_laplace", np.full(2, 0.5), one).most(np.array([2.0, 0.5]))
+    assert whole.tolist() == pytest.approx([2 * math.log(2), math.inf])
+
+
+def test_noise_whose_scale_depends_on_the_rewards_has_no_bound():
+    """Control: the same program with one scale costs what the change does."""
+    fixed = commit_with(lambda sums, rng: sums + rng.laplace(0, 2.0, 2))
+    telling = commit_with(lambda sums, rng: sums + rng.laplace(0, 2.0 + sums, 2))
+    assert cost(traced(fixed)) == pytest.approx(0.5)
+    assert cost(traced(telling)) == math.inf
 
 
 # ---------------------------------------------------------------- releases, by hand
