@@ -107,7 +107,7 @@ def run(
         progress(f"auditing {len(tasks)} algorithms")
     # The errata and the index take about as long as one audit.
     whole = sum(shares[folder_of(task.name, task.printed)] for task in tasks)
-    clock, spent = engine.Countdown(whole + (0 if only else _USUAL)), 0.0
+    clock, spent = engine.Countdown(whole + (0 if only else _USUAL), pace=1 / workers), 0.0
     for _, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
         report.save(place / folder)

@@ -138,16 +138,20 @@ class Countdown:
     ----------
     whole
         Size of the run, in whatever unit.
+    pace
+        Seconds that a unit is expected to take, which weighs as much as a tenth of the run; 0: not known.
     """
 
-    def __init__(self, whole: float) -> None:
+    def __init__(self, whole: float, pace: float = 0.0) -> None:
         self._whole, self._began = whole, time.monotonic()
+        self._known, self._pace = whole / 10 if pace else 0.0, pace
 
     def after(self, done: float) -> str:
         """``, about 30 s left`` for a line of progress; empty at the ends, where there is nothing to say."""
         if not 0 < done < self._whole:
             return ""
-        left = (time.monotonic() - self._began) * (self._whole - done) / done
+        spent = time.monotonic() - self._began + self._known * self._pace
+        left = spent * (self._whole - done) / (done + self._known)
         return f", about {left:.0f} s left"
 
 

@@ -93,6 +93,10 @@ def test_time_left_is_said_between_the_ends(monkeypatch):
     now[0] += 30
     assert clock.after(2) == ", about 90 s left"
     assert clock.after(8) == ""
+    # What was expected keeps a slow start from being taken for the whole.
+    clock = engine.Countdown(100, pace=0.5)
+    now[0] += 30
+    assert clock.after(1) == ", about 315 s left"
 
 
 def test_the_digest_of_the_code_covers_the_catalogue(monkeypatch):
