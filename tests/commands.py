@@ -2,6 +2,7 @@
 
 import contextlib
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,8 +17,13 @@ PATIENCE = 1800.0  # seconds after which a program that a test started counts as
 
 def run(folder, *arguments):
     """The result of a command that is given in a folder; it raises nothing but its exit."""
+    before = set(sys.modules)
     with contextlib.chdir(folder):
         done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    # What it imported from there is not what another test means by the same name.
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(Path(folder).resolve()):
+            del sys.modules[name]
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 
