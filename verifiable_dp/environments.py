@@ -60,8 +60,25 @@ class Environment(Protocol):
         ...
 
 
+class _ByMeans:
+    """What follows from the means of the arms."""
+
+    means: tuple[float, ...]
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return len(self.means)
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Suboptimality gaps Delta_a by arm, (K,)."""
+        means = np.array(self.means)
+        return np.asarray(means.max() - means)
+
+
 @dataclass(frozen=True)
-class TwoPoint:
+class TwoPoint(_ByMeans):
     """Arms that pay `high` with probability (mean - low) / (high - low), else `low`.
 
     Parameters
@@ -92,11 +109,6 @@ class TwoPoint:
         object.__setattr__(self, "means", tuple(float(m) for m in means))
 
     @property
-    def n_arms(self) -> int:
-        """K."""
-        return len(self.means)
-
-    @property
     def bounds(self) -> tuple[float, float]:
         """Range of the rewards."""
         return (self.low, self.high)
@@ -105,12 +117,6 @@ class TwoPoint:
     def probabilities(self) -> FloatArray:
         """Probability of the high reward by arm, (K,)."""
         return (np.array(self.means) - self.low) / (self.high - self.low)
-
-    @property
-    def gaps(self) -> FloatArray:
-        """Suboptimality gaps Delta_a by arm, (K,)."""
-        means = np.array(self.means)
-        return np.asarray(means.max() - means)
 
     def data(self, seed: int, path: tuple[int, ...] = ()) -> Binomial:
         """Sums of whole blocks, one binomial draw each."""
@@ -132,27 +138,15 @@ def two_point(mean: float, radius: float) -> TwoPoint:
     return TwoPoint((mean,), -radius, radius, f"±{radius:g} with mean {mean:g}")
 
 
-class Drawn(ABC):
+class Drawn(_ByMeans, ABC):
     """Base of environments whose rewards are drawn one by one; subclasses have `means` and `draw`."""
 
-    means: tuple[float, ...]
     name: str
-
-    @property
-    def n_arms(self) -> int:
-        """K."""
-        return len(self.means)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Range of the rewards: the real line."""
         return (-np.inf, np.inf)
-
-    @property
-    def gaps(self) -> FloatArray:
-        """Suboptimality gaps Delta_a by arm, (K,)."""
-        means = np.array(self.means)
-        return np.asarray(means.max() - means)
 
     @abstractmethod
     def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
