@@ -19,7 +19,7 @@ def wrong(data, size, rng):
 
 def run(pytester, test, *options, apart=False):
     """A pytest in this process, or in one of its own, where what it loads for the first time stays loaded."""
-    pytester.makepyfile(promised_mechanisms=BANDIT, test_it="import promised_mechanisms\n" + test)
+    pytester.makepyfile(promised=BANDIT, test_it="import promised\n" + test)
     start = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
     return start("-p", "no:cacheprovider", *options)
 
@@ -29,7 +29,7 @@ def test_kept_promises_pass(pytester):
         pytester,
         "import pytest\n"
         "def test_right(privacy_audit):\n"
-        "    report = privacy_audit(promised_mechanisms.right, epsilon=1.0, budget='smoke')\n"
+        "    report = privacy_audit(promised.right, epsilon=1.0, budget='smoke')\n"
         "    assert report.verdict == 'not_refuted'\n"
         "@pytest.mark.regret\n"
         "def test_nas(regret_check):\n"
@@ -43,7 +43,7 @@ def test_kept_promises_pass(pytester):
 def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester):
     result = run(
         pytester,
-        "def test_wrong(privacy_audit):\n    privacy_audit(promised_mechanisms.wrong, epsilon=1.0, budget='smoke')\n",
+        "def test_wrong(privacy_audit):\n    privacy_audit(promised.wrong, epsilon=1.0, budget='smoke')\n",
         *("--dp-report", "audits", "--junitxml", "junit.xml"),
     )
     result.assert_outcomes(failed=1)
@@ -62,9 +62,9 @@ def test_a_refutation_can_be_expected(pytester):
     result = run(
         pytester,
         "def test_wrong(privacy_audit):\n"
-        "    privacy_audit(promised_mechanisms.wrong, epsilon=1.0, budget='smoke', expect='refuted')\n"
+        "    privacy_audit(promised.wrong, epsilon=1.0, budget='smoke', expect='refuted')\n"
         "def test_right(privacy_audit):\n"
-        "    privacy_audit(promised_mechanisms.right, epsilon=1.0, budget='smoke', expect='refuted')\n",
+        "    privacy_audit(promised.right, epsilon=1.0, budget='smoke', expect='refuted')\n",
     )
     result.assert_outcomes(passed=1, failed=1)
 
@@ -73,7 +73,7 @@ def test_the_budget_option_overrides(pytester):
     result = run(
         pytester,
         "def test_budget(privacy_audit):\n"
-        "    report = privacy_audit(promised_mechanisms.right, epsilon=1.0, budget='thorough', expect=None)\n"
+        "    report = privacy_audit(promised.right, epsilon=1.0, budget='thorough', expect=None)\n"
         "    assert report.record['plan']['budget'] == '0.3'\n",
         "--dp-budget",
         "0.3",
@@ -84,7 +84,7 @@ def test_the_budget_option_overrides(pytester):
 @pytest.mark.parametrize("options", [["--dp-budget", "lots"], ["--dp-budget", "-1"]])
 def test_a_bad_budget_is_refused(pytester, options):
     result = run(
-        pytester, "def test_it(privacy_audit):\n    privacy_audit(promised_mechanisms.right, epsilon=1.0)\n", *options
+        pytester, "def test_it(privacy_audit):\n    privacy_audit(promised.right, epsilon=1.0)\n", *options
     )
     assert result.ret != 0
     assert "budget" in result.stdout.str() + result.stderr.str()
@@ -96,13 +96,13 @@ def test_an_option_of_the_command_line_hints_at_the_argument(pytester):
         "import pytest\n"
         "def test_arms(privacy_audit):\n"
         "    with pytest.raises(TypeError, match=\"takes no argument 'arms'; did you mean n_arms\"):\n"
-        "        privacy_audit(promised_mechanisms.right, epsilon=1.0, arms=2)\n"
+        "        privacy_audit(promised.right, epsilon=1.0, arms=2)\n"
         "def test_horizon(regret_check):\n"
         "    with pytest.raises(TypeError, match=\"'horizn'; did you mean horizon\"):\n"
         "        regret_check('nas', horizn=2)\n"
         "def test_neither(privacy_audit):\n"
         "    with pytest.raises(TypeError, match=\"takes no argument 'qqqq'$\"):\n"
-        "        privacy_audit(promised_mechanisms.right, epsilon=1.0, qqqq=2)\n",
+        "        privacy_audit(promised.right, epsilon=1.0, qqqq=2)\n",
     )
     result.assert_outcomes(passed=3)
 
