@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -157,9 +158,11 @@ def test_numbers_alone_decide_nothing(record):
 
 
 def test_numbers_that_round_to_the_same_are_told_apart(record):
-    found = compare(record, changed(record, epsilon_lower=1.0000000000000002))
+    before = record["epsilon_lower"]
+    after = math.nextafter(before, 0)
+    found = compare(record, changed(record, epsilon_lower=after))
     (line,) = (change.line() for change in found.changes)
-    assert line == "epsilon_lower: 1.0000000000000004 -> 1.0000000000000002"
+    assert line == f"epsilon_lower: {before!r} -> {after!r}"
 
 
 def test_checks_that_come_and_go(record):
