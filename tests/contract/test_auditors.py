@@ -172,7 +172,17 @@ def test_a_baseline_is_caught_by_its_pairs(name):
     assert result.cost > promised(name)
 
 
-@pytest.mark.parametrize(("name", "mutant"), BREAKS_PRIVACY)
+# By day those that break an algorithm as no earlier one is broken; `make report` runs them all.
+FIRST = {mutant: name for name, mutant in reversed(BREAKS_PRIVACY)}
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [
+        pytest.param(name, mutant, marks=[] if FIRST[mutant] == name else pytest.mark.slow)
+        for name, mutant in BREAKS_PRIVACY
+    ],
+)
 def test_a_privacy_mutant_costs_more_than_epsilon(name, mutant):
     broken = mutant_of(name, mutant).make(instance(name))
     auditor = registry.auditor(name)

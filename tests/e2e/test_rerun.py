@@ -82,7 +82,7 @@ def refutations(output):
 @pytest.mark.parametrize(
     ("place", "start", "options", "number"),
     [
-        ("tests", ".", "--dp-report audits -k 'class or closure'", 2),
+        ("tests", ".", "--dp-report audits -k class", 1),
         pytest.param("tests", ".", "--dp-report audits", 5, marks=pytest.mark.slow),
         pytest.param(".", ".", "", 5, marks=pytest.mark.slow),
         pytest.param("tests", "tests", "--dp-seed 5", 5, marks=pytest.mark.slow),
@@ -99,7 +99,7 @@ def test_what_pytest_prints_can_be_run(place, start, options, number, tmp_path):
     assert len(commands) == number, done.stdout
     records = [command.startswith("verifiable-dp verify ") for command in commands]
     # A record does not say how closures, partial objects and given pairs were made: the test runs again.
-    made = number // 2
+    made = min(number, 2)
     assert records == [True] * made + [False] * (number - made)
     assert all((" audits/" in command) == ("audits" in options) for command in commands[:made])
     for command in commands[: made + 1]:

@@ -82,6 +82,7 @@ def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, aud
 
 
 @each(IGNORING)
+@pytest.mark.slow
 def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
     draft = audited(name, SMALL)
     assert conclude.privacy(draft["checks"], draft["power"]) == "inconclusive"

@@ -279,6 +279,7 @@ def test_learning_repeats_itself_and_uses_the_seed():
     assert pair_of(json.loads(json.dumps(one.as_dict()))).as_dict() == one.as_dict()
 
 
+@pytest.mark.slow
 def test_the_game_does_not_depend_on_workers(monkeypatch):
     monkeypatch.setattr(blackbox, "_PLAYED", 256)  # several shards at a small size
     sampler = AlgorithmSampler(small("dp-ucb"), "releases", 0)

@@ -201,6 +201,7 @@ def test_the_tree_of_one_value_is_the_laplace_mechanism():
     ],
     ids=["laplace", "half", "tree", "maximum", "exponential maximum", "sparse vector 3"],
 )
+@pytest.mark.slow
 def test_halving_the_cells_does_not_move_the_best_bound(coarse, fine):
     a, b = coarse.best_bound(RUNS, LEVEL), fine.best_bound(RUNS, LEVEL)
     assert a == pytest.approx(b, rel=5e-4)

@@ -204,6 +204,7 @@ def test_each_release_of_a_central_batch_costs_the_whole_epsilon(counting):
         ("central", 0.05),
     ],
 )
+@pytest.mark.slow
 def test_privacy_mutants_are_caught_for_either_kind_of_moments(moments, contamination):
     algorithm = DPRobustElimination(
         2, 1.0, 4096, moments=moments, radius=7.0, contamination=contamination, failure=0.01

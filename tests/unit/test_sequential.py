@@ -465,6 +465,7 @@ def test_bandits_of_users(tmp_path):
     assert report.record["checks"][0]["statistics"]["runs"] < 20_000
 
 
+@pytest.mark.slow
 def test_algorithms():
     algorithm = vdp.make("dp-se", n_arms=2, epsilon=1.0, horizon=2000, beta=0.5)
     report = vdp.audit(algorithm, sequential=True, budget=0.2, observe="actions", mutants=False)
