@@ -34,7 +34,8 @@ report: venv
 # `make reproduce` make: it is given those that are there.
 same: venv
 	@made=$$(mktemp -d) && \
-	budget=$$(sed -n 's/.*"budget": "\([a-z]*\)".*/\1/p' reports/*/record.json | sort -u) && \
+	budget=$$($(BIN)/python -c "import json, pathlib; print(*{json.loads(path.read_bytes())['plan']['budget'] \
+	  for path in pathlib.Path('reports').glob('*/record.json')})") && \
 	for file in $$(cd reports && ls -d mutants.json studies/*/study.json 2>/dev/null); do \
 	  mkdir -p "$$made/$$(dirname "$$file")" && cp "reports/$$file" "$$made/$$file" || exit 1; \
 	done; \
