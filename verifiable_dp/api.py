@@ -176,8 +176,6 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
-    _validate.integer("seed", seed, least=0)
-    targets.check_imported(target, _validate.workers(workers))
     settings = Settings(
         budget=budget,
         runs=runs,
@@ -191,6 +189,7 @@ def audit(
         mutants=mutants,
         numerics=numerics,
     )
+    targets.check_imported(target, settings.workers)
     promise = Promise(epsilon, delta, rho, observe, group)
     inputs = Inputs(n_arms, horizon, (0.0, 1.0) if bounds is None else bounds, pairs)
     asked = AuditRequest(None, "", promise, inputs, settings, progress=progress)
@@ -563,6 +562,7 @@ def _request_of(
         workers=workers,
         alpha=plan["alpha"],
         confidence=plan["confidence"],
+        sequential=bool(plan.get("sequential")),
         curve=bool(plan.get("curve")),
         mutants=bool(plan.get("mutants", True)),
         numerics=bool(plan.get("numerics", False)),

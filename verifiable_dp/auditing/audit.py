@@ -101,8 +101,7 @@ class AlgorithmCase(Case):
         for name in ("sequential", "curve"):
             if subject.exact and getattr(settings, name):
                 raise InputError(f"{name} must be False: exact bounds decide this claim, nothing is sampled")
-        if settings.sequential and not pinned:
-            plan = replace(plan, sequential=True)
+        plan = replace(plan, sequential=settings.sequential)
         if given is None:
             more = checkpoint.kept("worst pairs", lambda: searched(subject, plan))
             subject = replace(subject, pairs=[*subject.pairs, *more])
@@ -204,11 +203,9 @@ def _exact_ladder(
     case: AlgorithmCase,
 ) -> tuple[list[Check], dict[str, Any] | None, list[dict[str, Any]]]:
     subject, exact = case.subject, _exact(case.subject)
-    batches = list(exact(subject.whole, subject.claim))
-    local = exact_shuffle.local_epsilon(batches)
-    small_local = exact_shuffle.local_epsilon(exact(subject.small, subject.claim))
+    batches, (local, small_local) = subject.batches, subject.local
     align, _ = alignment.check(
-        alignment.Instance(subject.algorithm, local if np.isfinite(local) else subject.claim.epsilon),
+        alignment.Instance(subject.algorithm, local),
         alignment.Instance(subject.small, small_local),
         subject.pairs[:4],
         alignment.Search(case.request.settings.seed, case.examples),
@@ -346,12 +343,12 @@ def _interactive(case: AlgorithmCase) -> adversary.Played:
     subject, sizes, settings = case.subject, case.game, case.request.settings
     assert sizes is not None
     if subject.exact:
-        local = exact_shuffle.local_epsilon(subject.exact(subject.whole, subject.claim))
+        local, small_local = subject.local
         check, _, _ = adversary.align(
             subject.small,
             adversary.pairs(subject.small, sizes.challenges),
-            epsilon=local if np.isfinite(local) else subject.claim.epsilon,
-            small_epsilon=exact_shuffle.local_epsilon(subject.exact(subject.small, subject.claim)),
+            epsilon=local,
+            small_epsilon=small_local,
             visible=False,
             seed=settings.seed,
             name="interactive alignment of one report",
@@ -456,7 +453,7 @@ def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> dict[str, Any]:
     checks: list[Check] = []
     worst: Mapping[str, Any] = {}
     if broken.exact:
-        checks = list(broken.exact(broken.whole, broken.claim))
+        checks = broken.batches
     elif visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
         check, found = _align(broken, case.examples, settings.seed, subject.instances, enough=True)
         checks, worst = [check], found.worst

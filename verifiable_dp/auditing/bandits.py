@@ -144,9 +144,7 @@ class PlayCase(UserCase):
 
     def sized(self, plan: Plan) -> Plan:
         """The plan, sequential if that is asked."""
-        pinned = self.request.pinned or {}
-        wanted = self.request.settings.sequential or bool(pinned.get("sequential"))
-        return replace(plan, sequential=wanted)
+        return replace(plan, sequential=self.request.settings.sequential)
 
     def grouped(self, pairs: Sequence[Any]) -> list[Any]:
         """Pairs that differ in as many events as the group has, where one run pulls the arm."""

@@ -172,8 +172,7 @@ def _plan(case: ReleaseCase) -> Plan:
     if case.seen.deterministic:
         needed = hits_needed(case.claim.epsilon, settings.alpha / 2)
         plan = Plan(24, 100, int(np.clip(needed, 200, plan.test)))
-    pinned = case.request.pinned or {}
-    return replace(plan, sequential=settings.sequential or bool(pinned.get("sequential")))
+    return replace(plan, sequential=settings.sequential)
 
 
 def only_look(case: ReleaseCase) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from verifiable_dp.auditing.auditor import Auditor, ExactChecks, Mutant, Prefix
 from verifiable_dp.auditing.plans import Budget, pinned_plan
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.evidence import exact_shuffle
 from verifiable_dp.evidence.blackbox import POWER, AlgorithmSampler, Plan
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.machine import UnsupportedError
 from verifiable_dp.evidence.worst import worst_pairs
 from verifiable_dp.neighbours import Pair, StreamPair, TablePair
@@ -93,6 +96,19 @@ class Subject:
         played = {} if self.algorithm is whole else drafts.instance(self.algorithm, epsilon)
         small = {} if self.small is whole else drafts.instance(self.small, self.small_epsilon)
         return played, small
+
+    @cached_property
+    def batches(self) -> list[Check]:
+        """The exact bounds on batches of shuffled reports; none where releases or actions are seen."""
+        return list(self.exact(self.whole, self.claim)) if self.exact else []
+
+    @property
+    def local(self) -> tuple[float, float]:
+        """Epsilon of a shuffled report, as played and of the small instance; the claim's if it is exact."""
+        assert self.exact is not None
+        small = exact_shuffle.local_epsilon(self.exact(self.small, self.claim))
+        local = exact_shuffle.local_epsilon(self.batches)
+        return local if np.isfinite(local) else self.claim.epsilon, small
 
     def mutated(self, mutant: Mutant) -> Subject:
         """The same audit of a mutant."""
