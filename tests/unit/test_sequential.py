@@ -479,6 +479,22 @@ def test_algorithms():
         assert again[key] == report.record[key]
 
 
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("tree-sum", {"budget": 0.05, "mutants": False}),
+        ("tests.user_code.bandits:laplace", {"epsilon": 1.0, "runs": 400}),
+        ("tests.user_code.accusations:given", {"epsilon": 1.0, "runs": 400, "n_arms": 2, "horizon": 12}),
+    ],
+)
+def test_a_re_run_is_sequential_where_the_audit_was(target, options):
+    report = vdp.audit(target, sequential=True, **options)
+    assert report.record["plan"]["sequential"]
+    again = api.rerun(report.record)
+    for key in ("checks", "plan", "power", "verdict"):
+        assert again[key] == report.record[key]
+
+
 @pytest.mark.slow
 def test_mutants_of_algorithms():
     report = vdp.audit("tree-sum", sequential=True, budget=0.5, observe="releases")
