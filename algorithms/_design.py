@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, InputError
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import FloatArray, InputError
 
 _RANK = 1e-9  # directions shorter than this, in units of the longest one, do not count
 _DIGITS = 9  # designs are compared after rounding, so that the last bits of a solver decide nothing
@@ -91,8 +91,8 @@ def net(dimension: int, zeta: float) -> FloatArray:
 
     Source: Hanna et al. 2022, Lemma 1, which bounds the size that is needed by (3/zeta)^d + d.
     """
-    d = _validate.integer("dimension", dimension, least=1)
-    radius = _validate.probability("zeta", zeta)
+    d = validate.integer("dimension", dimension, least=1)
+    radius = validate.probability("zeta", zeta)
     step = 2 * radius / math.sqrt(d)
     half = math.ceil((1 + radius) / step)
     if (2 * half + 1) ** d > 10_000_000:

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State
-from verifiable_dp.noise import Noise
+from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

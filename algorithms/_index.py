@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State
-from verifiable_dp.mechanisms import Tree, TreeMemory
-from verifiable_dp.mechanisms.tree import update_nodes
-from verifiable_dp.noise import Noise
+from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.core.mechanisms import Tree, TreeMemory
+from verifiable_dp.core.mechanisms.tree import update_nodes
+from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.algorithms._design import design
-from verifiable_dp.noise import Noise
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
 
 Actions = tuple[tuple[float, ...], ...]
 
@@ -131,8 +131,8 @@ class PhasedElimination(Algorithm):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "actions", as_actions(self.actions))
-        _validate.integer("horizon", self.horizon, least=self.least_horizon)
-        _validate.beta(self)
+        validate.integer("horizon", self.horizon, least=self.least_horizon)
+        validate.beta(self)
         if not isinstance(self.core, bool):
             raise InputError(f"core must be True or False, got {self.core!r}")
 

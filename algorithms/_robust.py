@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
-from verifiable_dp.algorithm import Query, Truncated
 from verifiable_dp.algorithms._elimination import Elimination
-from verifiable_dp.noise import Draw, Noise
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Query, Truncated
+from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
 
 LINE = (-np.inf, np.inf)
 
 
 def check_moments(v: Any, u: Any) -> None:
     """Refuse v outside (0, 1] and u that is not finite and positive."""
-    if not _validate.positive("v", v) <= 1:
+    if not validate.positive("v", v) <= 1:
         raise InputError(f"v must lie in (0, 1], got {v!r}")
-    _validate.positive("u", u)
+    validate.positive("u", u)
 
 
 def factor_of(constants: Any) -> float:
@@ -35,7 +35,7 @@ def factor_of(constants: Any) -> float:
         return 1.0
     if isinstance(constants, str):
         raise InputError(f"constants must be 'proof' or a factor greater than 0, got {constants!r}")
-    return _validate.positive("constants", constants)
+    return validate.positive("constants", constants)
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class RobustElimination(Elimination):
     constants: str | float
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
-        _validate.positive("epsilon", self.epsilon)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.positive("epsilon", self.epsilon)
         check_moments(self.v, self.u)
         factor_of(self.constants)
-        _validate.beta(self)
+        validate.beta(self)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Batch, Memory, Query, State
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import AboveThreshold, Laplace
-from verifiable_dp.noise import Draw, Noise, key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.algorithm import Algorithm, Batch, Memory, Query, State
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import AboveThreshold, Laplace
+from verifiable_dp.core.noise import Draw, Noise, key_of
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 THRESHOLD_SLOT = 0
 ESTIMATE_SLOT = 1
@@ -69,10 +69,10 @@ class Stopping(Algorithm):
     radius: float
 
     def _validate(self) -> None:
-        _validate.integer("horizon", self.horizon, least=1)
-        _validate.probability("alpha", self.alpha)
-        _validate.probability("beta", self.beta)
-        _validate.positive("radius", self.radius)
+        validate.integer("horizon", self.horizon, least=1)
+        validate.probability("alpha", self.alpha)
+        validate.probability("beta", self.beta)
+        validate.positive("radius", self.radius)
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]
@@ -205,8 +205,8 @@ def _kernel(keys, runs, horizon, rewards, checks):  # type: ignore[no-untyped-de
         run = np.uint64(runs[i])
         held = np.uint64(0xFFFFFFFFFFFFFFFF)
         w0 = w1 = w2 = w3 = np.uint64(0)
-        hidden = scales[0] * _philox.to_laplace(
-            _philox.word(noise_key[0], noise_key[1], run, _philox.NOISE, np.uint64(THRESHOLD_SLOT))
+        hidden = scales[0] * philox.to_laplace(
+            philox.word(noise_key[0], noise_key[1], run, philox.NOISE, np.uint64(THRESHOLD_SLOT))
         )
         hits, t = 0, 0
         for check in range(len(at)):
@@ -215,21 +215,21 @@ def _kernel(keys, runs, horizon, rewards, checks):  # type: ignore[no-untyped-de
                 number = np.uint64(t) >> np.uint64(2)
                 if number != held:
                     held = number
-                    w0, w1, w2, w3 = _philox.block(
-                        reward_key[0], reward_key[1], number, run, _philox.REWARD, np.uint64(0)
+                    w0, w1, w2, w3 = philox.block(
+                        reward_key[0], reward_key[1], number, run, philox.REWARD, np.uint64(0)
                     )
                 which = t & 3
                 bits = w0 if which == 0 else (w1 if which == 1 else (w2 if which == 2 else w3))
-                hits += _philox.to_unit(bits) < chance
+                hits += philox.to_unit(bits) < chance
                 t += 1
             if at[check] > horizon:
                 break
             total = low * (t - hits) + high * hits
             slot = np.uint64(check + QUERY_SLOT)
-            drawn = _philox.to_laplace(_philox.word(noise_key[0], noise_key[1], run, _philox.NOISE, slot))
+            drawn = philox.to_laplace(philox.word(noise_key[0], noise_key[1], run, philox.NOISE, slot))
             if abs(total) - limits[check] + scales[1] * drawn >= hidden:
-                last = _philox.to_laplace(
-                    _philox.word(noise_key[0], noise_key[1], run, _philox.NOISE, np.uint64(ESTIMATE_SLOT))
+                last = philox.to_laplace(
+                    philox.word(noise_key[0], noise_key[1], run, philox.NOISE, np.uint64(ESTIMATE_SLOT))
                 )
                 output[i, 0] = t
                 output[i, 1] = (total + scales[2] * last) / t

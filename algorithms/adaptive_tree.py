@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp.algorithm import Query, State, Truncated
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import PrefixSums
 from verifiable_dp.algorithms._robust import LINE, check_moments
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import AdaptiveTree
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Query, State, Truncated
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.mechanisms import AdaptiveTree
 
 BUDGETS = {"corrected": "levels", "printed": "log"}
 
@@ -63,10 +63,10 @@ class AdaptiveTreeSum(PrefixSums):
     name: ClassVar[str] = "adaptive-tree"
 
     def __post_init__(self) -> None:
-        _validate.positive("epsilon", self.epsilon)
-        _validate.integer("horizon", self.horizon, least=2)
+        validate.positive("epsilon", self.epsilon)
+        validate.integer("horizon", self.horizon, least=2)
         check_moments(self.v, self.u)
-        _validate.choice("variant", self.variant, tuple(BUDGETS))
+        validate.choice("variant", self.variant, tuple(BUDGETS))
 
     @property
     def bounds(self) -> tuple[float, float]:

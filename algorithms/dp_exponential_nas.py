@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_nas import DPNAS
-from verifiable_dp.claims import PrivacyClaim, Source
+from verifiable_dp.core.claims import PrivacyClaim, Source
 
 
 @dataclass(frozen=True)

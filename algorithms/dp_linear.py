@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from verifiable_dp import _validate
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import Laplace
+from verifiable_dp.core import validate
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.mechanisms import Laplace
 
 VARIANTS = ("corrected", "printed")
 
@@ -102,8 +102,8 @@ class DPLinear(PhasedElimination):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.positive("epsilon", self.epsilon)
-        _validate.choice("variant", self.variant, VARIANTS)
+        validate.positive("epsilon", self.epsilon)
+        validate.choice("variant", self.variant, VARIANTS)
 
     @property
     def claim(self) -> PrivacyClaim:

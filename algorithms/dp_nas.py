@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._stopping import Stopping
-from verifiable_dp.claims import PrivacyClaim, Source
+from verifiable_dp.core import validate
+from verifiable_dp.core.claims import PrivacyClaim, Source
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class DPNAS(Stopping):
     name: ClassVar[str] = "dp-nas"
 
     def __post_init__(self) -> None:
-        _validate.positive("epsilon", self.epsilon)
+        validate.positive("epsilon", self.epsilon)
         self._validate()
 
     @property

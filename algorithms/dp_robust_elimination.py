@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
-from verifiable_dp.algorithm import Ask, Histogram, Memory, Query, Truncated
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.noise import Draw, Noise
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Ask, Histogram, Memory, Query, Truncated
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
 
 CONSTANT = 3.0  # of the printed rates, which have none; ours
 BREAKDOWN = {"raw": 0.5, "central": 0.133}
@@ -155,14 +155,14 @@ class DPRobustElimination(Elimination):
     name: ClassVar[str] = "dp-robust-elimination"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
-        _validate.positive("epsilon", self.epsilon)
-        _validate.choice("moments", self.moments, ("raw", "central"))
-        _validate.choice("variant", self.variant, ("corrected", "printed"))
-        if not _validate.positive("k", self.k) >= 2:
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.positive("epsilon", self.epsilon)
+        validate.choice("moments", self.moments, ("raw", "central"))
+        validate.choice("variant", self.variant, ("corrected", "printed"))
+        if not validate.positive("k", self.k) >= 2:
             raise InputError(f"k must be at least 2, got {self.k!r}")
         self._check_contamination()
-        if not _validate.positive("radius", self.radius) >= 1:
+        if not validate.positive("radius", self.radius) >= 1:
             raise InputError(f"radius must be at least 1, got {self.radius!r}")
         if self.printed and self.central and self.radius < 2 * self.bin_width:
             raise InputError(
@@ -171,7 +171,7 @@ class DPRobustElimination(Elimination):
         if self.failure is None:
             union = 1 if self.printed else self.n_arms * math.log2(self.horizon)
             object.__setattr__(self, "failure", 1 / (self.horizon * union))
-        _validate.probability("failure", self.failure)
+        validate.probability("failure", self.failure)
 
     def _check_contamination(self) -> None:
         most, value = BREAKDOWN[self.moments], self.contamination

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._robust import RobustElimination, factor_of
-from verifiable_dp.claims import PrivacyClaim, Source
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.validate import FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Query, Truncated
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
 from verifiable_dp.algorithms._robust import LINE, check_moments, factor_of
 from verifiable_dp.algorithms.adaptive_tree import BUDGETS, adaptive_tree
 from verifiable_dp.algorithms.robust_ucb import Supply
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import AdaptiveTree
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.algorithm import Query, Truncated
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import AdaptiveTree
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 BLOCK = 1 << 14  # rewards of an arm, and noise, that a compiled run draws ahead
 
@@ -73,11 +73,11 @@ class DPRobustUCB(TreeIndex):
     name: ClassVar[str] = "dp-robust-ucb"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
-        _validate.positive("epsilon", self.epsilon)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.positive("epsilon", self.epsilon)
         check_moments(self.v, self.u)
         factor_of(self.constants)
-        _validate.choice("variant", self.variant, tuple(BUDGETS))
+        validate.choice("variant", self.variant, tuple(BUDGETS))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -164,7 +164,7 @@ class DPRobustUCB(TreeIndex):
             slot = ((np.int64(arm) << SLOT_BITS) | number)[None, :]
             drawn = np.ones(slot.shape, bool)
             scale = self.mechanism.scales(number)[None, :]
-            stock[1, arm] = _philox.fill_laplace(key, np.array([supply.run]), slot, scale, drawn)[0]
+            stock[1, arm] = philox.fill_laplace(key, np.array([supply.run]), slot, scale, drawn)[0]
             have[arm] += block
 
 

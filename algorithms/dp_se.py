@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import Elimination
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import Laplace
+from verifiable_dp.core import validate
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class DPSE(Elimination):
     name: ClassVar[str] = "dp-se"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
-        _validate.positive("epsilon", self.epsilon)
-        _validate.beta(self)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.positive("epsilon", self.epsilon)
+        validate.beta(self)
 
     @property
     def claim(self) -> PrivacyClaim:

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import EliminationState
 from verifiable_dp.algorithms.dp_se import DPSE
-from verifiable_dp.claims import PrivacyClaim, Source
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class DPSEDoubling(DPSE):
     name: ClassVar[str] = "dp-se-doubling"
 
     def __post_init__(self) -> None:
-        _validate.integer(
-            "first_guess", self.first_guess, least=2 * _validate.integer("n_arms", self.n_arms, least=2)
+        validate.integer(
+            "first_guess", self.first_guess, least=2 * validate.integer("n_arms", self.n_arms, least=2)
         )
         if self.beta is not None and self.beta != 1.0 / self.first_guess:
-            raise _validate.InputError(f"beta must be None (it follows from the guesses), got {self.beta!r}")
+            raise validate.InputError(f"beta must be None (it follows from the guesses), got {self.beta!r}")
         object.__setattr__(self, "beta", 1.0 / self.first_guess)
         super().__post_init__()
 

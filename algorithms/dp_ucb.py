@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import Tree
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import Tree
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 def private_ucb(estimate: Any, pulls: Any, log_t: Any, width: Any) -> Any:
@@ -72,10 +72,10 @@ class DPUCB(TreeIndex):
     name: ClassVar[str] = "dp-ucb"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
-        _validate.positive("epsilon", self.epsilon)
-        _validate.choice("budget", self.budget, ("split", "per-arm"))
-        _validate.probability("gamma", self.gamma)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.positive("epsilon", self.epsilon)
+        validate.choice("budget", self.budget, ("split", "per-arm"))
+        validate.probability("gamma", self.gamma)
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -119,17 +119,17 @@ class DPUCB(TreeIndex):
 
 @njit(inline="always")
 def _lowest_bit(number):  # type: ignore[no-untyped-def]
-    return _philox.trailing_zeros(np.uint64(number))
+    return philox.trailing_zeros(np.uint64(number))
 
 
 @njit(inline="always")
 def _rewards(key, base, number, run):  # type: ignore[no-untyped-def]
-    return _philox.block(key[0], key[1], base | np.uint64(number), run, _philox.REWARD, np.uint64(0))
+    return philox.block(key[0], key[1], base | np.uint64(number), run, philox.REWARD, np.uint64(0))
 
 
 @njit(inline="always")
 def _noise(key, base, number, run):  # type: ignore[no-untyped-def]
-    return _philox.block(key[0], key[1], base | np.uint64(number), run, _philox.NOISE, np.uint64(0))
+    return philox.block(key[0], key[1], base | np.uint64(number), run, philox.NOISE, np.uint64(0))
 
 
 @njit(inline="always")
@@ -178,7 +178,7 @@ def _kernel(keys, runs, horizon, rewards, tree, times):  # type: ignore[no-untyp
     chance, low, high = rewards
     scale, levels, width = tree
     k = len(chance)
-    limit = np.array([_philox.below(c) for c in chance])
+    limit = np.array([philox.below(c) for c in chance])
     total = np.zeros((len(runs), k), np.int64)
     at = np.zeros((len(runs), len(times), k), np.int64)
     for i in range(len(runs)):
@@ -208,7 +208,7 @@ def _kernel(keys, runs, horizon, rewards, tree, times):  # type: ignore[no-untyp
                         v0, v1, v2, v3 = _noise(noise_key, base, noise_block, run)
                     lead = total_arm + stacked[arm, _lowest_bit(n)] + width - safe * n
                     # A draw is below log 2 times (leading zeros + 1); two of them are in a prefix sum.
-                    most = 1.3864 * scale * (_philox.leading_zeros(min(v1, v2, v3) | np.uint64(1)) + 1)
+                    most = 1.3864 * scale * (philox.leading_zeros(min(v1, v2, v3) | np.uint64(1)) + 1)
                     if lead > fall + most:
                         r0, r1, r2, r3 = _rewards(reward_key, base, noise_block, run)
                         noise_block += 1
@@ -219,7 +219,7 @@ def _kernel(keys, runs, horizon, rewards, tree, times):  # type: ignore[no-untyp
                         total_arm += high if r3 < limit[arm] else low
                         n += 4
                         t += 4
-                        noise = _add_node(stacked[arm], n, scale * _philox.to_laplace(v0))
+                        noise = _add_node(stacked[arm], n, scale * philox.to_laplace(v0))
                         ahead = total_arm + noise + width > safe * n
                         continue
                 if n >> 2 != reward_block:
@@ -235,7 +235,7 @@ def _kernel(keys, runs, horizon, rewards, tree, times):  # type: ignore[no-untyp
                     v0, v1, v2, v3 = _noise(noise_key, base, noise_block, run)
                 which = n & 3
                 bits = v0 if which == 0 else (v1 if which == 1 else (v2 if which == 2 else v3))
-                noise = _add_node(stacked[arm], n, scale * _philox.to_laplace(bits))
+                noise = _add_node(stacked[arm], n, scale * philox.to_laplace(bits))
                 ahead = total_arm + noise + width > safe * n
             pulls[arm] = n
             sums[arm] = total_arm

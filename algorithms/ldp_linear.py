@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.dp_linear import DPLinear
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.noise import Draw, Noise
+from verifiable_dp.core.algorithm import Memory, Query
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.validate import FloatArray
 
 
 def printed_width(pulls: float, rounds: float, dimension: int, log: float, epsilon: float) -> float:

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._robust import RobustElimination, factor_of
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.noise import Noise
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Memory, Query
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.validate import FloatArray
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LDPRobustSE(RobustElimination):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.choice("variant", self.variant, ("corrected", "printed"))
+        validate.choice("variant", self.variant, ("corrected", "printed"))
 
     @property
     def claim(self) -> PrivacyClaim:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination
-from verifiable_dp.mechanisms import Exact
+from verifiable_dp.core.mechanisms import Exact
 
 
 def pulls(phase: int, dimension: int, n_actions: int, beta: float) -> float:

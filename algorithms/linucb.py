@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.algorithms._linear import Actions, as_actions
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import Exact
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import Noise, key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import Exact
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import Noise, key_of
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -161,9 +161,9 @@ class LinUCB(Algorithm):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "actions", as_actions(self.actions))
-        _validate.integer("horizon", self.horizon, least=2)
-        _validate.positive("ridge", self.ridge)
-        _validate.beta(self)
+        validate.integer("horizon", self.horizon, least=2)
+        validate.positive("ridge", self.ridge)
+        validate.beta(self)
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]
@@ -267,11 +267,11 @@ def _kernel(key, runs, horizon, regression, rewards, times):  # type: ignore[no-
             which = n & 3
             if which == 0:
                 slot = (np.uint64(arm) << np.uint64(SLOT_BITS)) | np.uint64(n)
-                w = _philox.block(
-                    key[0], key[1], slot >> np.uint64(2), np.uint64(runs[i]), _philox.REWARD, np.uint64(0)
+                w = philox.block(
+                    key[0], key[1], slot >> np.uint64(2), np.uint64(runs[i]), philox.REWARD, np.uint64(0)
                 )
                 words[arm, 0], words[arm, 1], words[arm, 2], words[arm, 3] = w
-            reward = high if _philox.to_unit(words[arm, which]) < chance[arm] else low
+            reward = high if philox.to_unit(words[arm, which]) < chance[arm] else low
             for j in range(d):
                 moment[j] += reward * actions[arm, j]
             log_ratio += _learn(actions, arm, inverse, norms, column)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.algorithms._stopping import QUERY_SLOT, Stopping
-from verifiable_dp.noise import Draw, Noise
+from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
 def radius_of_mean(t: Any, check: Any, radius: Any, beta: Any) -> Any:

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import FloatArray, InputError, IntArray
-from verifiable_dp.algorithm import Batch, Memory, Query
 from verifiable_dp.algorithms._index import Index, IndexState
 from verifiable_dp.algorithms._robust import LINE, check_moments
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import Exact
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import Noise, key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.algorithm import Batch, Memory, Query
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import Exact
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import Noise, key_of
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 FIRST_BLOCK = 1024  # rewards of an arm that a compiled run draws ahead; later blocks double
 
@@ -98,7 +98,7 @@ class RobustUCB(Index):
     name: ClassVar[str] = "robust-ucb"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
         check_moments(self.v, self.u)
 
     @property
@@ -234,8 +234,8 @@ def _two_points(key, run, slots, law):  # type: ignore[no-untyped-def]
     chance, low, high = law
     out = np.empty(len(slots))
     for j in range(len(slots)):
-        bits = _philox.word(key[0], key[1], np.uint64(run), _philox.REWARD, slots[j])
-        out[j] = high if _philox.to_unit(bits) < chance else low
+        bits = philox.word(key[0], key[1], np.uint64(run), philox.REWARD, slots[j])
+        out[j] = high if philox.to_unit(bits) < chance else low
     return out
 
 

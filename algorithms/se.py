@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import BoolArray, FloatArray, IntArray
-from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import Exact
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import Exact
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
 def radius(n_arms: Any, pulls: Any, beta: Any) -> Any:
@@ -73,8 +73,8 @@ class SE(Elimination):
     name: ClassVar[str] = "se"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
-        _validate.beta(self)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.beta(self)
 
     def start(self, run: IntArray) -> SEState:
         """All arms are active, no rewards."""
@@ -149,8 +149,8 @@ def _kernel(key, runs, rule, rewards, times):  # type: ignore[no-untyped-def]
                 if not active[a] or t >= horizon:
                     continue
                 slot = (np.uint64(a) << np.uint64(SLOT_BITS)) | np.uint64(pulls[a])
-                bits = _philox.word(key[0], key[1], runs[i], _philox.REWARD, slot)
-                sums[a] += high if _philox.to_unit(bits) < chance[a] else low
+                bits = philox.word(key[0], key[1], runs[i], philox.REWARD, slot)
+                sums[a] += high if philox.to_unit(bits) < chance[a] else low
                 pulls[a] += 1
                 t += 1
                 while mark < len(times) and times[mark] == t:

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import LinearState
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import printed_width, width
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Draw, Noise
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Memory, Query
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ShuffledLinear(DPLinear):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _validate.probability("delta", self.delta)
+        validate.probability("delta", self.delta)
 
     @property
     def claim(self) -> PrivacyClaim:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from verifiable_dp import _validate
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import PrefixSums
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.mechanisms import Tree
+from verifiable_dp.core import validate
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.mechanisms import Tree
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class TreeSum(PrefixSums):
     name: ClassVar[str] = "tree-sum"
 
     def __post_init__(self) -> None:
-        _validate.positive("epsilon", self.epsilon)
-        _validate.integer("horizon", self.horizon, least=1)
+        validate.positive("epsilon", self.epsilon)
+        validate.integer("horizon", self.horizon, least=1)
         Tree(self.horizon, self.epsilon, budget=self.budget)
 
     @property

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from verifiable_dp import _philox, _validate
-from verifiable_dp._kernels import kernel
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._index import Index, IndexState
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms import Exact
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import Noise, key_of
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.algorithm import Memory, Query
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms import Exact
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import Noise, key_of
+from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 def ucb(estimate: Any, pulls: Any, log_t: Any) -> Any:
@@ -53,7 +53,7 @@ class UCB1(Index):
     name: ClassVar[str] = "ucb1"
 
     def __post_init__(self) -> None:
-        _validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.arms_and_horizon(self.n_arms, self.horizon)
 
     def index(self, state: IndexState) -> FloatArray:
         """Upper confidence bounds."""
@@ -116,11 +116,11 @@ def _kernel(key, runs, horizon, rewards, times):  # type: ignore[no-untyped-def]
                 which = j & 3
                 if which == 0 or j == n:
                     slot = (np.uint64(arm) << np.uint64(SLOT_BITS)) | np.uint64(j)
-                    w = _philox.block(
-                        key[0], key[1], slot >> np.uint64(2), np.uint64(runs[i]), _philox.REWARD, np.uint64(0)
+                    w = philox.block(
+                        key[0], key[1], slot >> np.uint64(2), np.uint64(runs[i]), philox.REWARD, np.uint64(0)
                     )
                     words[arm, 0], words[arm, 1], words[arm, 2], words[arm, 3] = w
-                hits += _philox.to_unit(words[arm, which]) < chance[arm]
+                hits += philox.to_unit(words[arm, which]) < chance[arm]
             sums[arm] += low * (steps - hits) + high * hits
             pulls[arm] += steps
             t += steps

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Data, Query
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
-from verifiable_dp.auditing.theorems import TABLE_RUNS, Trial
-from verifiable_dp.auditing.wrapped import original, with_parameters
-from verifiable_dp.environments import Drawn, Draws, Huber, Pareto, StudentT
-from verifiable_dp.evidence import tables as evidence
+from verifiable_dp.core.algorithm import Data, Query
+from verifiable_dp.core.environments import Drawn, Draws, Huber, Pareto, StudentT
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import tables as evidence
+from verifiable_dp.registry.theorems import TABLE_RUNS, Trial
+from verifiable_dp.registry.wrapped import original, with_parameters
 
 # Inliers, ours: those of the paper are not known. Second moments within 1, about the mean in the last two.
 RAW = StudentT((0.8, -0.8), 3.0, 0.3, "Student t")  # E X^2 = .91

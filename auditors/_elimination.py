@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.auditing import mutants
-from verifiable_dp.auditing.auditor import Mutant
 from verifiable_dp.auditors._shared import HALF_NOISE
-from verifiable_dp.environments import bernoulli
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Mutant
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
 NEAR_TIES = bernoulli([0.51, 0.5, 0.5, 0.5, 0.5], "near ties")

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Batch, Memory, Query, play
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
-from verifiable_dp.auditing.mutants import noise_times, shared
-from verifiable_dp.auditing.theorems import TRIALS, Trial
-from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors._shared import first_round
-from verifiable_dp.environments import Table
+from verifiable_dp.core.algorithm import Batch, Memory, Query, play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS, AdaptiveTree, update_nodes
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.mechanisms.tree import SLOT_BITS, AdaptiveTree, update_nodes
-from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Draw, Noise, Seeded
+from verifiable_dp.registry.mutants import noise_times, shared
+from verifiable_dp.registry.theorems import TRIALS, Trial
+from verifiable_dp.registry.wrapped import with_parameters
 
 
 def first_rewards(algorithm: Any) -> list[TablePair]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import InputError
-from verifiable_dp.environments import Discrete, Pareto, TwoPoint, bernoulli
+from verifiable_dp.core import validate
+from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint, bernoulli
+from verifiable_dp.core.validate import InputError
 
 
 def s1(setting: str, n_arms: int = 5) -> TwoPoint:
@@ -27,8 +27,8 @@ def s1(setting: str, n_arms: int = 5) -> TwoPoint:
     InputError
         If the setting is unknown or K < 2.
     """
-    _validate.choice("setting", setting, ("C1", "C2", "C3", "C4"))
-    arms = _validate.integer("n_arms", n_arms, least=2)
+    validate.choice("setting", setting, ("C1", "C2", "C3", "C4"))
+    arms = validate.integer("n_arms", n_arms, least=2)
     step = np.arange(arms) / (arms - 1)
     shapes = {
         "C1": np.where(step == 0, 0.75, 0.7),
@@ -47,7 +47,7 @@ def s2(setting: str, v: float) -> Pareto:
     InputError
         If the setting is unknown or v is not in (0, 1].
     """
-    _validate.choice("setting", setting, ("S1", "S2", "S3"))
+    validate.choice("setting", setting, ("S1", "S2", "S3"))
     if not 0 < v <= 1:
         raise InputError(f"v must lie in (0, 1], got {v!r}")
     means = {
@@ -91,7 +91,7 @@ def hard(theorem: int, *, v: float, gaps: Sequence[float], changed: int | None =
     if not 0 < v <= 1:
         raise InputError(f"v must lie in (0, 1], got {v!r}")
     most = {5: 1 / 12, 8: 1 / 8}.get(theorem, 1 / 5)
-    delta = _validate.rewards("gaps", gaps, (0.0, most), ndim=1)
+    delta = validate.rewards("gaps", gaps, (0.0, most), ndim=1)
     alone = theorem in (10, 11)
     if not len(delta) or (alone and len(delta) > 1) or not (delta > 0).all():
         number = "one gap" if alone else "one gap or more"
@@ -101,7 +101,7 @@ def hard(theorem: int, *, v: float, gaps: Sequence[float], changed: int | None =
     if theorem == 8 and 3 * delta.min() < 2 * delta.max():
         raise InputError(f"gaps must differ by a factor of 3/2 at most in Theorem 8, got {gaps!r}")
     if changed is not None:
-        _validate.integer("changed", changed, least=1, most=len(delta))
+        validate.integer("changed", changed, least=1, most=len(delta))
     full = np.concatenate([[0.0], delta])
     if theorem in (5, 8):
         means = (1 / 6 if theorem == 5 else 4 * delta.max()) - full

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray, FloatArray
-from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms._design import core_limit
 from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditing.mutants import decided_by, result
-from verifiable_dp.auditing.theorems import TRIALS, MeanBound, Prices, Trial
-from verifiable_dp.environments import TwoPoint
+from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.mutants import decided_by, result
+from verifiable_dp.registry.theorems import TRIALS, MeanBound, Prices, Trial
 
 BETA = 0.1  # of the checks that speak of probability
 SHORT = {"horizon": 100_000, "beta": BETA}

@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms._robust import LINE
-from verifiable_dp.auditing import mutants
-from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditing.mutants import gap_times
-from verifiable_dp.auditing.theorems import TABLE_RUNS, MeanBound, Runs, Trial
-from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._instances import hard
 from verifiable_dp.auditors._shared import HALF_NOISE
-from verifiable_dp.environments import Discrete, TwoPoint, bernoulli
-from verifiable_dp.evidence import regret as evidence
-from verifiable_dp.evidence import tables
+from verifiable_dp.core.environments import Discrete, TwoPoint, bernoulli
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.simulation import Simulation, simulate
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
-from verifiable_dp.simulation import Simulation, simulate
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret import tables
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.mutants import gap_times
+from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Runs, Trial
+from verifiable_dp.registry.wrapped import with_parameters
 
 TWO_ARMS = bernoulli([0.8, 0.2], "two arms in [0, 1]")
 NEAR_TIES = bernoulli([0.501, 0.5], "near ties")

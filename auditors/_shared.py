@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditing.mutants import noise_times
-from verifiable_dp.auditing.theorems import Trial
 from verifiable_dp.auditors._instances import s1
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.neighbours import StreamPair, TablePair
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.neighbours import StreamPair, TablePair
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.mutants import noise_times
+from verifiable_dp.registry.theorems import Trial
 
 HALF_NOISE = Mutant("half noise", "every noise value is half as large as the proof needs", noise_times(0.5))
 NO_NOISE = Mutant("no noise", "exact values are released and compared", noise_times(0.0))

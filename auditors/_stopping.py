@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Memory, Query
 from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT
-from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditing.mutants import Make, result
-from verifiable_dp.auditing.theorems import TRIALS, Trial
-from verifiable_dp.auditing.wrapped import Wrapped
 from verifiable_dp.auditors._shared import first_item
-from verifiable_dp.environments import two_point
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.algorithm import Memory, Query
+from verifiable_dp.core.environments import two_point
+from verifiable_dp.core.neighbours import StreamPair
+from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.simulation import Simulation
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import StreamPair
-from verifiable_dp.noise import Draw, Noise
-from verifiable_dp.simulation import Simulation
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.mutants import Make, result
+from verifiable_dp.registry.theorems import TRIALS, Trial
+from verifiable_dp.registry.wrapped import Wrapped
 
 # ---------------------------------------------------------------- neighbours
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Query, State
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
-from verifiable_dp.auditing import mutants
-from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import mixed, noise_by, noise_times
-from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.tree_sum import error_bound
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.neighbours import StreamPair
+from verifiable_dp.core.algorithm import Query, State
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.neighbours import StreamPair
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
+from verifiable_dp.registry.mutants import mixed, noise_by, noise_times
+from verifiable_dp.registry.wrapped import original
 
 INSTANCE: dict[str, Any] = {"epsilon": 1.0, "horizon": 64, "v": 1.0, "u": 1.0}
 

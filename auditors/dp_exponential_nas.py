@@ -9,16 +9,16 @@ from typing import Any
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
 from verifiable_dp.algorithms.dp_nas import DPNAS
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import result
-from verifiable_dp.auditing.theorems import TABLE_RUNS, CorrectOnly, Trial
 from verifiable_dp.auditors import _stopping as family
 from verifiable_dp.auditors._shared import HALF_NOISE
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import two_point
-from verifiable_dp.evidence import tables
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import two_point
+from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.simulation import Simulation
+from verifiable_dp.evidence.regret import tables
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.theorems import TABLE_RUNS, CorrectOnly, Trial
 
 NEAR = 0.02  # the mean of Theorem 3.4's check, in units of R
 FAINT = 0.05  # the mean of Corollary 3.6, at which the rule still halts

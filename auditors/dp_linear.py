@@ -12,16 +12,16 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear, width
-from verifiable_dp.auditing import mutants
-from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import given
-from verifiable_dp.auditing.theorems import RUNS, TRIALS, CorrectOnly, Trial
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
+from verifiable_dp.registry.mutants import given
+from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, Trial
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_nas import DPNAS
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import noise_times
-from verifiable_dp.auditing.operators import averaged
-from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import noise_times
+from verifiable_dp.registry.wrapped import original
+from verifiable_dp.selfcheck.operators import averaged
 
 REPEATS = 16
 

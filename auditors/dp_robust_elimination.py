@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Ask, Memory, Query, Truncated, play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
-from verifiable_dp.auditing import mutants
-from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import Accumulated, Make, chained, gap_times, rebuilt, result
-from verifiable_dp.auditing.theorems import RUNS, TABLE_RUNS, TRIALS, CorrectOnly, Trial
-from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors._contamination import (
     CENTRAL,
     CENTRAL_PARETO,
@@ -31,14 +24,21 @@ from verifiable_dp.auditors._contamination import (
     tables,
 )
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import Discrete, Drawn, Huber
-from verifiable_dp.evidence import regret as evidence
-from verifiable_dp.evidence import tables as evidence_tables
+from verifiable_dp.core.algorithm import Ask, Memory, Query, Truncated, play
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import Discrete, Drawn, Huber
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Draw, Noise, Seeded
-from verifiable_dp.simulation import simulate
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret import tables as evidence_tables
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
+from verifiable_dp.registry.mutants import Accumulated, Make, chained, gap_times, rebuilt, result
+from verifiable_dp.registry.theorems import RUNS, TABLE_RUNS, TRIALS, CorrectOnly, Trial
+from verifiable_dp.registry.wrapped import original
 
 SHARE = 0.01  # of contaminated rewards in the experiments
 UNION = 0.1  # failure probability of all estimates of a run, in checks of the estimates

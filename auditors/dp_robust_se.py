@@ -13,11 +13,11 @@ from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
-from verifiable_dp.auditing.auditor import Auditor
-from verifiable_dp.auditing.theorems import TRIALS, CorrectOnly, MeanBound, Prices, Pulls, Survival
 from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.registry.auditor import Auditor
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Prices, Pulls, Survival
 
 TWO = {"n_arms": 2, "beta": 0.1}
 SHORT = 100_000  # horizon of the table of lower bounds, which index policies can play

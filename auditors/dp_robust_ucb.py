@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
-from verifiable_dp.auditing import mutants
-from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import mixed, noise_times, shared
-from verifiable_dp.auditing.theorems import TRIALS, CorrectOnly, MeanBound, Trial
-from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import Discrete, Pareto
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import Discrete, Pareto
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Seeded
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
+from verifiable_dp.registry.mutants import mixed, noise_times, shared
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Trial
+from verifiable_dp.registry.wrapped import original
 
 # The larger the constant, the more strictly arms are played in turn.
 INSTANCE: dict[str, Any] = {

@@ -8,14 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import borrowed, epochs_times, gap_times
-from verifiable_dp.auditing.theorems import (
+from verifiable_dp.auditors import _elimination as family
+from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._shared import c1_to_c4
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import TwoPoint, bernoulli
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import borrowed, epochs_times, gap_times
+from verifiable_dp.registry.theorems import (
     Better,
     CorrectOnly,
     Exponent,
@@ -26,12 +32,6 @@ from verifiable_dp.auditing.theorems import (
     Survival,
     Trial,
 )
-from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._instances import s1
-from verifiable_dp.auditors._shared import c1_to_c4
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import TwoPoint, bernoulli
-from verifiable_dp.evidence.check import Check
 
 EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}
 RIVAL_RUNS = {"quick": 6, "standard": 30, "thorough": 30}  # of DP-UCB, as in Section 5

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
-from verifiable_dp.auditing.auditor import Auditor
-from verifiable_dp.auditing.theorems import CorrectOnly, Growth, MeanBound
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors import dp_se
 from verifiable_dp.auditors._shared import c1_to_c4
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry.auditor import Auditor
+from verifiable_dp.registry.theorems import CorrectOnly, Growth, MeanBound
 
 
 def phases(first_guess: int, horizon: int) -> list[tuple[int, int, int]]:

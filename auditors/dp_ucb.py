@@ -8,20 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import mixed, noise_times, result
-from verifiable_dp.auditing.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
 from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import mixed, noise_times, result
+from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
 
 RATE_RUNS = {"mutant": 6, "quick": 10, "standard": 30, "thorough": 100}
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.ldp_linear import LDPLinear, width
-from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import MEAN_NOISE, given, noise_by
-from verifiable_dp.auditing.theorems import CorrectOnly
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
-from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
+from verifiable_dp.registry.mutants import MEAN_NOISE, given, noise_by
+from verifiable_dp.registry.theorems import CorrectOnly
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
 

@@ -12,15 +12,15 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditing.auditor import Auditor, Printed
-from verifiable_dp.auditing.theorems import RUNS, CorrectOnly, MeanBound, Prices, Pulls, Survival, Trial
-from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.simulation import simulate
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.simulation import simulate
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry.auditor import Auditor, Printed
+from verifiable_dp.registry.theorems import RUNS, CorrectOnly, MeanBound, Prices, Pulls, Survival, Trial
+from verifiable_dp.registry.wrapped import with_parameters
 
 BETA = 0.1
 TWO = {"n_arms": 2, "beta": BETA}

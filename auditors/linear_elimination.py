@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import decided_by, result
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import first_round
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import decided_by, result
 
 
 def pairs(algorithm: Any) -> list[TablePair]:

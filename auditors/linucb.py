@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithm import Query, play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.linucb import LinUCB
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import decided_by, result
-from verifiable_dp.auditing.theorems import TRIALS, MeanBound, Trial
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.core.algorithm import Query, play
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Seeded
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import decided_by, result
+from verifiable_dp.registry.theorems import TRIALS, MeanBound, Trial
 
 
 def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, largest: float) -> float:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._stopping import StoppingState
 from verifiable_dp.algorithms.nas import NAS
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import result
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.claims import RegretClaim, Source
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import result
 
 
 def _total(rule: NAS, output: FloatArray, state: StoppingState) -> FloatArray:

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import rebuilt, result
-from verifiable_dp.auditing.theorems import RUNS, TRIALS, MeanBound, Trial
-from verifiable_dp.auditing.wrapped import original
 from verifiable_dp.auditors._shared import first_round
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import Drawn, Pareto
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import Drawn, Pareto
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import rebuilt, result
+from verifiable_dp.registry.theorems import RUNS, TRIALS, MeanBound, Trial
+from verifiable_dp.registry.wrapped import original
 
 BETA = 0.1  # failure probability of one arm's estimate in the check of the lemma
 PULLS = 200  # rewards of that estimate

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.se import SE, radius
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import gap_times, result
-from verifiable_dp.auditing.theorems import TRIALS, MeanBound, Pulls, Survival, Trial
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._shared import c1_to_c4, first_round
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import bernoulli
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import gap_times, result
+from verifiable_dp.registry.theorems import TRIALS, MeanBound, Pulls, Survival, Trial
 
 BETA = 0.1  # of the checks that speak of probability
 SMALL_GAP = 0.1

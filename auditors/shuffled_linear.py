@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import BoolArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import PhasedElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditing.auditor import Auditor, Mutant, Printed
-from verifiable_dp.auditing.mutants import given, rebuilt, result
-from verifiable_dp.auditing.theorems import CorrectOnly, Trial
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
-from verifiable_dp.claims import PrivacyClaim, RegretClaim, Source
-from verifiable_dp.evidence import exact_shuffle
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.validate import BoolArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.mechanisms import shuffle
+from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
+from verifiable_dp.registry.mutants import given, rebuilt, result
+from verifiable_dp.registry.theorems import CorrectOnly, Trial
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 

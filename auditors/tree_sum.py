@@ -9,13 +9,13 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.tree_sum import TreeSum
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import Make, mixed, noise_times
-from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, first_item
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.neighbours import StreamPair
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.neighbours import StreamPair
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import Make, mixed, noise_times
+from verifiable_dp.registry.wrapped import with_parameters
 
 
 def error_bound(horizon: int, epsilon: float, gamma: float) -> float:

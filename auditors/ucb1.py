@@ -8,20 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.algorithm import Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import IndexState
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing.auditor import Auditor, Mutant
-from verifiable_dp.auditing.mutants import decided_by, rebuilt, result
-from verifiable_dp.auditing.theorems import TRIALS, CorrectOnly, MeanBound, Trial
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._shared import c1_to_c4
-from verifiable_dp.claims import RegretClaim, Source
-from verifiable_dp.environments import TwoPoint, bernoulli
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.environments import TwoPoint, bernoulli
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import decided_by, rebuilt, result
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Trial
 
 FIVE = bernoulli([0.9, 0.4, 0.4, 0.4, 0.4], "one good arm of five")
 HORIZONS = [int(t) for t in np.geomspace(1e4, 1e6, 16)]

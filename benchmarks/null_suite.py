@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.auditing import nulls, registry
-from verifiable_dp.auditing.nulls import LEVEL, SIZES, Null
-from verifiable_dp.auditing.targets import DataPair, PlaySampler, ReleaseSampler
 from verifiable_dp.controls import controls
-from verifiable_dp.evidence.blackbox import AlgorithmSampler
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.selfcheck import nulls
+from verifiable_dp.selfcheck.nulls import LEVEL, SIZES, Null
+from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
 
 EPSILONS = (0.5, 1.0, 2.0)
 RELEASED = ("tree-sum", "dp-ucb", "dp-se", "dp-robust-se", "dp-linear", "ldp-robust-se")

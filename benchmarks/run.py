@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.simulation import median_of, plain_ucb1
-from verifiable_dp.auditing import registry
 from verifiable_dp.auditors._instances import s1
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, count
-from verifiable_dp.evidence.events import Setting, choose
+from verifiable_dp.evidence.blackbox.events import Setting, choose
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, count
+from verifiable_dp.registry import entries as registry
 
 ROUNDS = 5_000_000
 LARGE, WORKERS = 10**8, 2

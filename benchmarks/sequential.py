@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import IntArray
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox, sequential, statistics
-from verifiable_dp.evidence.blackbox import Plan, Terms
-from verifiable_dp.evidence.events import Observation
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import IntArray
+from verifiable_dp.evidence.blackbox import sequential, statistics
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.events import Observation
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 ALPHA, SEEDS = 1e-6, 30
 PLAN = Plan(1000, 100_000, 400_000, sequential=True)

@@ -19,10 +19,10 @@ from numba import njit
 
 import verifiable_dp as vdp
 from tests.user_code import libraries
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Data, play
 from verifiable_dp.auditors._instances import s1
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.algorithm import Data, play
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import FloatArray
 
 ROUNDS, ARMS = 10_000_000, 5
 FULL, RUNS = 50_000_000, 30  # of DP-SE: the experiments of Sajed & Sheffet

@@ -17,10 +17,10 @@ from tests.user_code import styles
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.rungs import RUNGS
 from verifiable_dp.auditing.rungs import audit as climbed
+from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.tracing.ledger import Ledger
 from verifiable_dp.evidence.tracing.standin import scopes_of
 from verifiable_dp.evidence.tracing.trace import run
-from verifiable_dp.neighbours import TablePair
 from verifiable_dp.record import conclude
 
 HORIZON, SEED = 60, 0

@@ -6,7 +6,6 @@ With ``--check`` nothing is written; exit status 1 if the page is not current.
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import re
 import sys
@@ -54,7 +53,7 @@ def page() -> str:
         parts.append(f"## {title}\n")
         parts += [entry(f"vdp.{name}", getattr(verifiable_dp, name)) for name in names]
     for name in MODULES:
-        module = importlib.import_module(f"verifiable_dp.{name}")
+        module = getattr(verifiable_dp, name)
         parts.append(f"## vdp.{name}\n\n{text(inspect.getdoc(module) or '')}")
         parts += [entry(f"{name}.{member}", thing) for member, thing in members(module)]
     return "\n".join(parts)

@@ -92,7 +92,7 @@ FAULTS = (
     # alignment and replay
     Fault(
         "alignment tolerance",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "TOLERANCE = 1e-9",
         "TOLERANCE = 1e-3",
         "a loss of 1.0005 epsilon counts as within the claim",
@@ -100,7 +100,7 @@ FAULTS = (
     ),
     Fault(
         "actions may differ",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "(~same, ",
         "(same & False, ",
         "other actions after the same releases go unnoticed",
@@ -108,7 +108,7 @@ FAULTS = (
     ),
     Fault(
         "what is published may differ",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "(~published, ",
         "(published & False, ",
         "other published values after the same releases go unnoticed",
@@ -116,7 +116,7 @@ FAULTS = (
     ),
     Fault(
         "draws of another run",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "(_undrawn(there.released, tape), SHARED)",
         "(np.zeros(runs, bool), SHARED)",
         "runs that publish with the draws of another run go unnoticed",
@@ -124,7 +124,7 @@ FAULTS = (
     ),
     Fault(
         "alignment on one input",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "return Table(left), Table(right)",
         "return Table(left), Table(left)",
         "the replay is on the recorded input: no pair differs",
@@ -132,7 +132,7 @@ FAULTS = (
     ),
     Fault(
         "one direction only",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "for turned in (False, True):",
         "for turned in (False,):",
         "a pair is replayed in one direction only",
@@ -140,7 +140,7 @@ FAULTS = (
     ),
     Fault(
         "a cost above epsilon clears",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         '"inconclusive" if cost > limit',
         '"not_refuted" if cost > limit',
         "hidden noise that costs more than epsilon is no longer a lead",
@@ -148,7 +148,7 @@ FAULTS = (
     ),
     Fault(
         "costs of a group",
-        f"{EVIDENCE}/alignment.py",
+        f"{EVIDENCE}/alignment/replay.py",
         "np.sum([part.cost for part in parts]",
         "np.max([part.cost for part in parts]",
         "the events of a group pay once, not each",
@@ -156,7 +156,7 @@ FAULTS = (
     ),
     Fault(
         "scale follows the data",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         'self._leave(address[~same, 0], "the scale',
         'self._leave(address[:0, 0], "the scale',
         "a noise scale that depends on the data goes unnoticed",
@@ -164,7 +164,7 @@ FAULTS = (
     ),
     Fault(
         "one draw for two releases",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "if abs(first - moved[i]) > ",
         "if abs(first - moved[i]) > np.inf + ",
         "noise that is used for two releases goes unnoticed",
@@ -172,7 +172,7 @@ FAULTS = (
     ),
     Fault(
         "exact values may differ",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "self._leave(run[exact], ",
         "self._leave(run[exact][:0], ",
         "an exact value that differs is no divergence",
@@ -180,7 +180,7 @@ FAULTS = (
     ),
     Fault(
         "half the cost",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale / 2)",
         "a release costs half of what it does",
@@ -188,7 +188,7 @@ FAULTS = (
     ),
     Fault(
         "releases that are missing",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "short = np.flatnonzero(counted < recorded)",
         "short = np.flatnonzero(counted < 0)",
         "fewer releases on the neighbour go unnoticed",
@@ -196,7 +196,7 @@ FAULTS = (
     ),
     Fault(
         "shown outcomes may differ",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         'differs = shown["output"][at] != hidden.outcome(out)["output"][at]',
         "differs = run != run",
         "a declared shift that gives another output goes unnoticed",
@@ -205,7 +205,7 @@ FAULTS = (
     # noise and its seeds
     Fault(
         "seeds shared by all uses",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "np.random.SeedSequence(seed, spawn_key=path)",
         "np.random.SeedSequence(seed)",
         "both worlds and all stages draw the same noise",
@@ -213,7 +213,7 @@ FAULTS = (
     ),
     Fault(
         "mutants keep their noise",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "scale=draw.scale * factor, slot=slot",
         "scale=draw.scale, slot=slot",
         "noise that should be divided is not: power and mutants are those of the target",
@@ -221,7 +221,7 @@ FAULTS = (
     ),
     Fault(
         "draws are not joined",
-        "verifiable_dp/noise.py",
+        "verifiable_dp/core/noise.py",
         "slot = draw.slot if reslot is None else reslot(draw.slot)",
         "slot = draw.slot",
         "mutants that share a draw between arms are the target itself",
@@ -229,7 +229,7 @@ FAULTS = (
     ),
     Fault(
         "every shard is the first",
-        f"{EVIDENCE}/blackbox.py",
+        f"{EVIDENCE}/blackbox/test.py",
         "np.arange(i, min(i + size, count), dtype=np.int64)",
         "np.arange(0, min(size, count - i), dtype=np.int64)",
         "shards repeat one another's runs: counts are those of fewer runs",
@@ -237,7 +237,7 @@ FAULTS = (
     ),
     Fault(
         "tested on the runs that chose",
-        f"{EVIDENCE}/blackbox.py",
+        f"{EVIDENCE}/blackbox/test.py",
         "    stage: int = TEST,\n",
         "    stage: int = SELECT,\n",
         "the event is tested on the runs that it was chosen on",
@@ -245,7 +245,7 @@ FAULTS = (
     ),
     Fault(
         "both worlds draw alike",
-        f"{AUDITING}/targets.py",
+        "verifiable_dp/targets/load.py",
         "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[world], (stage, number), runs)",
         "a user's bandit has the same generators on both inputs",
@@ -253,7 +253,7 @@ FAULTS = (
     ),
     Fault(
         "a bandit's inputs do not differ",
-        f"{AUDITING}/targets.py",
+        "verifiable_dp/targets/load.py",
         "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[0], (stage, number, world), runs)",
         "a user's bandit is played on one input only",
@@ -261,7 +261,7 @@ FAULTS = (
     ),
     Fault(
         "every run has the first generator",
-        f"{AUDITING}/targets.py",
+        "verifiable_dp/targets/load.py",
         "rng = generator(key, int(part[0]), self.factor)",
         "rng = generator(key, 0, self.factor)",
         "all runs of a user's bandit are the same one",
@@ -270,7 +270,7 @@ FAULTS = (
     # mechanisms
     Fault(
         "scale of Laplace noise",
-        "verifiable_dp/mechanisms/laplace.py",
+        "verifiable_dp/core/mechanisms/laplace.py",
         "return self.sensitivity / self.epsilon",
         "return 0.9 * self.sensitivity / self.epsilon",
         "a tenth too little noise",
@@ -278,7 +278,7 @@ FAULTS = (
     ),
     Fault(
         "levels of the tree",
-        "verifiable_dp/mechanisms/tree.py",
+        "verifiable_dp/core/mechanisms/tree.py",
         "return self.leaves.bit_length()",
         "return max(1, self.leaves.bit_length() - 1)",
         "a level too few: the first item is in one node more than is paid for",
@@ -286,7 +286,7 @@ FAULTS = (
     ),
     Fault(
         "range of growing items",
-        "verifiable_dp/mechanisms/tree.py",
+        "verifiable_dp/core/mechanisms/tree.py",
         "return np.asarray(2 * self.limit(number) * self.divisor / self.epsilon)",
         "return np.asarray(self.limit(number) * self.divisor / self.epsilon)",
         "noise for [0, B] where an item lies in [-B, B]",
@@ -294,7 +294,7 @@ FAULTS = (
     ),
     Fault(
         "cost of AboveThreshold",
-        "verifiable_dp/mechanisms/above_threshold.py",
+        "verifiable_dp/core/mechanisms/above_threshold.py",
         "+ 2 * self.sensitivity / self.query_scale",
         "+ self.sensitivity / self.query_scale",
         "a positive answer is charged once, not twice",
@@ -302,7 +302,7 @@ FAULTS = (
     ),
     Fault(
         "shift of AboveThreshold",
-        "verifiable_dp/mechanisms/above_threshold.py",
+        "verifiable_dp/core/mechanisms/above_threshold.py",
         'self.sensitivity + shown["gap"] - gap',
         'shown["gap"] - gap',
         "the declared alignment does not follow the threshold",
@@ -310,7 +310,7 @@ FAULTS = (
     ),
     Fault(
         "domain of amplification",
-        "verifiable_dp/mechanisms/shuffle.py",
+        "verifiable_dp/core/mechanisms/shuffle.py",
         "return math.log(n / (16 * math.log(2 / delta)))",
         "return math.log(n / (8 * math.log(2 / delta)))",
         "amplification by shuffling is claimed beyond its domain",
@@ -318,7 +318,7 @@ FAULTS = (
     ),
     Fault(
         "half the clones",
-        "verifiable_dp/mechanisms/shuffle.py",
+        "verifiable_dp/core/mechanisms/shuffle.py",
         "inside = 2 * lean * sides * _excess(c + 1, tau)",
         "inside = lean * sides * _excess(c + 1, tau)",
         "the upper bound on delta of shuffled reports is half of it",
@@ -384,7 +384,7 @@ FAULTS = (
     # sequential tests
     Fault(
         "stakes without a bound",
-        f"{EVIDENCE}/sequential.py",
+        f"{EVIDENCE}/blackbox/sequential.py",
         "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
         "return Bet(coin, stake, epsilon, delta)",
         "a bet may stake more than it has: payoffs that are not finite",
@@ -392,7 +392,7 @@ FAULTS = (
     ),
     Fault(
         "level of the limits",
-        f"{EVIDENCE}/sequential.py",
+        f"{EVIDENCE}/blackbox/sequential.py",
         '(1 - float(statistics["confidence"])) / tests)',
         '(1 - float(statistics["confidence"])))',
         "each of several sequential tests spends the whole error of the lower bound",
@@ -400,7 +400,7 @@ FAULTS = (
     ),
     Fault(
         "level of the e-value",
-        f"{EVIDENCE}/sequential.py",
+        f"{EVIDENCE}/blackbox/sequential.py",
         "log_p = min(0.0, math.log(tests) - highest)",
         "log_p = min(0.0, -highest)",
         "each of several sequential tests spends the whole alpha",
@@ -408,7 +408,7 @@ FAULTS = (
     ),
     Fault(
         "runs are used twice",
-        f"{EVIDENCE}/sequential.py",
+        f"{EVIDENCE}/blackbox/sequential.py",
         "starts = self.used.get(item.number, (0, 0))",
         "starts = (0, 0)",
         "every look counts the first runs again",
@@ -416,7 +416,7 @@ FAULTS = (
     ),
     Fault(
         "limits above what is refuted",
-        f"{EVIDENCE}/sequential.py",
+        f"{EVIDENCE}/blackbox/sequential.py",
         "if not known[chunk][look, place] >= -math.log(level):",
         "if not known[chunk][look, place] >= 0:",
         "a lower limit climbs while the e-value merely exceeds 1",
@@ -424,7 +424,7 @@ FAULTS = (
     ),
     Fault(
         "roots of rounded negatives",
-        f"{EVIDENCE}/sequential.py",
+        f"{EVIDENCE}/blackbox/sequential.py",
         "np.maximum(middle**2 - 8 * growth * (p + q), 0.0)",
         "middle**2 - 8 * growth * (p + q)",
         "stakes that are not a number",
@@ -433,7 +433,7 @@ FAULTS = (
     # exact tests of counts
     Fault(
         "wrong tail",
-        f"{EVIDENCE}/statistics.py",
+        f"{EVIDENCE}/blackbox/statistics.py",
         "stats.binom.sf(k1 - 1, k1 + k0",
         "stats.binom.sf(k1, k1 + k0",
         "the p-value leaves out the outcome itself",
@@ -441,7 +441,7 @@ FAULTS = (
     ),
     Fault(
         "wrong side of a limit",
-        f"{EVIDENCE}/statistics.py",
+        f"{EVIDENCE}/blackbox/statistics.py",
         "stats.beta.isf(level, hits + 1, runs - hits)",
         "stats.beta.isf(level, hits, runs - hits + 1)",
         "an upper limit of a share that lies too low",
@@ -449,7 +449,7 @@ FAULTS = (
     ),
     Fault(
         "lower limit at twice the level",
-        f"{EVIDENCE}/statistics.py",
+        f"{EVIDENCE}/blackbox/statistics.py",
         "stats.beta.ppf(level, hits, runs - hits + 1)",
         "stats.beta.ppf(2 * level, hits, runs - hits + 1)",
         "a lower limit that fails twice as often as it says",
@@ -457,7 +457,7 @@ FAULTS = (
     ),
     Fault(
         "power of a test",
-        f"{EVIDENCE}/statistics.py",
+        f"{EVIDENCE}/blackbox/statistics.py",
         "return float(stats.binom.sf(need - 1, hits, p / (p + q)))",
         "return float(stats.binom.sf(need // 2, hits, p / (p + q)))",
         "the stated power is that of half the hits needed",
@@ -465,7 +465,7 @@ FAULTS = (
     ),
     Fault(
         "nuisance at its estimate",
-        f"{EVIDENCE}/unconditional.py",
+        f"{EVIDENCE}/blackbox/unconditional.py",
         "low, high = self.interval(k0, _NUISANCE * level)",
         "low, high = self.interval(k0, 0.9)",
         "the p-value is not the worst over the nuisance",
@@ -475,7 +475,7 @@ FAULTS = (
     ),
     Fault(
         "p-value of one of several",
-        f"{EVIDENCE}/blackbox.py",
+        f"{EVIDENCE}/blackbox/test.py",
         "p_value = min(1.0, p_value * tests)",
         "p_value = min(1.0, p_value)",
         "each of several tests spends the whole alpha",
@@ -483,7 +483,7 @@ FAULTS = (
     ),
     Fault(
         "level of several bounds",
-        f"{EVIDENCE}/blackbox.py",
+        f"{EVIDENCE}/blackbox/test.py",
         'level = (1 - float(statistics["confidence"])) / tests',
         'level = 1 - float(statistics["confidence"])',
         "each of several tests spends the whole error of the lower bound",
@@ -491,7 +491,7 @@ FAULTS = (
     ),
     Fault(
         "pairs do not share the level",
-        f"{EVIDENCE}/blackbox.py",
+        f"{EVIDENCE}/blackbox/test.py",
         '"tests": len(chosen) * terms.tests,',
         '"tests": terms.tests,',
         "pairs that are tested together do not share alpha",
@@ -507,7 +507,7 @@ FAULTS = (
     ),
     Fault(
         "points of a curve",
-        f"{EVIDENCE}/curves.py",
+        f"{EVIDENCE}/blackbox/curves.py",
         'shared = len(statistics["points"]) * int(statistics["tests"])',
         'shared = int(statistics["tests"])',
         "the points of a curve do not share alpha",
@@ -515,7 +515,7 @@ FAULTS = (
     ),
     Fault(
         "curve runs the wrong way",
-        f"{EVIDENCE}/curves.py",
+        f"{EVIDENCE}/blackbox/curves.py",
         'r["epsilon"] >= row["epsilon"]',
         'r["epsilon"] <= row["epsilon"]',
         "a bound at a small epsilon is taken for one at a larger epsilon",
@@ -524,7 +524,7 @@ FAULTS = (
     # exact laws
     Fault(
         "tail of the quadrature",
-        f"{EVIDENCE}/race.py",
+        f"{EVIDENCE}/exact/race.py",
         "_TAIL = 60.0",
         "_TAIL = 6.0",
         "a four-hundredth of each integral is cut off",
@@ -532,7 +532,7 @@ FAULTS = (
     ),
     Fault(
         "rest of the law",
-        f"{EVIDENCE}/exact.py",
+        f"{EVIDENCE}/exact/law.py",
         "max(d + r for d, r in zip(least, self.remainder, strict=True))",
         "max(d for d, r in zip(least, self.remainder, strict=True))",
         "paths that were not followed are left out of the upper bound on delta",
@@ -540,7 +540,7 @@ FAULTS = (
     ),
     Fault(
         "draws in two comparisons",
-        f"{EVIDENCE}/exact.py",
+        f"{EVIDENCE}/exact/law.py",
         "if now & before:",
         "if now & before & frozenset():",
         "comparisons that share a draw count as independent",
@@ -631,7 +631,7 @@ FAULTS = (
     # regret
     Fault(
         "wrong side of a bound",
-        f"{EVIDENCE}/regret.py",
+        f"{EVIDENCE}/regret/judges.py",
         "_t_p_value(mean - bound if at_most else bound - mean, error, n - 1)",
         "_t_p_value(bound - mean if at_most else mean - bound, error, n - 1)",
         "regret below its bound contradicts it",
@@ -639,7 +639,7 @@ FAULTS = (
     ),
     Fault(
         "vacuous bounds",
-        f"{EVIDENCE}/regret.py",
+        f"{EVIDENCE}/regret/judges.py",
         'idle = float(statistics["bound"]) >= largest - TOLERANCE * abs(largest)',
         "idle = False",
         "a bound that nothing could break counts as kept",
@@ -647,7 +647,7 @@ FAULTS = (
     ),
     Fault(
         "tail of a share",
-        f"{EVIDENCE}/regret.py",
+        f"{EVIDENCE}/regret/judges.py",
         "p_value = float(stats.binom.sf(failures - 1, n, claimed))",
         "p_value = float(stats.binom.sf(failures, n, claimed))",
         "the p-value leaves out the outcome itself",
@@ -655,7 +655,7 @@ FAULTS = (
     ),
     Fault(
         "error of the means",
-        f"{EVIDENCE}/regret.py",
+        f"{EVIDENCE}/regret/judges.py",
         "(settled(r, size) / (1 - h)) ** 2 + error**2",
         "(settled(r, size) / (1 - h)) ** 2",
         "a slope is taken for as sure as its points happen to line up",
@@ -663,7 +663,7 @@ FAULTS = (
     ),
     Fault(
         "margin of an exponent",
-        f"{EVIDENCE}/regret.py",
+        f"{EVIDENCE}/regret/judges.py",
         "_t_p_value(abs(slope - claimed) - margin, error, df)",
         "_t_p_value(abs(slope - claimed) - 3 * margin, error, df)",
         "a slope may lie three margins off",
@@ -671,7 +671,7 @@ FAULTS = (
     ),
     Fault(
         "spread of a comparison",
-        f"{EVIDENCE}/regret.py",
+        f"{EVIDENCE}/regret/judges.py",
         "_welch((factor**2 * variances[0], variances[1]), counts)",
         "_welch((variances[0], variances[1]), counts)",
         "the spread of the better one is not scaled by the factor",
@@ -695,7 +695,7 @@ FAULTS = (
     ),
     Fault(
         "exponent of DP-SE",
-        "verifiable_dp/auditing/theorems.py",
+        "verifiable_dp/registry/theorems.py",
         "    exponent: float = 1.0",
         "    exponent: float = 0.95",
         "another exponent than the theorem's is held against the measurements",
@@ -703,7 +703,7 @@ FAULTS = (
     ),
     Fault(
         "a gap that stays as it is",
-        "verifiable_dp/auditing/mutants.py",
+        "verifiable_dp/registry/mutants.py",
         "(plan[0], factor * plan[1])",
         "(plan[0], plan[1])",
         "hasty and timid eliminations are the correct one",
@@ -711,7 +711,7 @@ FAULTS = (
     ),
     Fault(
         "a mutant's own bound",
-        "verifiable_dp/auditing/theorems.py",
+        "verifiable_dp/registry/theorems.py",
         "return self.kind(**original(self.algorithm).parameters)",
         "return original(self.algorithm)",
         "a mutant is held against the bound of its own schedule",
@@ -719,7 +719,7 @@ FAULTS = (
     ),
     Fault(
         "a bound at another horizon",
-        "verifiable_dp/auditing/theorems.py",
+        "verifiable_dp/registry/theorems.py",
         "there = at_horizon(rule, horizon)",
         "there = rule",
         "the failure probability of a bound does not follow the horizon",
@@ -728,7 +728,7 @@ FAULTS = (
     # claims
     Fault(
         "privacy of groups",
-        "verifiable_dp/claims.py",
+        "verifiable_dp/core/claims.py",
         "return size * epsilon, delta",
         "return epsilon, delta",
         "a group of k rewards has the epsilon of one",
@@ -736,7 +736,7 @@ FAULTS = (
     ),
     Fault(
         "zCDP of groups",
-        "verifiable_dp/claims.py",
+        "verifiable_dp/core/claims.py",
         "rho = claim.rho * size**2\n        return",
         "rho = claim.rho * size\n        return",
         "a group of k has k rho, not k^2 rho",
@@ -744,7 +744,7 @@ FAULTS = (
     ),
     Fault(
         "delta below epsilon",
-        "verifiable_dp/claims.py",
+        "verifiable_dp/core/claims.py",
         "slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))",
         "slack = -math.expm1(epsilon - self.epsilon) / (2 + math.exp(-self.epsilon))",
         "the promise is said to imply a smaller delta than it does",
@@ -826,7 +826,7 @@ FAULTS = (
     # neighbours
     Fault(
         "the search keeps to arm 0",
-        "verifiable_dp/neighbours.py",
+        "verifiable_dp/core/neighbours.py",
         "drawn[1], drawn[2], _farthest(",
         "drawn[1], 0, _farthest(",
         "the search changes rewards of the first arm only",
@@ -851,7 +851,7 @@ FAULTS = (
     ),
     Fault(
         "a crash is a refutation",
-        "verifiable_dp/_crash.py",
+        "verifiable_dp/core/crash.py",
         "STATUS = 70",
         "STATUS = 1",
         "an error of this program exits as a refutation does",
@@ -931,7 +931,7 @@ FAULTS = (
     ),
     Fault(
         "errata that half fail",
-        f"{AUDITING}/errata.py",
+        "verifiable_dp/registry/errata.py",
         "if failed and held and all(failed) and all(held)",
         "if failed and held and any(failed) and any(held)",
         "an erratum is confirmed by one of its checks",
@@ -940,7 +940,7 @@ FAULTS = (
     # checkpoints
     Fault(
         "steps of another size",
-        "verifiable_dp/checkpoint.py",
+        "verifiable_dp/core/checkpoint.py",
         "if known is None or known[0] != asked:",
         "if known is None:",
         "a step that was asked for with other settings is used again",
@@ -948,7 +948,7 @@ FAULTS = (
     ),
     Fault(
         "checkpoint of another audit",
-        "verifiable_dp/checkpoint.py",
+        "verifiable_dp/core/checkpoint.py",
         'if head["of"] != of:',
         'if head["of"] is None:',
         "the steps of another audit are used",
@@ -956,7 +956,7 @@ FAULTS = (
     ),
     Fault(
         "damaged checkpoints",
-        "verifiable_dp/checkpoint.py",
+        "verifiable_dp/core/checkpoint.py",
         'row.pop("sum", None) == _sum(_text(row)):',
         'row.pop("sum", None):',
         "a damaged line of a checkpoint is used",
@@ -965,7 +965,7 @@ FAULTS = (
     # faces
     Fault(
         "--alpha is ignored",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/audit.py",
         "            alpha=alpha,\n",
         "",
         "the level of the command line does nothing",
@@ -973,7 +973,7 @@ FAULTS = (
     ),
     Fault(
         "--beta is ignored",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/audit.py",
         '        "beta": beta,\n',
         "",
         "a claim about each run is checked as one about the mean",
@@ -981,7 +981,7 @@ FAULTS = (
     ),
     Fault(
         "--seed of simulate is ignored",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/catalogue.py",
         "runs=runs, seed=seed, workers=workers)",
         "runs=runs, seed=0, workers=workers)",
         "simulate always has seed 0",
@@ -989,7 +989,7 @@ FAULTS = (
     ),
     Fault(
         "inconclusive passes",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/audit.py",
         'EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}',
         'EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 0}',
         "CI passes where nothing was decided",
@@ -997,7 +997,7 @@ FAULTS = (
     ),
     Fault(
         "vacuous passes",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/audit.py",
         '"vacuous": 3,',
         '"vacuous": 0,',
         "CI passes where a bound says nothing",
@@ -1005,7 +1005,7 @@ FAULTS = (
     ),
     Fault(
         "worse passes",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/records.py",
         '"worse": 1,',
         '"worse": 0,',
         "CI passes where a record is worse than the last",
@@ -1013,7 +1013,7 @@ FAULTS = (
     ),
     Fault(
         "unusable input is a refutation",
-        "verifiable_dp/cli.py",
+        "verifiable_dp/cli/shell.py",
         "_fail(str(error), 2)",
         "_fail(str(error), 1)",
         "a mistyped name exits as a refutation does",
@@ -1038,7 +1038,7 @@ FAULTS = (
     # guards
     Fault(
         "targets may replace json",
-        f"{AUDITING}/guard.py",
+        "verifiable_dp/targets/guard.py",
         "if now.get(name, _Allowance) is not value]",
         "if now.get(name, _Allowance) is _Allowance]",
         "a target that replaces what records are made with goes unnoticed",
@@ -1069,7 +1069,7 @@ FAULTS = (
     ),
     Fault(
         "scale of drawn noise",
-        "verifiable_dp/_philox.py",
+        "verifiable_dp/core/philox.py",
         "magnitude = -np.log(to_unit(bits))",
         "magnitude = -0.97 * np.log(to_unit(bits))",
         "noise has too small a scale everywhere",

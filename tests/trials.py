@@ -1,7 +1,7 @@
 """Single checks of an auditor's claims."""
 
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.theorems import Trial
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.theorems import Trial
 
 
 def on_trial(name, claim, algorithm, budget="mutant", seed=0):

@@ -15,17 +15,17 @@ from verifiable_dp._links import check_links
 check_links(Path(__file__).parent)
 
 if TYPE_CHECKING:
-    from verifiable_dp import claims, environments, mechanisms, neighbours, noise
-    from verifiable_dp._validate import InputError
-    from verifiable_dp.algorithm import Algorithm
     from verifiable_dp.api import audit, check_regret, restore
-    from verifiable_dp.auditing.auditor import Auditor, Mutant
-    from verifiable_dp.auditing.process import Exec
-    from verifiable_dp.auditing.registry import catalogue, make
+    from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise
+    from verifiable_dp.core.algorithm import Algorithm
+    from verifiable_dp.core.session import Session
+    from verifiable_dp.core.simulation import simulate
+    from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.verify import verify
+    from verifiable_dp.registry.auditor import Auditor, Mutant
+    from verifiable_dp.registry.entries import catalogue, make
     from verifiable_dp.report import Report
-    from verifiable_dp.session import Session
-    from verifiable_dp.simulation import simulate
+    from verifiable_dp.targets.process import Exec
 
 __version__ = "0.1.0"
 
@@ -34,17 +34,17 @@ _HOMES = {
     "audit": "verifiable_dp.api",
     "check_regret": "verifiable_dp.api",
     "restore": "verifiable_dp.api",
-    "catalogue": "verifiable_dp.auditing.registry",
-    "make": "verifiable_dp.auditing.registry",
-    "simulate": "verifiable_dp.simulation",
+    "catalogue": "verifiable_dp.registry.entries",
+    "make": "verifiable_dp.registry.entries",
+    "simulate": "verifiable_dp.core.simulation",
     "Report": "verifiable_dp.report",
     "verify": "verifiable_dp.record.verify",
-    "InputError": "verifiable_dp._validate",
-    "Algorithm": "verifiable_dp.algorithm",
-    "Auditor": "verifiable_dp.auditing.auditor",
-    "Exec": "verifiable_dp.auditing.process",
-    "Mutant": "verifiable_dp.auditing.auditor",
-    "Session": "verifiable_dp.session",
+    "InputError": "verifiable_dp.core.validate",
+    "Algorithm": "verifiable_dp.core.algorithm",
+    "Auditor": "verifiable_dp.registry.auditor",
+    "Exec": "verifiable_dp.targets.process",
+    "Mutant": "verifiable_dp.registry.auditor",
+    "Session": "verifiable_dp.core.session",
 }
 _MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
 
@@ -75,7 +75,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name in _MODULES:
-        return importlib.import_module(f"verifiable_dp.{name}")
+        return importlib.import_module(f"verifiable_dp.core.{name}")
     raise AttributeError(f"module 'verifiable_dp' has no attribute {name!r}")
 
 

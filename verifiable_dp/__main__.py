@@ -1,6 +1,6 @@
 """The command `verifiable-dp`, also as `python -m verifiable_dp`."""
 
-from verifiable_dp._crash import crashed
+from verifiable_dp.core.crash import crashed
 
 
 def main() -> None:

@@ -8,24 +8,26 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from verifiable_dp import _statefile, _validate, engine
-from verifiable_dp import checkpoint as checkpoints
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import identity, registry, rungs, targets
+from verifiable_dp.auditing import identity, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
-from verifiable_dp.auditing.guard import check_outside
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
-from verifiable_dp.auditing.players import Player
-from verifiable_dp.auditing.process import TIMEOUT, Exec
 from verifiable_dp.auditing.regret import regret_only
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings, promised
-from verifiable_dp.environments import bernoulli
-from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE
-from verifiable_dp.noise import Noise
+from verifiable_dp.core import checkpoint as checkpoints
+from verifiable_dp.core import engine, statefile, validate
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.session import Session
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE
 from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
-from verifiable_dp.session import Session
+from verifiable_dp.targets import load as targets
+from verifiable_dp.targets.guard import check_outside
+from verifiable_dp.targets.players import Player
+from verifiable_dp.targets.process import TIMEOUT, Exec
 
 Target = Algorithm | Callable[..., Any] | Exec | str
 Declared = str | PathLike[str] | Mapping[str, Any] | None
@@ -320,8 +322,8 @@ def check_regret(
         If an argument is unusable: one line that names it and what is accepted; without claims of your own,
         if the algorithm has no auditor.
     """
-    _validate.choice("budget", budget, BUDGETS)
-    seed, workers = _validate.integer("seed", seed, least=0), _validate.workers(workers)
+    validate.choice("budget", budget, BUDGETS)
+    seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
     targets.check_imported(target, workers)
     started, cpu = time.time(), time.process_time()
     asked = claims_of_regret.Asked(
@@ -446,7 +448,7 @@ def restore(path: str | PathLike[str], *, noise: Noise | None = None, again: boo
     InputError
         If the file is missing, damaged or used, or its algorithm is not in the catalogue.
     """
-    record, _ = _statefile.read(_statefile.find(_statefile.place(path), again))
+    record, _ = statefile.read(statefile.find(statefile.place(path), again))
     name, parameters = record["algorithm"], record["parameters"]
     if not (isinstance(name, str) and isinstance(parameters, dict)):
         raise InputError("session: the file must name an algorithm and its parameters")
@@ -473,7 +475,7 @@ def evidence(
     InputError
         If the name is unknown or an argument is unusable.
     """
-    _validate.choice("budget", budget, BUDGETS)
+    validate.choice("budget", budget, BUDGETS)
     declared = read_declarations(declarations)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
@@ -513,7 +515,7 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
     target, plan = record["target"], record["plan"]
     started = time.time()
     if "regret" in plan:
-        draft = claims_of_regret.again(record, workers=_validate.workers(workers), progress=progress)
+        draft = claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
         return dict(finish(draft, started=started, cpu_seconds=0.0).record)
     regret, draft = record.get("regret") or {}, dict[str, Any]()
     if target["kind"] == "algorithm":
@@ -525,7 +527,7 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
                 registry.make(target["name"], **regret["parameters"]),
                 budget=plan["budget"],
                 seed=int(record["seed"]),
-                workers=_validate.workers(workers),
+                workers=validate.workers(workers),
                 mutants=bool(regret["mutants_tried"]),
                 progress=progress,
             )

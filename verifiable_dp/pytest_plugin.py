@@ -185,7 +185,7 @@ _OPTIONS = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon"
 def _check_expected(expect: str | None, *verdicts: str) -> None:
     """Refuse a verdict that there is not, before an audit is spent on it."""
     if expect is not None and expect not in verdicts:
-        from verifiable_dp._validate import InputError
+        from verifiable_dp.core.validate import InputError
 
         raise InputError(f"expect must be one of {', '.join(verdicts)} or None, got {expect!r}")
 
@@ -249,7 +249,7 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 def _regret_failure(report: Report, expect: str | None, path: str, place: Path, again: list[str]) -> str:
     """What failed, measured against claimed; then figure, record and the commands that run it again."""
-    from verifiable_dp._files import write_text
+    from verifiable_dp.core.files import write_text
     from verifiable_dp.record import words
     from verifiable_dp.render import plots, regrets
 

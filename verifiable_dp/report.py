@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp._files import lock, make_folder, write_text
-from verifiable_dp._validate import printable
-from verifiable_dp.evidence.readings import is_table
+from verifiable_dp.core.files import lock, make_folder, write_text
+from verifiable_dp.core.validate import printable
+from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.provenance import ci, place, provenance

@@ -7,22 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.errata import Erratum, Findings
 from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors._linear import AXES, CIRCLE
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import alignment, blackbox
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Seeded
+from verifiable_dp.registry.errata import Erratum, Findings
 
 LEAK: dict[str, Any] = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)

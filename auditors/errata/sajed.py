@@ -9,11 +9,11 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se import DPSE
-from verifiable_dp.auditing.errata import Erratum, Findings
 from verifiable_dp.auditors import dp_exponential_nas
 from verifiable_dp.auditors.dp_se_doubling import phases
-from verifiable_dp.claims import Source
+from verifiable_dp.core.claims import Source
 from verifiable_dp.evidence.statement import statement
+from verifiable_dp.registry.errata import Erratum, Findings
 
 CORNER: dict[str, Any] = {"mean": 1.0, "radius": 1.0, "alpha": 0.999, "beta": 0.08, "epsilon": 1.0}
 FACT: dict[str, Any] = {"a": 1.01, "b": 0.05, "x": 2.72}

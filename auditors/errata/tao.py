@@ -13,16 +13,16 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.errata import Erratum, Findings
-from verifiable_dp.auditing.wrapped import AlteredNoise, with_parameters
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import TwoPoint, bernoulli
-from verifiable_dp.evidence import alignment
-from verifiable_dp.evidence import regret as evidence
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import TwoPoint, bernoulli
+from verifiable_dp.core.mechanisms import Tree
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.mechanisms import Tree
-from verifiable_dp.simulation import simulate
+from verifiable_dp.registry.errata import Erratum, Findings
+from verifiable_dp.registry.wrapped import AlteredNoise, with_parameters
 
 TREE_SIZES = (*(1 << n for n in range(10, 21)), 10**6, (1 << 20) - 1)
 RUNS = 200

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithm import Histogram, Query
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
-from verifiable_dp.auditing.errata import Erratum, Findings
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import Table
+from verifiable_dp.core.algorithm import Histogram, Query
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import Table
 from verifiable_dp.evidence.statement import statement
+from verifiable_dp.registry.errata import Erratum, Findings
 
 BASE: dict[str, Any] = {"n_arms": 10, "epsilon": 1.0, "horizon": 1 << 20}
 

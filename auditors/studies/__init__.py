@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.auditing.study import Cell, Guide, Line, Outcome, Panel, Statement
-from verifiable_dp.claims import Source
-from verifiable_dp.evidence import regret
+from verifiable_dp.core.claims import Source
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.registry.study import Cell, Guide, Line, Outcome, Panel, Statement
 
 
 def fewer(runs: int, scale: float, least: int = 6) -> int:

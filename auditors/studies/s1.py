@@ -14,7 +14,14 @@ from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing.study import (
+from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
+from verifiable_dp.auditors.studies import compare, fewer, over, rate, rate_panel
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.registry.study import (
     Bound,
     Cell,
     Figure,
@@ -25,14 +32,7 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
-from verifiable_dp.auditing.theorems import mean_bound
-from verifiable_dp.auditors._instances import s1
-from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
-from verifiable_dp.auditors.studies import compare, fewer, over, rate, rate_panel
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import bernoulli
-from verifiable_dp.evidence import regret
-from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.theorems import mean_bound
 
 HORIZON, RUNS = 50_000_000, 30
 PER_ARM_RUNS = 4  # of the variant of DP-UCB that the paper does not speak of

@@ -15,7 +15,17 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
-from verifiable_dp.auditing.study import (
+from verifiable_dp.auditors import _robust as family
+from verifiable_dp.auditors import dp_robust_ucb
+from verifiable_dp.auditors._contamination import Released
+from verifiable_dp.auditors._instances import s2
+from verifiable_dp.auditors.studies import compare, fewer, law, over
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import Discrete, TwoPoint
+from verifiable_dp.core.simulation import Simulation
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.registry.study import (
     Bound,
     Cell,
     Figure,
@@ -27,17 +37,7 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
-from verifiable_dp.auditing.theorems import bound_of, mean_bound
-from verifiable_dp.auditors import _robust as family
-from verifiable_dp.auditors import dp_robust_ucb
-from verifiable_dp.auditors._contamination import Released
-from verifiable_dp.auditors._instances import s2
-from verifiable_dp.auditors.studies import compare, fewer, law, over
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import Discrete, TwoPoint
-from verifiable_dp.evidence import regret
-from verifiable_dp.evidence.check import Check
-from verifiable_dp.simulation import Simulation
+from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 RUNS = 90
 HORIZON, LOCAL_HORIZON = 3_000_000, 200_000_000

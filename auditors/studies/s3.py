@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.algorithm import Data
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
-from verifiable_dp.auditing.study import Cell, Figure, Guide, Line, Outcome, Panel, Plan, Statement, Study
-from verifiable_dp.auditing.theorems import bound_of, mean_bound
 from verifiable_dp.auditors._contamination import (
     FAR,
     INSIDE,
@@ -30,10 +26,14 @@ from verifiable_dp.auditors._contamination import (
 )
 from verifiable_dp.auditors.dp_robust_elimination import regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, law, over
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import Discrete, Pareto, TwoPoint
-from verifiable_dp.evidence import regret
+from verifiable_dp.core.algorithm import Data
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Outcome, Panel, Plan, Statement, Study
+from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 HORIZON, RUNS = 1 << 18, 200
 SHARES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1)

@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Actions, on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditing.study import (
+from verifiable_dp.auditors import _linear as family
+from verifiable_dp.auditors.studies import fewer, rate, rate_panel
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.registry.study import (
     Bound,
     Cell,
     Figure,
@@ -28,13 +34,7 @@ from verifiable_dp.auditing.study import (
     Statement,
     Study,
 )
-from verifiable_dp.auditing.theorems import bound_of, mean_bound
-from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors.studies import fewer, rate, rate_panel
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.evidence import regret
-from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 HORIZON, ARMS, DIMENSION = 1_000_000, 10, 2
 LONG, MANY = 10_000_000, 1000  # of Figure 3(b)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from verifiable_dp import make, simulate
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import Prefix
-from verifiable_dp.environments import Binomial, Pulled, Table, TwoPoint
-from verifiable_dp.evidence import alignment
-from verifiable_dp.noise import Seeded, key_of
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Binomial, Pulled, Table, TwoPoint
+from verifiable_dp.core.noise import Seeded, key_of
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import Prefix
 
 NAMES = registry.names()
 RUNS = 24

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp import algorithms
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.auditor import Auditor
-from verifiable_dp.auditing.errata import registered
-from verifiable_dp.evidence import alignment, exact_shuffle
+from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.auditor import Auditor
+from verifiable_dp.registry.errata import registered
 
 ROOT = Path(__file__).parents[2]
 NAMES = registry.names()

@@ -17,7 +17,6 @@ from tests.trials import on_trial
 from verifiable_dp import make
 from verifiable_dp.algorithms import _design, ldp_linear
 from verifiable_dp.algorithms import dp_linear as central
-from verifiable_dp.auditing import registry, theorems
 from verifiable_dp.auditors import (
     _linear,
     _robust,
@@ -37,7 +36,9 @@ from verifiable_dp.auditors import (
     tree_sum,
     ucb1,
 )
-from verifiable_dp.mechanisms import shuffle
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry import theorems
 
 HALF = np.array([0.0, 0.5])  # gaps of two arms
 

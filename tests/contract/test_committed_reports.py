@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.committed import each
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing import study as studies
-from verifiable_dp.auditing.errata import registered
-from verifiable_dp.campaign import claims, folder_of
+from verifiable_dp.campaign.run import claims, folder_of
 from verifiable_dp.record.sealing import SCHEMAS, schema
 from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry import study as studies
+from verifiable_dp.registry.errata import registered
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.page import render, render_errata, render_study
 from verifiable_dp.render.study import surprising, verify_study

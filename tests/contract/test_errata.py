@@ -6,14 +6,15 @@ from importlib import metadata
 
 import pytest
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import errata, registry
-from verifiable_dp.auditing.errata import Erratum, Findings, examine, outcome
-from verifiable_dp.claims import Source
-from verifiable_dp.evidence import alignment
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.record.sealing import digest
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry import errata
+from verifiable_dp.registry.errata import Erratum, Findings, examine, outcome
 from verifiable_dp.render import errata as document
 from verifiable_dp.render.page import render_errata
 

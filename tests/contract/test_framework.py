@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import verifiable_dp
-from verifiable_dp.auditing import registry, study
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry import study
 
 ROOT = Path(verifiable_dp.__file__).parent
 SOURCES = sorted(

@@ -15,12 +15,12 @@ import pytest
 import threadpoolctl
 
 import verifiable_dp.record.verify as verification
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import mutation
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import check as judging
 from verifiable_dp.evidence import rounding
 from verifiable_dp.record.sealing import digest, plain, text
 from verifiable_dp.record.verify import first_difference, judged_again, verify
+from verifiable_dp.selfcheck import mutation
 
 REPORTS = Path(__file__).parents[2] / "reports"
 FILES = [path for path in sorted(REPORTS.rglob("*.json")) if path.parent.name != "schema"]

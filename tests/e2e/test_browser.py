@@ -12,9 +12,9 @@ import pytest
 
 from tests.chromium import CHROMIUM, Chromium
 from tests.unit.test_study import TINY
-from verifiable_dp import reproduction
-from verifiable_dp.auditing import study as studies
+from verifiable_dp.campaign import reproduction
 from verifiable_dp.record.sealing import digest, text
+from verifiable_dp.registry import study as studies
 from verifiable_dp.render import mutation, portfolio
 from verifiable_dp.render.page import render, render_errata
 

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.commands import PATIENCE
-from verifiable_dp import api, campaign_file, engine
-from verifiable_dp._validate import InputError
+from verifiable_dp import api
+from verifiable_dp.campaign import file as campaign_file
+from verifiable_dp.core import engine
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import verify
 from verifiable_dp.report import Report
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
-from verifiable_dp import _crash, api, campaign_file
+from verifiable_dp import api
+from verifiable_dp.campaign import file as campaign_file
+from verifiable_dp.core import crash
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sysconfig.get_path("scripts")
@@ -41,7 +43,7 @@ def test_a_crash_is_told_in_one_line(error, temporary, monkeypatch):
     place, folder = temporary
     monkeypatch.setattr(api, "audit", breaks)
     done = run(folder, "audit", "tree-sum", "--json", "r.json")
-    assert done.exit_code == _crash.STATUS == 70
+    assert done.exit_code == crash.STATUS == 70
     assert done.stdout == ""
     said, path = LINE.fullmatch(done.stderr).groups()
     assert said.startswith(type(error).__name__)

@@ -146,7 +146,7 @@ def test_the_installed_command(folder):
 
 
 def test_counts_do_not_depend_on_the_workers(folder):
-    from verifiable_dp.evidence.blackbox import Plan
+    from verifiable_dp.evidence.blackbox.test import Plan
 
     plan = Plan(500, 20_000, 140_000)  # two shards a side
     one, two = (

@@ -10,7 +10,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp.cli import main
-from verifiable_dp.evidence.blackbox import ALPHA
+from verifiable_dp.evidence.blackbox.test import ALPHA
 
 MECHANISMS = """
 def right(data, size, rng):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import run
 from verifiable_dp import audit
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 
 SCRIPTS = sysconfig.get_path("scripts")
 # What is audited stands in the file of its tests: these are callers from the same file.

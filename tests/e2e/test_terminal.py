@@ -10,7 +10,7 @@ import sys
 import pytest
 
 # From the first stage on, so that no test depends on how long a command takes.
-AT_ONCE = "from verifiable_dp import cli; cli._PATIENCE = -1.0; cli.main()"
+AT_ONCE = "from verifiable_dp import cli; cli.shell._PATIENCE = -1.0; cli.main()"
 MANY = 3000  # lines after which a command is ended; far more than any of these writes
 SILENT = 120  # seconds; a spinner that turns writes twelve times in one
 SPINNER = b"\x1b[?25l"  # it hides the cursor

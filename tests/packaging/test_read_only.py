@@ -14,7 +14,7 @@ from numba import njit
 from numba.core.caching import CacheImpl
 
 import verifiable_dp
-from verifiable_dp._kernels import kernel
+from verifiable_dp.core.kernels import kernel
 
 PACKAGE = Path(verifiable_dp.__file__).parent
 COMMAND = [sys.executable, "-c", "from verifiable_dp import cli; cli.main()"]
@@ -48,7 +48,7 @@ def test_with_a_place_it_is_kept():
 def test_there_is_one_way_to_compile():
     for folder in (PACKAGE, PACKAGE / "algorithms", PACKAGE / "auditors"):
         for path in folder.rglob("*.py"):
-            if path.name != "_kernels.py":
+            if path.name != "kernels.py":
                 assert not re.search(r"cache\s*=\s*True", path.read_text("utf-8")), path
 
 

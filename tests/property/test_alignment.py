@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifiable_dp import make
-from verifiable_dp.auditing import registry
-from verifiable_dp.evidence.alignment import TOLERANCE, examine, falsify, replay
+from verifiable_dp.core.neighbours import StreamPair, TablePair, interactive, streams, tables
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, examine, falsify, replay
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.neighbours import StreamPair, TablePair, interactive, streams, tables
+from verifiable_dp.registry import entries as registry
 
 HYPOTHESIS = settings(max_examples=40, deadline=None, derandomize=True)
 NOISE = st.tuples(st.integers(0, 10**6), st.sampled_from((0, 1, -1)), st.booleans())

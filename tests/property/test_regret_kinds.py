@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import verifiable_dp.evidence.regret  # noqa: F401 - its judges
+import verifiable_dp.evidence.regret.judges  # noqa: F401 - its judges
 from verifiable_dp.evidence.check import judged
 
 numbers = st.floats(-1e3, 1e3, allow_nan=False)

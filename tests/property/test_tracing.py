@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from verifiable_dp.core.neighbours import TablePair, tables
 from verifiable_dp.evidence.tracing.audit import Subject, cost, shares
-from verifiable_dp.neighbours import TablePair, tables
 
 HORIZON, ARMS = 12, 3
 OWN = frozenset([__file__])

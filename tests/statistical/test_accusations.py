@@ -11,12 +11,12 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import accusations as code
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import ground, independence, looks
-from verifiable_dp.auditing.targets import PlaySampler, ReleaseSampler
-from verifiable_dp.evidence import blackbox
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
+from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
 
 def audit(function, epsilon=1.0, runs=2500, **options):

@@ -8,17 +8,18 @@ from scipy import stats
 
 from tests.user_code.adaptive import Stalling
 from verifiable_dp import make
-from verifiable_dp.adversaries import restless
-from verifiable_dp.algorithm import play
-from verifiable_dp.auditing.wrapped import AlteredNoise
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.environments import Interactive, Table
-from verifiable_dp.evidence import adversary, blackbox
-from verifiable_dp.evidence.adversary import Sizes
-from verifiable_dp.evidence.alignment import Instance, examine, replay
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
-from verifiable_dp.neighbours import InteractivePair, TablePair, pair_of
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.adversaries import restless
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.environments import Interactive, Table
+from verifiable_dp.core.neighbours import InteractivePair, TablePair, pair_of
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.evidence.alignment.replay import Instance, examine, replay
+from verifiable_dp.evidence.blackbox import adversary
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
+from verifiable_dp.registry.wrapped import AlteredNoise
 
 EPSILON = 4.0
 GAME = Sizes(3, 12, 3, 300, 1500, 3000)

@@ -11,9 +11,10 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import groups, registry
-from verifiable_dp.neighbours import GroupPair, UserPair
+from verifiable_dp.auditing import groups
+from verifiable_dp.core.neighbours import GroupPair, UserPair
 from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
 
 GAUSSIAN = str(Path(__file__).parents[1] / "user_code" / "gaussian.py")
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests import asking
 from tests.user_code import libraries
-from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
 from verifiable_dp.record import conclude
+from verifiable_dp.targets.adapters import BanditClass, makes_bandits
 
 # SMPyBandits divides by the number of pulls, and takes the logarithm of the round, before the first of them.
 pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in :RuntimeWarning")

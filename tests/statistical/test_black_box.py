@@ -11,13 +11,13 @@ from scipy import stats
 from tests.asking import audited
 from tests.user_code import bandits
 from verifiable_dp import make
-from verifiable_dp.auditing import registry
-from verifiable_dp.claims import PrivacyClaim
 from verifiable_dp.controls import controls
-from verifiable_dp.evidence import blackbox
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
+from verifiable_dp.registry import entries as registry
 
 BY_DAY, AT_NIGHT = 50, pytest.param(300, marks=pytest.mark.slow)  # audits
 SMALL = Plan(100, 1500, 3000)

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.controls import controls, laws, run
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox.test import Plan
 
 ALL = {control.name: control for control in controls()}
 LEVEL = 1e-9

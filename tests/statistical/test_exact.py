@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import AlteredNoise
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import exact, limits, worst
-from verifiable_dp.evidence.machine import Machine
-from verifiable_dp.evidence.race import survivors_in_general
+from verifiable_dp.core.environments import Table
+from verifiable_dp.evidence.blackbox.machine import Machine
+from verifiable_dp.evidence.exact import law as exact
+from verifiable_dp.evidence.exact import limits, worst
+from verifiable_dp.evidence.exact.race import survivors_in_general
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import AlteredNoise
 
 LEVEL = 1e-8
 RUNS = 5_000_000

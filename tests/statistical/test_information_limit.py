@@ -2,11 +2,12 @@
 
 import pytest
 
-from verifiable_dp.auditing import registry
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox, exact
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Terms
-from verifiable_dp.evidence.worst import worst_pairs
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.exact import law as exact
+from verifiable_dp.evidence.exact.worst import worst_pairs
+from verifiable_dp.registry import entries as registry
 
 RUNS = 2_000_000  # a side
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tests.asking import audited
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import numerics
-from verifiable_dp.evidence.blackbox import Plan, Terms
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import numerics
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.record import conclude
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 PLAN = Plan(100, 2000, 3000)
 BITS = Plan(100, 2000, 4000)

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
-from verifiable_dp.auditing import mutation, nulls, registry
-from verifiable_dp.auditing.wrapped import AlteredNoise
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import halting
-from verifiable_dp.evidence.machine import UnsupportedError
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.machine import UnsupportedError
+from verifiable_dp.evidence.exact import halting
 from verifiable_dp.record.sealing import digest
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import AlteredNoise
 from verifiable_dp.render import mutation as document
+from verifiable_dp.selfcheck import mutation, nulls
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import null_suite

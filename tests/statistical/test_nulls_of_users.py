@@ -12,7 +12,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.null_programs import index
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 
 PROGRAMS = {program.name: program for program in index()}
 BUDGET = "smoke"

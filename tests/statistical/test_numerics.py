@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from tests.user_code import samplers
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import numerics
-from verifiable_dp.evidence.blackbox import Plan, Terms
-from verifiable_dp.noise import Draw, Secure, Seeded
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.noise import Draw, Secure, Seeded
+from verifiable_dp.evidence.blackbox import numerics
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 ALPHA = 1e-7
 ONE = DataPair(0.0, 1.0)

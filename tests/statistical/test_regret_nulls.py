@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.trials import on_trial
-from verifiable_dp.auditing import registry
 from verifiable_dp.auditors import dp_se, dp_ucb, se, ucb1
-from verifiable_dp.evidence import regret
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.registry import entries as registry
 
 SEEDS = 200
 

@@ -7,10 +7,10 @@ from tests.trials import on_trial
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.algorithms.dp_ucb import DPUCB
-from verifiable_dp.auditing.theorems import Growth
 from verifiable_dp.auditors import dp_exponential_nas, dp_se, dp_ucb
 from verifiable_dp.auditors._instances import s1
-from verifiable_dp.simulation import simulate
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.registry.theorems import Growth
 
 HORIZON = 50_000_000
 FIGURES = {"C1": 12556, "C2": 4830, "C3": 4286, "C4": 10971}  # DP-SE, K = 5, epsilon = .25

@@ -13,12 +13,13 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox, sequential
-from verifiable_dp.evidence.blackbox import Plan, Terms
-from verifiable_dp.evidence.sequential import alternatives, bet_for, log_product
-from verifiable_dp.evidence.statistics import sigmoid
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import sequential
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.sequential import alternatives, bet_for, log_product
+from verifiable_dp.evidence.blackbox.statistics import sigmoid
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 STREAMS, ALPHA = 20_000, 0.05
 MOST = stats.binom.isf(1e-7, STREAMS, ALPHA)  # crossings that the level allows

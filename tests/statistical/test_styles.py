@@ -10,7 +10,7 @@ import pytest
 from tests.asking import audited
 from tests.user_code import styles
 from verifiable_dp.auditing import bandits as rungs_of_bandits
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.record import conclude
 
 HORIZON = 60

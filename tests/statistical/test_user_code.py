@@ -7,7 +7,7 @@ import pytest
 
 from tests.asking import audited
 from tests.user_code import bandits, seeded
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.record import conclude
 
 RUNS = 80_000

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.commands import refused
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import adapters
-from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, trace
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.targets import adapters
+from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
 
 HORIZON, ARMS, EPSILON = 40, 2, 1.0
 REWARDS = np.random.default_rng(0).random((HORIZON, ARMS))

@@ -10,20 +10,24 @@ from hypothesis import strategies as st
 import verifiable_dp as vdp
 from tests import formats
 from tests.asking import audited
-from verifiable_dp import adversaries, api, make
-from verifiable_dp._validate import InputError
-from verifiable_dp.adversaries import FEATURES, KINDS, History, Strategy
-from verifiable_dp.algorithm import play
-from verifiable_dp.auditing import drafts, registry
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.environments import Interactive
-from verifiable_dp.evidence import adversary, alignment, blackbox
-from verifiable_dp.evidence.adversary import Sizes
-from verifiable_dp.evidence.alignment import TOLERANCE, examine, replay
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Terms
-from verifiable_dp.neighbours import InteractivePair, interactive, pair_of
-from verifiable_dp.noise import Recorder, Replayer, Seeded
+from verifiable_dp import api, make
+from verifiable_dp.auditing import drafts
+from verifiable_dp.core import adversaries
+from verifiable_dp.core.adversaries import FEATURES, KINDS, History, Strategy
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.environments import Interactive
+from verifiable_dp.core.neighbours import InteractivePair, interactive, pair_of
+from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, examine, replay
+from verifiable_dp.evidence.blackbox import adversary
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
 
 UNIT = (0.0, 1.0)
 ARMED = [n for n in registry.names() if {"n_arms", "actions"} & set(registry.auditor(n).instance)]

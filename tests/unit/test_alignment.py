@@ -7,15 +7,16 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from verifiable_dp.algorithm import Algorithm, Query, State, play
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import alignment, exact
-from verifiable_dp.evidence.alignment import Instance, Search
+from verifiable_dp.core.algorithm import Algorithm, Query, State, play
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.neighbours import GroupPair, TablePair
+from verifiable_dp.core.noise import Draw, Recorder, Replayer, Seeded
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment.replay import Instance, Search
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.mechanisms import Laplace
-from verifiable_dp.neighbours import GroupPair, TablePair
-from verifiable_dp.noise import Draw, Recorder, Replayer, Seeded
+from verifiable_dp.evidence.exact import law as exact
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from verifiable_dp.auditing.targets import DataPair, PlaySampler, ReleaseSampler
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox, statistics
-from verifiable_dp.evidence.blackbox import PROBE, SELECT, TEST, Plan, Selected, Terms
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.evidence.blackbox import statistics
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.events import Event
+from verifiable_dp.evidence.blackbox.observations import Observation
+from verifiable_dp.evidence.blackbox.scores import Codes
+from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST, Plan, Selected, Terms
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.events import Event
-from verifiable_dp.evidence.observations import Observation
-from verifiable_dp.evidence.scores import Codes
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
 
 
 class Noted:

@@ -14,8 +14,8 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import bandits
-from verifiable_dp._validate import InputError
 from verifiable_dp.compliance import blocks
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import declarations
 from verifiable_dp.record.provenance import _without_login, ci, place
 from verifiable_dp.record.sealing import (

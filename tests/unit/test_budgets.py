@@ -10,9 +10,10 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import accusations
 from verifiable_dp import InputError
-from verifiable_dp.auditing import bandits, ground, guard, plans
+from verifiable_dp.auditing import bandits, ground, plans
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
-from verifiable_dp.evidence import search
+from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.targets import guard
 
 
 class Counted:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp import api, campaign, campaign_file
-from verifiable_dp._files import write_text
-from verifiable_dp._validate import InputError
+from verifiable_dp import api
+from verifiable_dp.campaign import file as campaign_file
+from verifiable_dp.campaign import run as campaign
+from verifiable_dp.core.files import write_text
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.verify import verify
 from verifiable_dp.report import Report
 

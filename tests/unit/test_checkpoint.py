@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
-from verifiable_dp import api, checkpoint, engine
+from verifiable_dp import api
 from verifiable_dp.auditing import identity
-from verifiable_dp.evidence import events, learning, scores
-from verifiable_dp.evidence.observations import Observation
-from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.evidence.blackbox import events, learning, scores
+from verifiable_dp.evidence.blackbox.observations import Observation
 from verifiable_dp.record.sealing import without_run
 from verifiable_dp.record.verify import verify
 

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import registry
-from verifiable_dp.claims import PrivacyClaim, Source
-from verifiable_dp.neighbours import (
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.neighbours import (
     InteractivePair,
     StreamPair,
     TablePair,
@@ -21,6 +19,8 @@ from verifiable_dp.neighbours import (
     streams,
     tables,
 )
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.registry import entries as registry
 
 TABLE = np.array([[0.0, 0.5], [1.0, 0.25], [1.0, 0.25]])
 

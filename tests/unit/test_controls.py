@@ -10,13 +10,13 @@ from click.testing import CliRunner
 from scipy import integrate
 
 from tests.asking import audited
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.cli import main
 from verifiable_dp.controls import controls, laws, plan_of, record, selftest, table
-from verifiable_dp.evidence import limits
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.test import Plan
+from verifiable_dp.evidence.exact import limits
 from verifiable_dp.record import conclude
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 ALL = {control.name: control for control in controls()}
 ONES, MIXED = [1.0] * 10, [2.0] * 5 + [0.0] * 5
@@ -253,8 +253,8 @@ def test_sparse_vector_without_a_limit_answers_all(name):
 
 
 def test_the_trees_nodes_are_those_of_the_librarys_mechanism():
-    from verifiable_dp.mechanisms.tree import Tree
-    from verifiable_dp.noise import Seeded
+    from verifiable_dp.core.mechanisms.tree import Tree
+    from verifiable_dp.core.noise import Seeded
 
     control = ALL["tree"]
     data, tree = control.pair[1], Tree(8, 1.0)

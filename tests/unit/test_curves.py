@@ -12,17 +12,18 @@ from joblib import parallel_config
 from scipy.stats import norm
 
 import verifiable_dp as vdp
-from verifiable_dp import claims
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import groups as widening
-from verifiable_dp.auditing import registry
-from verifiable_dp.claims import PrivacyClaim, Relation
-from verifiable_dp.evidence import alignment, curves
-from verifiable_dp.evidence.blackbox import Plan, Selected, Terms
+from verifiable_dp.core import claims
+from verifiable_dp.core.claims import PrivacyClaim, Relation
+from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair, groups, pair_of, users
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.blackbox import curves
+from verifiable_dp.evidence.blackbox.events import Event, Observation
+from verifiable_dp.evidence.blackbox.scores import Column
+from verifiable_dp.evidence.blackbox.test import Plan, Selected, Terms
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.events import Event, Observation
-from verifiable_dp.evidence.scores import Column
-from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair, groups, pair_of, users
+from verifiable_dp.registry import entries as registry
 from verifiable_dp.render import plots
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp._validate import InputError
 from verifiable_dp.compliance import blocks
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.declarations import STARTER, checked, given, neighbouring, read, starter
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine

@@ -5,15 +5,15 @@ import pytest
 
 from tests.trials import on_trial
 from verifiable_dp import make
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.se import SE
-from verifiable_dp.auditing import mutants, theorems
-from verifiable_dp.auditing.auditor import Mutant
-from verifiable_dp.auditing.wrapped import with_parameters
-from verifiable_dp.environments import Table, bernoulli
-from verifiable_dp.noise import Recorder, Seeded
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Table, bernoulli
+from verifiable_dp.core.noise import Recorder, Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.registry import mutants, theorems
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.wrapped import with_parameters
 
 PAIR = bernoulli([0.9, 0.1], "a pair")
 RUN = np.arange(8)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from tests.trials import on_trial
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Histogram, Truncated, play
 from verifiable_dp.algorithms.dp_robust_elimination import (
     CONSTANT,
     DPRobustElimination,
@@ -16,12 +14,14 @@ from verifiable_dp.algorithms.dp_robust_elimination import (
 )
 from verifiable_dp.auditors import _contamination as contamination
 from verifiable_dp.auditors.dp_robust_elimination import auditor, blocks, pairs, pulls_bound
-from verifiable_dp.environments import Draws, Huber, StudentT, Table
-from verifiable_dp.evidence import alignment
+from verifiable_dp.core.algorithm import Histogram, Truncated, play
+from verifiable_dp.core.environments import Draws, Huber, StudentT, Table
+from verifiable_dp.core.noise import Recorder, Seeded
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.readings import joined
-from verifiable_dp.noise import Recorder, Seeded
-from verifiable_dp.simulation import simulate
+from verifiable_dp.evidence.regret.readings import joined
 
 FEW = {"n_arms": 2, "epsilon": 1.0, "horizon": 4096}
 CENTRAL = {**FEW, "moments": "central", "radius": 7.0}

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms.dp_robust_ucb import BLOCK, DPRobustUCB
-from verifiable_dp.environments import Drawn, Pulled, TwoPoint
-from verifiable_dp.noise import Seeded, key_of
-from verifiable_dp.simulation import simulate
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Drawn, Pulled, TwoPoint
+from verifiable_dp.core.noise import Seeded, key_of
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import InputError
 
 ARMS = TwoPoint((0.3, 0.0, 0.1), -1.0, 1.0)
 

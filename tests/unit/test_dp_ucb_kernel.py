@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from verifiable_dp import _philox
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.auditors._instances import s1
-from verifiable_dp.environments import TwoPoint
-from verifiable_dp.mechanisms.tree import SLOT_BITS
-from verifiable_dp.noise import key_of
+from verifiable_dp.core import philox
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import key_of
 
 
 @njit
@@ -32,15 +32,15 @@ def plain(reward_key, noise_key, run, horizon, chance, low, high, scale, levels,
         streak = streak + 1 if arm == last else 1
         longest, last = max(longest, streak), arm
         slot = (arm << SLOT_BITS) | pulls[arm]
-        uniform = _philox.to_unit(_philox.word(reward_key[0], reward_key[1], run, _philox.REWARD, slot))
+        uniform = philox.to_unit(philox.word(reward_key[0], reward_key[1], run, philox.REWARD, slot))
         sums[arm] += high if uniform < chance[arm] else low
         pulls[arm] += 1
         level, n = 0, pulls[arm]
         while (n >> level) & 1 == 0:
             nodes[arm, level] = 0.0
             level += 1
-        bits = _philox.word(noise_key[0], noise_key[1], run, _philox.NOISE, (arm << SLOT_BITS) | n)
-        nodes[arm, level] = scale * _philox.to_laplace(bits)
+        bits = philox.word(noise_key[0], noise_key[1], run, philox.NOISE, (arm << SLOT_BITS) | n)
+        nodes[arm, level] = scale * philox.to_laplace(bits)
         noise = 0.0
         for node in nodes[arm][::-1]:
             noise += node
@@ -87,18 +87,18 @@ def test_other_noise_is_told_apart():
 
 @pytest.mark.parametrize("chance", [0.0, 1e-300, 2.0**-54, 2.0**-53, 0.25, 1 / 3, 0.75, 1 - 2.0**-53, 1.0])
 def test_words_below_a_chance_are_those_whose_uniforms_are(chance):
-    limit = int(_philox.below(chance))
+    limit = int(philox.below(chance))
     near = {limit + step for step in (-(1 << 12), -(1 << 11), -1, 0, 1, 1 << 11)} | {0, (1 << 64) - 1}
     words = [word for word in near if 0 <= word < 1 << 64]
     for word in words:
         bits = np.uint64(word)
-        assert (bits < np.uint64(limit)) == (_philox.to_unit(bits) < chance)
+        assert (bits < np.uint64(limit)) == (philox.to_unit(bits) < chance)
 
 
 def test_zero_bits_are_counted_from_both_ends():
     @njit
     def count(word):
-        return _philox.leading_zeros(word), _philox.trailing_zeros(word)
+        return philox.leading_zeros(word), philox.trailing_zeros(word)
 
     for word in (1, 2, 3, 12, 1 << 63, (1 << 64) - 1, 0x00F0_0000_0000_0000):
         assert count(np.uint64(word)) == (64 - word.bit_length(), (word & -word).bit_length() - 1)
@@ -109,4 +109,4 @@ def test_a_draw_is_below_log_2_times_its_leading_zeros_and_one():
     rng = np.random.default_rng(0)
     for shift in range(64):
         for word in [1 << (63 - shift), *((int(w) | 1 << 63) >> shift for w in rng.integers(0, 1 << 63, 20))]:
-            assert abs(_philox.to_laplace(np.uint64(word))) < 1.3864 / 2 * (shift + 1)
+            assert abs(philox.to_laplace(np.uint64(word))) < 1.3864 / 2 * (shift + 1)

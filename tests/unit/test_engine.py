@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp import engine
-from verifiable_dp._validate import InputError
+from verifiable_dp.core import engine
+from verifiable_dp.core.validate import InputError
 
 
 def square(number):

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from verifiable_dp import environments, make, simulate
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Query, Truncated
+from verifiable_dp import make, simulate
 from verifiable_dp.auditors._instances import hard, s1
-from verifiable_dp.environments import Discrete, Draws, Interactive, Table, bernoulli, two_point
-from verifiable_dp.neighbours import InteractivePair, flatter
+from verifiable_dp.core import environments
+from verifiable_dp.core.algorithm import Query, Truncated
+from verifiable_dp.core.environments import Discrete, Draws, Interactive, Table, bernoulli, two_point
+from verifiable_dp.core.neighbours import InteractivePair, flatter
+from verifiable_dp.core.validate import InputError
 
 
 def query(start, rounds, active):

@@ -11,8 +11,8 @@ import sys
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence import learning, limits
-from verifiable_dp.evidence.events import (
+from verifiable_dp.evidence.blackbox import learning
+from verifiable_dp.evidence.blackbox.events import (
     Event,
     Observation,
     Setting,
@@ -22,7 +22,8 @@ from verifiable_dp.evidence.events import (
     join,
     prefix_ends,
 )
-from verifiable_dp.evidence.scores import Codes, Column, Feature
+from verifiable_dp.evidence.blackbox.scores import Codes, Column, Feature
+from verifiable_dp.evidence.exact import limits
 
 N = 40_000
 
@@ -342,7 +343,7 @@ _THREADS = """
 import hashlib, pickle, sys
 import numpy as np
 from verifiable_dp.evidence import learning
-from verifiable_dp.evidence.events import Observation, Setting
+from verifiable_dp.evidence.blackbox.events import Observation, Setting
 rng = np.random.default_rng(0)
 seen = [Observation(20000, {}, {f"output {i}": rng.laplace(s, 1, 20000) for i in range(4)}) for s in (0, 1)]
 score = learning.learn_boosted(*seen, columns=learning.features(seen[0])[:4])

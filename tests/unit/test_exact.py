@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from verifiable_dp import InputError
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import AlteredNoise, Prefix
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import exact
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.neighbours import InteractivePair, TablePair, flatter
+from verifiable_dp.evidence.blackbox.machine import Machine, UnsupportedError
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.machine import Machine, UnsupportedError
-from verifiable_dp.neighbours import InteractivePair, TablePair, flatter
+from verifiable_dp.evidence.exact import law as exact
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import AlteredNoise, Prefix
 
 CASES = [
     ("dp-se", {"n_arms": 2}),

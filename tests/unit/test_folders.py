@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
 from verifiable_dp.record.sealing import RUN, digest, plain, pointer, resolve, text, without_run

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp import api
-from verifiable_dp._validate import InputError, one_line, printable
-from verifiable_dp.auditing import guard
-from verifiable_dp.auditing.guard import guarded, watched
+from verifiable_dp.core.validate import InputError, one_line, printable
+from verifiable_dp.targets import guard
+from verifiable_dp.targets.guard import guarded, watched
 
 HOSTILE = """
 import json
@@ -150,7 +150,7 @@ def test_a_closed_stderr_stops_nothing(monkeypatch, tmp_path):
 
 def test_a_forked_child_may_leave():
     code = (
-        "import os\nfrom verifiable_dp.auditing.guard import guarded\n"
+        "import os\nfrom verifiable_dp.targets.guard import guarded\n"
         "with guarded():\n    child = os.fork()\n    if child == 0:\n        os._exit(7)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )

@@ -7,18 +7,18 @@ import json
 import pytest
 
 import verifiable_dp as vdp
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import audit as audits
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.errata import chosen, examine
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import subject_of
-from verifiable_dp.auditing.wrapped import Prefix
-from verifiable_dp.evidence.alignment import replay
-from verifiable_dp.neighbours import pair_of
+from verifiable_dp.core.neighbours import pair_of
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment.replay import replay
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import validate, verify
 from verifiable_dp.record.words import found_on
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.errata import chosen, examine
+from verifiable_dp.registry.wrapped import Prefix
 from verifiable_dp.render import markdown, outcomes
 from verifiable_dp.render.page import render, render_errata, render_index
 from verifiable_dp.render.sarif import to_sarif

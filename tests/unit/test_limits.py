@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from verifiable_dp import InputError
-from verifiable_dp.evidence import limits, statistics
+from verifiable_dp.evidence.blackbox import statistics
+from verifiable_dp.evidence.exact import limits
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 RUNS = 2_000_000

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from verifiable_dp import simulate
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms import _linear, dp_linear, ldp_linear, linear_elimination
 from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
 from verifiable_dp.algorithms._linear import on_sphere
@@ -17,10 +15,12 @@ from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs
-from verifiable_dp.environments import Table, TwoPoint
-from verifiable_dp.evidence import alignment
-from verifiable_dp.evidence import regret as evidence
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Table, TwoPoint
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.regret import judges as evidence
 
 AXES = ((1.0, 0.0), (0.0, 1.0))
 LEAK = {"actions": AXES, "epsilon": 1.0, "horizon": 100}

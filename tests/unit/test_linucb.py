@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from verifiable_dp import simulate
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.linucb import LinUCB
 from verifiable_dp.auditors.linucb import outside, regret_bound
-from verifiable_dp.environments import Pulled, Table, TwoPoint
-from verifiable_dp.noise import Seeded, key_of
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Pulled, Table, TwoPoint
+from verifiable_dp.core.noise import Seeded, key_of
+from verifiable_dp.core.validate import InputError
 
 AXES = ((1.0, 0.0), (0.0, 1.0))
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from verifiable_dp import InputError
-from verifiable_dp.algorithm import play
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import AlteredNoise, Wrapped
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence.machine import Machine, UnsupportedError
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.evidence.blackbox.machine import Machine, UnsupportedError
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import AlteredNoise, Wrapped
 
 RUNS = np.arange(3000)
 CASES = [

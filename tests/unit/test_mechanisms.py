@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.mechanisms import AboveThreshold, AdaptiveTree, Exact, Laplace, Tree
-from verifiable_dp.mechanisms.tree import update_nodes
-from verifiable_dp.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.mechanisms import AboveThreshold, AdaptiveTree, Exact, Laplace, Tree
+from verifiable_dp.core.mechanisms.tree import update_nodes
+from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.validate import InputError
 
 RUN = np.zeros(1, np.int64)
 ONE = np.ones((1, 1), bool)

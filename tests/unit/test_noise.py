@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from verifiable_dp import _philox
-from verifiable_dp._validate import InputError
-from verifiable_dp.noise import Draw, Recorder, Replayer, Secure, Seeded, altered, key_of
+from verifiable_dp.core import philox
+from verifiable_dp.core.noise import Draw, Recorder, Replayer, Secure, Seeded, altered, key_of
+from verifiable_dp.core.validate import InputError
 
 RUNS = np.arange(4)
 EVERY = np.ones((4, 3), bool)
@@ -23,17 +23,16 @@ def test_block_equals_numpys_philox():
     # NumPy steps the counter before it draws.
     before = np.array([0, 2, 3, 4], np.uint64)
     assert (
-        list(_philox.block(*key, *counter))
-        == np.random.Philox(key=key, counter=before).random_raw(4).tolist()
+        list(philox.block(*key, *counter)) == np.random.Philox(key=key, counter=before).random_raw(4).tolist()
     )
 
 
 def test_a_word_is_addressed_by_run_domain_and_slot():
     key = np.array([3, 5], np.uint64)
     for slot in (0, 1, 6, 1 << 40, (3 << 40) | 7):
-        word = _philox.fill_words(key, np.array([9]), _philox.NOISE, np.array([[slot]]))
-        counter = np.array([slot // 4, 9, _philox.NOISE, 0], np.uint64)
-        assert word[0, 0] == _philox.block(*key, *counter)[slot % 4]
+        word = philox.fill_words(key, np.array([9]), philox.NOISE, np.array([[slot]]))
+        counter = np.array([slot // 4, 9, philox.NOISE, 0], np.uint64)
+        assert word[0, 0] == philox.block(*key, *counter)[slot % 4]
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2], [2], [1, 3]])

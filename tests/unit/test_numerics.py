@@ -11,11 +11,11 @@ from tests.asking import audited
 from tests.user_code import samplers
 from verifiable_dp import InputError
 from verifiable_dp.auditing.plans import IDEALISED, NOT_COVERED
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.evidence import numerics
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.evidence.blackbox import numerics
+from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record.verify import validate
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 PLAN = Plan(200, 4000, 8000)
 

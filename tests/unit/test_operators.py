@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Query, play
-from verifiable_dp.auditing import operators, registry
-from verifiable_dp.auditing.operators import AllButLast, Lingering, Outside, Overlapping, Upper, traits
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import halting
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.algorithm import Query, play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.exact import halting
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.selfcheck import operators
+from verifiable_dp.selfcheck.operators import AllButLast, Lingering, Outside, Overlapping, Upper, traits
 
 DOCS = Path(__file__).parents[2] / "docs" / "mutation-suite.md"
 RUN = np.arange(16)

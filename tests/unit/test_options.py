@@ -19,12 +19,17 @@ import verifiable_dp.render.portfolio
 import verifiable_dp.render.renderings
 import verifiable_dp.render.study
 from tests import commands
-from verifiable_dp import api, campaign, campaign_file, controls, engine, report, reproduction, simulation
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing.process import Exec
-from verifiable_dp.cli import EXIT, REGRET_EXIT, main
+from verifiable_dp import api, controls, report
+from verifiable_dp.campaign import file as campaign_file
+from verifiable_dp.campaign import reproduction
+from verifiable_dp.campaign import run as campaign
+from verifiable_dp.cli import main
+from verifiable_dp.cli.audit import EXIT, REGRET_EXIT
+from verifiable_dp.core import engine, simulation
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import declarations
 from verifiable_dp.render import errata, mutation, sarif
+from verifiable_dp.targets.process import Exec
 
 
 class Replaced:

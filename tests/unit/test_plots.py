@@ -12,9 +12,9 @@ import pytest
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.evidence import alignment
-from verifiable_dp.evidence.regret import scaling
-from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair
+from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.regret.judges import scaling
 from verifiable_dp.render import courses, plots
 from verifiable_dp.render.page import render
 

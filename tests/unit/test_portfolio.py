@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from verifiable_dp import campaign
-from verifiable_dp._validate import InputError
-from verifiable_dp.campaign import write_index
+from verifiable_dp.campaign import run as campaign
+from verifiable_dp.campaign.run import write_index
 from verifiable_dp.cli import main
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
 from verifiable_dp.render import portfolio
 from verifiable_dp.render.page import render_index

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 import pytest
 
 from verifiable_dp.auditing import power
-from verifiable_dp.auditing.targets import DataPair
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox
-from verifiable_dp.evidence.blackbox import Plan, Selected
-from verifiable_dp.evidence.events import Event
-from verifiable_dp.evidence.scores import Likelihood
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.events import Event
+from verifiable_dp.evidence.blackbox.scores import Likelihood
+from verifiable_dp.evidence.blackbox.test import Plan, Selected
+from verifiable_dp.targets.load import DataPair
 
 CLAIM, PLAN = PrivacyClaim(1.0), Plan(100, 1000, 2000)
 

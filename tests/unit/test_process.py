@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from verifiable_dp import InputError
-from verifiable_dp.auditing import process
-from verifiable_dp.auditing.process import Exec, ProcessTarget, running
-from verifiable_dp.auditing.targets import PlaySampler, ReleaseSampler, Source, probe_play, probe_release
+from verifiable_dp.targets import process
+from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, Source, probe_play, probe_release
+from verifiable_dp.targets.process import Exec, ProcessTarget, running
 
 # What every example begins with: it answers the greeting and hands over one request after the other.
 FRAME = """

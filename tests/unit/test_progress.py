@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from verifiable_dp import cli
+from verifiable_dp.cli import shell
 
 
 @pytest.fixture
@@ -14,8 +14,8 @@ def written(monkeypatch, capfd):
 
     def lines(messages):
         clock = [0.0]
-        monkeypatch.setattr(cli.time, "monotonic", lambda: clock[0])
-        with cli._progress() as progress:
+        monkeypatch.setattr(shell.time, "monotonic", lambda: clock[0])
+        with shell.progressing() as progress:
             for second, message in messages:
                 clock[0] = second
                 progress(message)

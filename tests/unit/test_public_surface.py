@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import verifiable_dp as vdp
-from verifiable_dp.auditing import registry
+from verifiable_dp.registry import entries as registry
 
 PROMISED = ["catalogue", "make", "simulate", "audit", "check_regret", "environments"]
 MODULES = sorted(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from verifiable_dp import InputError
-from verifiable_dp.evidence.race import (
+from verifiable_dp.evidence.exact.race import (
     MOST_ARMS,
     kept_sets,
     log_interval,

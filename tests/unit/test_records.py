@@ -14,9 +14,9 @@ from scipy import stats
 import verifiable_dp as vdp
 from tests import formats
 from tests.user_code import bandits
-from verifiable_dp._files import write_text
-from verifiable_dp._validate import InputError
-from verifiable_dp.evidence import tables
+from verifiable_dp.core.files import write_text
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.regret import tables
 from verifiable_dp.record.sealing import canonical, digest, plain, schema
 from verifiable_dp.record.verify import first_difference, verify
 from verifiable_dp.render.page import render, render_index

@@ -5,15 +5,16 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import players, rates
+from verifiable_dp.auditing import rates
 from verifiable_dp.auditing.bounds import Bound
-from verifiable_dp.auditing.players import Part, Player, Setting
-from verifiable_dp.environments import Huber, Pareto, bernoulli
+from verifiable_dp.core.environments import Huber, Pareto, bernoulli
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate
 from verifiable_dp.render import plots, regrets
+from verifiable_dp.targets import players
+from verifiable_dp.targets.players import Part, Player, Setting
 
 HERE = {"n_arms": 3, "horizon": 60, "runs": 8}
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from verifiable_dp import _validate
-from verifiable_dp.evidence import regret
+from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.regret import judges as regret
 
 
 def mean(n=25, mean=10.0, sd=5.0, bound=20.0, largest=100.0, **more):
@@ -170,7 +170,7 @@ def test_comparison_without_spread_is_exact():
     ],
 )
 def test_unusable_numbers_are_refused(make):
-    with pytest.raises(_validate.InputError):
+    with pytest.raises(validate.InputError):
         make()
 
 

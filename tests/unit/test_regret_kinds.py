@@ -9,18 +9,19 @@ from scipy import stats
 
 import verifiable_dp as vdp
 from tests.trials import on_trial
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import with_parameters
 from verifiable_dp.auditors import _robust, _stopping, dp_linear, dp_robust_elimination, shuffled_linear, ucb1
-from verifiable_dp.environments import Pulled, bernoulli
-from verifiable_dp.evidence import regret, tables
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Pulled, bernoulli
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.noise import Seeded, key_of
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import in_words, judged
-from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import Seeded, key_of
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret import tables
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import with_parameters
 from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.page import render, render_index
 from verifiable_dp.report import finish

@@ -16,9 +16,9 @@ from markdown_it import MarkdownIt
 
 from tests import formats
 from tests.committed import NAMES, REPORTS, each
-from verifiable_dp._validate import InputError
 from verifiable_dp.compliance import blocks
-from verifiable_dp.evidence import tables
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.regret import tables
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render import renderings

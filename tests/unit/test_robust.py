@@ -7,17 +7,17 @@ import pytest
 from scipy import stats
 
 from verifiable_dp import make, simulate
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Histogram, Query, Truncated, play
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import ldp_robust_se as local
 from verifiable_dp.auditors._instances import s2
-from verifiable_dp.environments import Huber, Pareto, StudentT, Table, TwoPoint, bernoulli
-from verifiable_dp.evidence import alignment
-from verifiable_dp.evidence.regret import scaling
-from verifiable_dp.neighbours import TablePair
-from verifiable_dp.noise import Draw, Seeded
+from verifiable_dp.core.algorithm import Histogram, Query, Truncated, play
+from verifiable_dp.core.environments import Huber, Pareto, StudentT, Table, TwoPoint, bernoulli
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.noise import Draw, Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.regret.judges import scaling
 
 PARAMETERS = {"n_arms": 2, "epsilon": 1.0, "horizon": 400, "v": 1.0, "u": 1.0, "beta": 0.5}
 NAMES = ["dp-robust-se", "ldp-robust-se"]

@@ -9,19 +9,19 @@ from scipy import integrate, stats
 
 from tests.trials import on_trial
 from verifiable_dp import make, simulate
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import play
 from verifiable_dp.algorithms import robust_ucb
-from verifiable_dp.auditing import registry
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import _stopping as stopping
 from verifiable_dp.auditors import dp_robust_ucb, dp_se, ldp_robust_se
 from verifiable_dp.auditors import robust_ucb as auditor
 from verifiable_dp.auditors._instances import hard
-from verifiable_dp.environments import Drawn, Pareto, StudentT, Table, two_point
-from verifiable_dp.evidence import regret as evidence
-from verifiable_dp.noise import Seeded
-from verifiable_dp.simulation import Simulation
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Drawn, Pareto, StudentT, Table, two_point
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.simulation import Simulation
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.registry import entries as registry
 
 PARAMETERS = {"n_arms": 3, "horizon": 400, "v": 0.5, "u": 2.0}
 

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from verifiable_dp.evidence import exact_shuffle, regret, rounding, tables
-from verifiable_dp.evidence import statistics as exact
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.check import judged, scales_of
-from verifiable_dp.mechanisms import shuffle
+from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret import tables
 from verifiable_dp.record.verify import first_difference
 
 EPS = 2.0**-52

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from verifiable_dp import make
-from verifiable_dp.algorithm import play
-from verifiable_dp.environments import Table
-from verifiable_dp.noise import Recorder, Seeded
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.noise import Recorder, Seeded
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.user_code.bandits import lengths
-from verifiable_dp.evidence.search import Response, Search, data_pairs
+from verifiable_dp.evidence.blackbox.search import Response, Search, data_pairs
 
 
 def elimination(forget, seed, n_arms=3, horizon=20_000):

@@ -16,16 +16,17 @@ from scipy.special import rel_entr
 import verifiable_dp as vdp
 from tests import formats
 from verifiable_dp import api, cli
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.plans import pinned_plan
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox, sequential
-from verifiable_dp.evidence.blackbox import Plan, Terms
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox import sequential
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.sequential import Candidate, alternatives, bet_for
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.sequential import Candidate, alternatives, bet_for
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import verify
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 CLAIMS = [(epsilon, 0.0) for epsilon in (1e-9, 0.01, 0.1, 1.0, 5.0, 20.0, 30.0)]
 CLAIMS += [(0.5, 0.1), (1.0, 1e-6), (5.0, 0.3), (0.01, 0.9)]

@@ -14,15 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
-from verifiable_dp import _files, _statefile, make
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Algorithm, Batch, Query, State
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import Wrapped
-from verifiable_dp.evidence import alignment
-from verifiable_dp.evidence.alignment import one_sided
-from verifiable_dp.mechanisms import Laplace
-from verifiable_dp.noise import Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp import make
+from verifiable_dp.core import files, statefile
+from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
+from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.noise import Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment.replay import one_sided
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import Wrapped
 
 HYPOTHESIS = settings(max_examples=300, deadline=None, derandomize=True)
 FRESH = 1 << 50  # far from the slots of any algorithm
@@ -109,8 +110,8 @@ def test_arrays_come_back_bit_for_bit(floats, integers, truths):
     for values, dtype in ((floats, np.float64), (integers, np.int64), (truths, np.bool_)):
         array = np.array(values, dtype)
         like = np.full(array.shape, np.nan) if dtype is np.float64 else array
-        stored = json.loads(json.dumps(_statefile.pack("x", array, like)))
-        back = _statefile.unpack("x", stored, like)
+        stored = json.loads(json.dumps(statefile.pack("x", array, like)))
+        back = statefile.unpack("x", stored, like)
         assert back.dtype == array.dtype
         number = array == array  # a NaN has many patterns
         assert back[number].tobytes() == array[number].tobytes()
@@ -406,7 +407,7 @@ def forge(source, target, change):
     record = json.loads(source.read_bytes())
     del record["digest"]
     record = change(record) or record
-    target.write_bytes(_statefile.seal(record)[0])
+    target.write_bytes(statefile.seal(record)[0])
 
 
 def setter(*keys, value):
@@ -535,14 +536,14 @@ def test_files_that_cannot_be_read_are_refused(tmp_path, monkeypatch):
     os.mkfifo(pipe)
     refused(pipe, "not a regular file")
     with large.open("wb") as file:
-        file.truncate(_statefile.MOST_BYTES + 1)
+        file.truncate(statefile.MOST_BYTES + 1)
     refused(large, "at most 1073741824 bytes")
 
     def forbidden(*arguments):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     large.write_bytes(b"{}")
-    monkeypatch.setattr(_statefile, "open", forbidden, raising=False)
+    monkeypatch.setattr(statefile, "open", forbidden, raising=False)
     refused(large, "cannot be read: Permission denied")
 
 
@@ -580,11 +581,11 @@ def test_a_save_that_fails_leaves_everything_as_it_was(step, error, path, monkey
 
     with monkeypatch.context() as patch:
         if step == "write":
-            patch.setattr(_files, "open", opening, raising=False)
+            patch.setattr(files, "open", opening, raising=False)
         elif step == "mkstemp":
-            patch.setattr(_files.tempfile, "mkstemp", fail)
+            patch.setattr(files.tempfile, "mkstemp", fail)
         else:
-            patch.setattr(_files.os, step, fail)
+            patch.setattr(files.os, step, fail)
         expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
         with pytest.raises(expected, match="cannot be written: No space" if expected is InputError else None):
             session.save(path)
@@ -604,7 +605,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     ):
         with pytest.raises(InputError, match=match):
             session.save(place)
-    monkeypatch.setattr(_statefile, "MOST_BYTES", 500)
+    monkeypatch.setattr(statefile, "MOST_BYTES", 500)
     with pytest.raises(InputError, match="at most 500 bytes"):
         session.save(tmp_path / "session")
     assert os.listdir(tmp_path) == []

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import verifiable_dp as vdp
-from verifiable_dp._validate import InputError
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.api import rerun
-from verifiable_dp.auditing import registry
-from verifiable_dp.auditing.wrapped import AlteredNoise
 from verifiable_dp.auditors.shuffled_linear import auditor, batches
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import exact_shuffle
-from verifiable_dp.mechanisms import shuffle
-from verifiable_dp.noise import altered
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.noise import altered
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.wrapped import AlteredNoise
 
 DELTA = 1e-6
 AXES = ((1.0, 0.0), (0.0, 1.0))

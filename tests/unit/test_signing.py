@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import signing
 from verifiable_dp.record.sealing import canonical, digest
 

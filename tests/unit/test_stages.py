@@ -3,8 +3,9 @@
 import re
 
 from tests.asking import audited
-from verifiable_dp import api, engine
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp import api
+from verifiable_dp.core import engine
+from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.report import finish
 
 

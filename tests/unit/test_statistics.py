@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from verifiable_dp.evidence import statistics as exact
-from verifiable_dp.evidence.unconditional import Design
+from verifiable_dp.evidence.blackbox import statistics as exact
+from verifiable_dp.evidence.blackbox.unconditional import Design
 
 
 def size_of_ratio_test(p, q, runs, epsilon, alpha):

@@ -14,16 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verifiable_dp import reproduction
-from verifiable_dp._validate import InputError
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditing import study as studies
-from verifiable_dp.auditing.study import Cell, Figure, Guide, Line, Panel, Plan, Statement, Study
-from verifiable_dp.claims import Source
-from verifiable_dp.environments import bernoulli
-from verifiable_dp.evidence import regret
+from verifiable_dp.campaign import reproduction
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.record.sealing import digest
+from verifiable_dp.registry import study as studies
+from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Panel, Plan, Statement, Study
 from verifiable_dp.render import study as reporting
 
 HERE = Path(__file__).parents[2]

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verifiable_dp import reproduction
-from verifiable_dp.auditing import study as studies
-from verifiable_dp.auditing.study import Outcome
 from verifiable_dp.auditors._contamination import Released
 from verifiable_dp.auditors.studies import s2, s3
+from verifiable_dp.campaign import reproduction
+from verifiable_dp.registry import study as studies
+from verifiable_dp.registry.study import Outcome
 
 TINY = 0.0005
 PLANS = {"S2": s2.plan, "S3": s3.plan}

@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from verifiable_dp import reproduction
 from verifiable_dp.algorithms.dp_linear import DPLinear
-from verifiable_dp.auditing import study as studies
-from verifiable_dp.auditing.study import Cell, Outcome
 from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors.studies import s4
+from verifiable_dp.campaign import reproduction
+from verifiable_dp.registry import study as studies
+from verifiable_dp.registry.study import Cell, Outcome
 from verifiable_dp.render import study as reporting
 
 TINY = 0.001

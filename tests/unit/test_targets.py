@@ -12,8 +12,8 @@ import pytest
 from tests.asking import audited
 from tests.user_code import seeded
 from verifiable_dp import InputError
-from verifiable_dp.auditing import targets
-from verifiable_dp.auditing.targets import (
+from verifiable_dp.targets import load as targets
+from verifiable_dp.targets.load import (
     DataPair,
     PlaySampler,
     ReleaseSampler,
@@ -245,7 +245,7 @@ def test_codes_of_a_run_do_not_depend_on_the_others():
 
 def test_what_is_told_apart_by_whole_numbers_only_is_refuted():
     """The leak sits in a count beside a real-valued output: +1 on one input, with probability one half."""
-    from verifiable_dp.evidence.blackbox import Plan
+    from verifiable_dp.evidence.blackbox.test import Plan
 
     def leaky(data, size, rng):
         return np.column_stack([rng.laplace(size=size), rng.integers(0, 2, size) + (data > 0.5)])

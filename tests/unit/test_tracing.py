@@ -19,15 +19,15 @@ from scipy import stats
 
 import verifiable_dp as vdp
 from tests.user_code import styles
-from verifiable_dp.algorithm import play as play_all
-from verifiable_dp.auditing import registry
-from verifiable_dp.evidence import alignment
+from verifiable_dp.core.algorithm import play as play_all
+from verifiable_dp.core.neighbours import TablePair, pair_of
+from verifiable_dp.core.noise import Recorder, Replayer
+from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine, shares
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Lead, Place, in_order
-from verifiable_dp.neighbours import TablePair, pair_of
-from verifiable_dp.noise import Recorder, Replayer
+from verifiable_dp.registry import entries as registry
 
 HORIZON, ARMS = 60, 2
 ZEROS = np.zeros((HORIZON, ARMS))

@@ -17,18 +17,18 @@ import pytest
 from tests import formats
 from tests.user_code import styles
 from verifiable_dp.auditing import traced
-from verifiable_dp.auditing.adapters import BanditClass
 from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.audit import Subject, _spread, check, examine
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place
-from verifiable_dp.neighbours import TablePair
 from verifiable_dp.record import excerpts
 from verifiable_dp.record.words import leads
 from verifiable_dp.render import plots
 from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.targets.adapters import BanditClass
 
 HORIZON = 60
 PAIRS = [TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)]

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import verifiable_dp as vdp
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import registry, subject
-from verifiable_dp.claims import PrivacyClaim
+from verifiable_dp.auditing import subject
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import conclude
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
+from verifiable_dp.registry import entries as registry
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"

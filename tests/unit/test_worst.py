@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from verifiable_dp import InputError
-from verifiable_dp.auditing import registry
-from verifiable_dp.environments import Table
-from verifiable_dp.evidence import exact, limits, race, worst
-from verifiable_dp.evidence.machine import Machine, UnsupportedError
+from verifiable_dp.core.environments import Table
+from verifiable_dp.evidence.blackbox.machine import Machine, UnsupportedError
+from verifiable_dp.evidence.exact import law as exact
+from verifiable_dp.evidence.exact import limits, race, worst
+from verifiable_dp.registry import entries as registry
 
 RUNS = 300_000_000
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from verifiable_dp.algorithm import Algorithm, Batch, Query, State
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.mechanisms import Laplace
+from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.mechanisms import Laplace
 
 
 @dataclass(frozen=True)

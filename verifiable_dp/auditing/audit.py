@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import checkpoint
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing import drafts, registry
+from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.auditor import AlteredNoise, Auditor, ExactChecks, Mutant
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import (
@@ -26,13 +23,20 @@ from verifiable_dp.auditing.subject import (
     subject_of,
     visible,
 )
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import adversary, alignment, blackbox, curves, exact_shuffle, sequential
-from verifiable_dp.evidence import exact as laws
-from verifiable_dp.evidence.blackbox import AlgorithmSampler, Plan, Sampler, Terms
+from verifiable_dp.core import checkpoint
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.neighbours import Pair, StreamPair
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.blackbox import adversary, curves, sequential
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.machine import UnsupportedError
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Sampler, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.machine import UnsupportedError
-from verifiable_dp.neighbours import Pair, StreamPair
+from verifiable_dp.evidence.exact import law as laws
+from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.auditor import AlteredNoise, Auditor, ExactChecks, Mutant
 
 _FEW = 8  # part of the runs with which a mutant is tried at first
 _TESTS = 2  # black boxes of an audit with an interactive game; they share alpha

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate, checkpoint, claims
-from verifiable_dp._validate import FloatArray, InputError
 from verifiable_dp.auditing import groups, traced
 from verifiable_dp.auditing.ground import Sizes, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
 from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
-from verifiable_dp.auditing.process import ProcessTarget
 from verifiable_dp.auditing.request import AuditRequest, Inputs
-from verifiable_dp.auditing.targets import DETERMINISTIC, PlaySampler, probe_play
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence.blackbox import TUNE, Plan
-from verifiable_dp.evidence.search import Search
-from verifiable_dp.neighbours import TablePair
+from verifiable_dp.core import checkpoint, claims, validate
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.evidence.blackbox.search import Search
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan
+from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
+from verifiable_dp.targets.process import ProcessTarget
 
 LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are held
 _HELD = 1 << 24  # actions that one task holds
@@ -73,13 +73,13 @@ class PlayCase(UserCase):
             If what is asked means nothing for a bandit, or it cannot be run.
         """
         inputs, settings, promise = request.inputs, request.settings, request.promise
-        n_arms, horizon = _validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+        n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
         if n_arms * horizon > LARGEST:
             raise InputError(
                 f"horizon: a table of rewards has {n_arms} x {horizon} entries and is held in memory, "
                 f"at most {LARGEST} are accepted; use a shorter horizon"
             )
-        bounds = _validate.bounds("bounds", inputs.bounds)
+        bounds = validate.bounds("bounds", inputs.bounds)
         claim = PrivacyClaim(promise.epsilon, promise.delta or 0.0)  # type: ignore[arg-type]
         if promise.group is not None:
             claim = claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))

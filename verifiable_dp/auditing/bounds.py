@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from verifiable_dp._validate import InputError, one_line
-from verifiable_dp.auditing import targets
-from verifiable_dp.auditing.adapters import parameters_of
-from verifiable_dp.auditing.players import Player, Setting
-from verifiable_dp.auditing.targets import Source
-from verifiable_dp.environments import Environment
-from verifiable_dp.evidence import regret
+from verifiable_dp.core.environments import Environment
+from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.targets import load as targets
+from verifiable_dp.targets.adapters import parameters_of
+from verifiable_dp.targets.load import Source
+from verifiable_dp.targets.players import Player, Setting
 
 _MOST = 1 << 53  # horizons beyond are no whole doubles
 _ACCEPTED = "a number of at least 0, a function (gaps, horizon, ...) -> number, or file.py:function"

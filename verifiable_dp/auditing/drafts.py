@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing.auditor import Auditor, Prefix
-from verifiable_dp.auditing.targets import Source
-from verifiable_dp.evidence import blackbox, curves, exact
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.evidence.blackbox import curves
+from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exact import law as exact
+from verifiable_dp.registry.auditor import Auditor, Prefix
+from verifiable_dp.targets.load import Source
 
 
 def target(algorithm: Algorithm, auditor: Auditor | None) -> dict[str, Any]:

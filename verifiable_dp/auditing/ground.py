@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verifiable_dp import checkpoint
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import independence
 from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Progress
-from verifiable_dp.auditing.process import ProcessTarget
-from verifiable_dp.auditing.targets import Probe
+from verifiable_dp.core import checkpoint
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.foreign import GIVEN
+from verifiable_dp.targets.load import Probe
+from verifiable_dp.targets.process import ProcessTarget
 
 
 def _seconds(run: Callable[[int], Any], most: int) -> float:

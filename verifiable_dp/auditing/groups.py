@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, InputError, IntArray
-from verifiable_dp.algorithm import Algorithm, Query, play
-from verifiable_dp.environments import Table
-from verifiable_dp.neighbours import GroupPair, StreamPair, TablePair, UserPair
-from verifiable_dp.noise import Seeded
+from verifiable_dp.core.algorithm import Algorithm, Query, play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 
 @dataclass

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import scipy
 
-from verifiable_dp import checkpoint, engine
-from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.process import Exec
-from verifiable_dp.auditing.targets import Source, file_digest
-from verifiable_dp.checkpoint import CheckpointError
+from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.checkpoint import CheckpointError
+from verifiable_dp.targets.load import Source, file_digest
+from verifiable_dp.targets.process import Exec
 
 
 def beside(file: Path | None) -> str:

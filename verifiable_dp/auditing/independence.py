@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from verifiable_dp._validate import FloatArray, IntArray
-from verifiable_dp.auditing.guard import guarded
-from verifiable_dp.auditing.targets import PlaySampler
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
+from verifiable_dp.targets.guard import guarded
+from verifiable_dp.targets.load import PlaySampler
 
 _CALLS, _SIZE = 48, 24  # calls, and runs of each
 _SINGLE = 384  # runs made by calls of their own

@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 from joblib import delayed
 
-from verifiable_dp import checkpoint, engine
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER, Ground, Sizes
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
-from verifiable_dp.auditing.process import Exec
-from verifiable_dp.auditing.targets import DETERMINISTIC, PlaySampler, Probe, Source
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import blackbox, curves, sequential
-from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import TUNE, Plan, Terms
+from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.blackbox import curves, sequential
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.events import LEVEL
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.events import LEVEL
+from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, Probe, Source
+from verifiable_dp.targets.process import Exec
 
 REDUCED = 6  # factor of the noise reduction by which it is told whether reductions reach the code
 _RUNS = 16

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate, checkpoint, claims
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
 from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Promise
-from verifiable_dp.auditing.targets import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import numerics as bits
-from verifiable_dp.evidence import search
-from verifiable_dp.evidence.blackbox import TUNE, Plan, Terms
+from verifiable_dp.core import checkpoint, claims, validate
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox import numerics as bits
+from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
+from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
 
 
 def data_pairs(
@@ -84,7 +84,7 @@ class ReleaseCase(UserCase):
             If what is asked means nothing for a mechanism, or it cannot be run.
         """
         settings, pinned = request.settings, request.pinned
-        bounds = _validate.bounds("bounds", request.inputs.bounds)
+        bounds = validate.bounds("bounds", request.inputs.bounds)
         claim = _claim(request.promise)
         sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
         pairs = data_pairs(function, bounds, request.inputs.pairs)

@@ -12,8 +12,8 @@ from typing import Any
 
 from verifiable_dp.auditing.plans import NOT_COVERED
 from verifiable_dp.auditing.request import AuditRequest
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import InputError
-from verifiable_dp.evidence.blackbox import Plan
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.test import Plan
 
 Progress = Callable[[str], None]
 BUDGETS = ("quick", "standard", "thorough")  # of regret checks and of whole catalogues
@@ -86,7 +86,7 @@ def sizes_of(budget: str | float, runs: int | None = None) -> Budget:
     found = _named(budget)
     if runs is None:
         return found
-    return replace(found, runs=_validate.integer("runs", runs, least=LEAST_RUNS))
+    return replace(found, runs=validate.integer("runs", runs, least=LEAST_RUNS))
 
 
 def _named(budget: str | float) -> Budget:
@@ -99,7 +99,7 @@ def _named(budget: str | float) -> Budget:
             f"budget must be one of {', '.join(AUDIT_BUDGETS)} or a positive number of seconds, "
             f"got {budget!r}"
         ) from None
-    seconds = _validate.positive("budget", seconds)
+    seconds = validate.positive("budget", seconds)
     if seconds > MOST_SECONDS:
         raise InputError(f"budget must be at most {MOST_SECONDS:.0f} seconds, got {budget!r}")
     # About 2 million blocks a second, a third of them in the test, both sides.

@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from verifiable_dp.auditing.plans import cost_of
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import alignment, blackbox, sequential
-from verifiable_dp.evidence import statistics as exact
-from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import POWER, Plan, Sampler, Terms
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.blackbox import sequential
+from verifiable_dp.evidence.blackbox import statistics as exact
+from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.test import POWER, Plan, Sampler, Terms
 from verifiable_dp.evidence.check import Check
 
 POWER_PROBABILITY = 0.95

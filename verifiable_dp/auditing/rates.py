@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import InputError
-from verifiable_dp.auditing.players import Player, Setting
-from verifiable_dp.environments import TwoPoint
+from verifiable_dp.core import validate
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.players import Player, Setting
 
 MARGIN = 0.15  # how far an exponent may lie from its claim: room for a factor of sqrt(log T)
 GAP = 0.25  # of the instance of rates that are no statement on the worst one, in units of the range
@@ -147,7 +147,7 @@ def _claim(over: str, claim: Any) -> tuple[float, float, float]:
     if isinstance(claim, tuple | list):
         if len(claim) != 2:
             raise InputError(f"scaling: {over} must be {_ACCEPTED}, got {claim!r}")
-        claim, margin = claim[0], _validate.positive(f"scaling: margin of {over}", claim[1])
+        claim, margin = claim[0], validate.positive(f"scaling: margin of {over}", claim[1])
     if claim == "log":
         if over not in ("T", "K"):
             raise InputError(f'scaling: {over} must be an exponent, "log" works only with T and K')
@@ -191,7 +191,7 @@ def _grid(over: str, player: Player, setting: Setting) -> Any:
 
 def _checked(over: str, values: Any, setting: Setting, log_power: float) -> tuple[float, ...]:
     """At least 4 different values, in increasing order, in the range of the quantity."""
-    array = _validate.rewards(f"values: {over}", values, (-np.inf, np.inf), ndim=1)
+    array = validate.rewards(f"values: {over}", values, (-np.inf, np.inf), ndim=1)
     if len(np.unique(array)) < 4:
         raise InputError(f"values: {over} must hold at least 4 different numbers, got {array.tolist()}")
     least = {"T": max(setting.n_arms, 2), "K": 2}.get(over, 0.0)

@@ -10,22 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate, checkpoint, engine, environments
-from verifiable_dp._validate import FloatArray, InputError
-from verifiable_dp.algorithm import Algorithm
-from verifiable_dp.auditing import drafts, players, rates, registry, targets
+from verifiable_dp.auditing import drafts, rates
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.plans import NOT_COVERED, Progress, silent
-from verifiable_dp.auditing.players import Part, Player, Setting
 from verifiable_dp.auditing.rates import GAP, Rate
-from verifiable_dp.auditing.study import cell_seed
-from verifiable_dp.auditing.targets import Source
-from verifiable_dp.claims import RegretClaim
-from verifiable_dp.claims import Source as Proof
-from verifiable_dp.environments import Environment, TwoPoint
-from verifiable_dp.evidence import regret as judges
-from verifiable_dp.evidence.blackbox import CONFIDENCE
+from verifiable_dp.core import checkpoint, engine, environments, validate
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.claims import RegretClaim
+from verifiable_dp.core.claims import Source as Proof
+from verifiable_dp.core.environments import Environment, TwoPoint
+from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.study import cell_seed
+from verifiable_dp.targets import load as targets
+from verifiable_dp.targets import players
+from verifiable_dp.targets.load import Source
+from verifiable_dp.targets.players import Part, Player, Setting
 
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
 _SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
@@ -158,7 +161,7 @@ class Subject:
         for key, number, flag in (("n_arms", n_arms, "--arms K"), ("horizon", horizon, "--horizon T")):
             if number is None:
                 raise InputError(f"{key} must be given for your own code ({flag})")
-        arms, rounds = _validate.arms_and_horizon(n_arms, horizon)
+        arms, rounds = validate.arms_and_horizon(n_arms, horizon)
         words = name if ":" in name else getattr(code, "__qualname__", name)
         return cls(name, player, Setting(arms, rounds, given), listed, Source.of(code, words))
 
@@ -337,8 +340,8 @@ def claims(
     if beta is not None:
         if asked.bound is None:
             raise InputError("beta needs bound: the probability with which a run may exceed it")
-        beta = _validate.probability("beta", beta)
-    if gap is not None and not 0 < _validate.positive("gap", gap) <= 1:
+        beta = validate.probability("beta", beta)
+    if gap is not None and not 0 < validate.positive("gap", gap) <= 1:
         raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
     parsed = []
     if asked.scaling is not None:
@@ -346,14 +349,14 @@ def claims(
     elif gap is not None or asked.values is not None:
         raise InputError(f"{'gap' if gap is not None else 'values'} needs scaling")
     found = Claims(
-        runs=_validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
+        runs=validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
         instances=list(instances) or default_instances(arms, subject.bounds),
         bound=None if asked.bound is None else Bound.of(asked.bound),
         beta=beta,
         rates=parsed,
         gap=GAP if gap is None else float(gap),
         rival=rival,
-        factor=_validate.positive("factor", asked.factor),
+        factor=validate.positive("factor", asked.factor),
     )
     if found.bound is not None:
         for environment in found.instances:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
-from verifiable_dp.auditing.process import TIMEOUT
-from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, Plan
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
+from verifiable_dp.targets.process import TIMEOUT
 
 
 def _plain(record: Any) -> dict[str, Any]:
@@ -47,13 +47,13 @@ class Promise:
 
     def __post_init__(self) -> None:
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", _validate.positive("epsilon", self.epsilon))
+            object.__setattr__(self, "epsilon", validate.positive("epsilon", self.epsilon))
         if self.delta is not None:
-            object.__setattr__(self, "delta", _validate.delta(self.delta))
+            object.__setattr__(self, "delta", validate.delta(self.delta))
         if self.group is not None:
-            object.__setattr__(self, "group", _validate.integer("group", self.group, least=1))
+            object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
         if self.rho is not None:
-            object.__setattr__(self, "rho", _validate.positive("rho", self.rho))
+            object.__setattr__(self, "rho", validate.positive("rho", self.rho))
             if self.epsilon is not None:
                 raise InputError("rho must stand alone: epsilon follows from rho and delta, give no epsilon")
             if self.delta == 0:
@@ -118,11 +118,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         checked = {
-            "seed": _validate.integer("seed", self.seed, least=0),
-            "workers": _validate.workers(self.workers),
-            "alpha": _validate.probability("alpha", self.alpha),
-            "confidence": _validate.probability("confidence", self.confidence),
-            "timeout": _validate.positive("timeout", self.timeout),
+            "seed": validate.integer("seed", self.seed, least=0),
+            "workers": validate.workers(self.workers),
+            "alpha": validate.probability("alpha", self.alpha),
+            "confidence": validate.probability("confidence", self.confidence),
+            "timeout": validate.positive("timeout", self.timeout),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

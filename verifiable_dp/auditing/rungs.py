@@ -11,21 +11,21 @@ from typing import Any
 
 from joblib import parallel_config
 
-from verifiable_dp import _validate, engine
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import audit as algorithms
 from verifiable_dp.auditing import bandits, looks, mechanisms
-from verifiable_dp.auditing.adapters import BanditClass, makes_bandits
 from verifiable_dp.auditing.audit import AlgorithmCase
 from verifiable_dp.auditing.bandits import PlayCase
-from verifiable_dp.auditing.guard import watched
 from verifiable_dp.auditing.looks import UserCase
 from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.pipeline import Case, Rung, climb
-from verifiable_dp.auditing.process import Exec, ProcessTarget, running
 from verifiable_dp.auditing.request import AuditRequest
-from verifiable_dp.auditing.targets import adapted
+from verifiable_dp.core import engine, validate
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.adapters import BanditClass, makes_bandits
+from verifiable_dp.targets.guard import watched
+from verifiable_dp.targets.load import adapted
+from verifiable_dp.targets.process import Exec, ProcessTarget, running
 
 
 def _sampled(case: Case) -> bool:
@@ -142,7 +142,7 @@ def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
 def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
     """A program, which is a bandit if arms or a horizon are given."""
     inputs, numerics = request.inputs, request.settings.numerics
-    limits = _validate.bounds("bounds", inputs.bounds)
+    limits = validate.bounds("bounds", inputs.bounds)
     if inputs.n_arms is None and inputs.horizon is None:
         return ProcessTarget(command, "release", limits)
     if numerics:
@@ -152,5 +152,5 @@ def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:
             raise InputError(f"{needed} must be given for a command that plays ({flag})")
-    arms, rounds = _validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+    arms, rounds = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     return ProcessTarget(command, "play", limits, arms, rounds)

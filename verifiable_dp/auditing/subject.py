@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import claims
-from verifiable_dp._validate import InputError
-from verifiable_dp.algorithm import Algorithm
 from verifiable_dp.auditing import drafts, groups
-from verifiable_dp.auditing.auditor import Auditor, ExactChecks, Mutant, Prefix
 from verifiable_dp.auditing.plans import Budget, pinned_plan
 from verifiable_dp.auditing.request import Promise
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence import exact_shuffle
-from verifiable_dp.evidence.blackbox import POWER, AlgorithmSampler, Plan
+from verifiable_dp.core import claims
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.neighbours import Pair, StreamPair, TablePair
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.machine import UnsupportedError
+from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.machine import UnsupportedError
-from verifiable_dp.evidence.worst import worst_pairs
-from verifiable_dp.neighbours import Pair, StreamPair, TablePair
+from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.exact.worst import worst_pairs
+from verifiable_dp.registry.auditor import Auditor, ExactChecks, Mutant, Prefix
 
 WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
 

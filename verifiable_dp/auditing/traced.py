@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _validate
-from verifiable_dp.auditing.adapters import PROTOCOLS, BanditClass
-from verifiable_dp.auditing.guard import guarded
 from verifiable_dp.auditing.request import Inputs
-from verifiable_dp.auditing.targets import Source
+from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine
+from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass
+from verifiable_dp.targets.guard import guarded
+from verifiable_dp.targets.load import Source
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def trace(
     if file is None or not isinstance(file, str):
         return None
     with guarded():
-        n_arms, horizon = _validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+        n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
         answers = choosing(function, n_arms, horizon)
         subject = Subject(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers)
         pairs = inputs.pairs or []

@@ -13,9 +13,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verifiable_dp._validate import InputError
-from verifiable_dp.claims import PrivacyClaim, Relation, group_table
 from verifiable_dp.compliance import nist
+from verifiable_dp.core.claims import PrivacyClaim, Relation, group_table
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
 from verifiable_dp.record.sealing import pointer, text
@@ -211,7 +211,7 @@ def _sampler(record: Record) -> Block:
     facts = record["provenance"]
     known = record["target"]["kind"] == "algorithm"
     return {
-        "name": "verifiable_dp.noise.Seeded" if known else None,
+        "name": "verifiable_dp.core.noise.Seeded" if known else None,
         "library": facts["tool"] if known else None,
         "version": facts["version"] if known else None,
         "bit_generator": facts["bit_generator"] if known else None,

@@ -24,7 +24,7 @@ import numpy as np
 
 from verifiable_dp.controls import laws
 from verifiable_dp.controls.laws import Exponential, Laplace, Laws
-from verifiable_dp.mechanisms.tree import Tree
+from verifiable_dp.core.mechanisms.tree import Tree
 
 Release = Callable[[Any, int, np.random.Generator], Any]
 

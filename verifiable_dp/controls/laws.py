@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import gammaln
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.evidence import limits
-from verifiable_dp.evidence.race import log_interval
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.exact import limits
+from verifiable_dp.evidence.exact.race import log_interval
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _TAIL = 80.0  # scales beyond the last kink that are integrated over

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from verifiable_dp import _validate
-from verifiable_dp._validate import InputError
 from verifiable_dp.auditing import rungs
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
-from verifiable_dp.auditing.targets import DataPair, ReleaseSampler
 from verifiable_dp.controls.catalogue import Control, controls
-from verifiable_dp.evidence.alignment import plain
-from verifiable_dp.evidence.blackbox import ALPHA, CONFIDENCE, Plan
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 PLANS = {
     "quick": Plan(24, 200_000, 1_000_000),
@@ -43,7 +43,7 @@ def plan_of(budget: str | float) -> Plan:
         raise InputError(
             f"budget must be one of {', '.join(PLANS)} or a positive number of million draws, got {budget!r}"
         ) from None
-    test = max(1000, int(_DRAWS * _validate.positive("budget", millions)))
+    test = max(1000, int(_DRAWS * validate.positive("budget", millions)))
     return Plan(24, max(500, test // 5), test)
 
 
@@ -178,12 +178,12 @@ def selftest(
     InputError
         If an argument is out of range.
     """
-    _validate.integer("seed", seed, least=0)
+    validate.integer("seed", seed, least=0)
     plan = plan_of(budget)
     chosen = controls()
     names = [control.name for control in chosen]
     for name in only:
-        _validate.choice("only", name, tuple(names))
+        validate.choice("only", name, tuple(names))
     # What is imported and compiled on first use is no control's cost.
     run(next(c for c in chosen if c.name == "sparse-vector-3"), plan_of(0.05), seed=seed)
     outcomes = []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from verifiable_dp.checkpoint import holds
+from verifiable_dp.core.checkpoint import holds
 
 Judge = Callable[[Mapping[str, Any]], dict[str, Any]]
 Scales = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from verifiable_dp import _validate
-from verifiable_dp.evidence.alignment import plain
+from verifiable_dp.core import validate
+from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
 
@@ -41,12 +41,12 @@ def statement(
     InputError
         If the relation is unknown, or a number is NaN or out of range.
     """
-    _validate.choice("relation", relation, tuple(_RELATIONS))
+    validate.choice("relation", relation, tuple(_RELATIONS))
     for what, number in (("value", value), ("limit", limit)):
         if math.isnan(number):
-            raise _validate.InputError(f"{what} must be a number, got nan")
+            raise validate.InputError(f"{what} must be a number, got nan")
     if not tolerance >= 0:
-        raise _validate.InputError(f"tolerance must be at least 0, got {tolerance!r}")
+        raise validate.InputError(f"tolerance must be at least 0, got {tolerance!r}")
     numbers = {
         **description,
         "value": plain(float(value)),

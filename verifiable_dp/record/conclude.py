@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.evidence.alignment import TOLERANCE
+from verifiable_dp.evidence.alignment.replay import TOLERANCE
 
 
 def privacy(checks: Sequence[Mapping[str, Any]], power: Mapping[str, Any] | None) -> str:

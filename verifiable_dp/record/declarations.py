@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp import _files, _validate
-from verifiable_dp._validate import InputError
+from verifiable_dp.core import files, validate
+from verifiable_dp.core.validate import InputError
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
@@ -121,7 +121,7 @@ def starter(path: Path) -> Path:
         path = path / "declarations.toml"
     if path.exists() or path.is_symlink():
         raise InputError(f"path: {str(path)!r} exists already; it is not overwritten")
-    return _files.write_text(path, STARTER)
+    return files.write_text(path, STARTER)
 
 
 def read(path: str | PathLike[str]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     InputError
         If it cannot be read, is not TOML, or holds anything unknown: the first such key, with those accepted.
     """
-    return checked(_files.toml("declarations", path, _LARGEST))
+    return checked(files.toml("declarations", path, _LARGEST))
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _one_of(*accepted: str) -> Reader:
 
 def _whole(least: int, most: int) -> Reader:
     def reader(name: str, value: Any) -> int:
-        return _validate.integer(f"declarations: {name}", value, least=least, most=most)
+        return validate.integer(f"declarations: {name}", value, least=least, most=most)
 
     return reader
 

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp import engine
+from verifiable_dp.core import engine
 
 _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib")
 

@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp import _files
-from verifiable_dp._validate import InputError
+from verifiable_dp.core import files
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import canonical
 from verifiable_dp.record.verify import check_digest
 
@@ -129,7 +129,7 @@ def _private(path: str | Path) -> Ed25519PrivateKey:
     serialization = _cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    content = _files.content("key", path, _LARGEST)
+    content = files.content("key", path, _LARGEST)
     try:
         loaded = serialization.load_pem_private_key(content, password=None)
     except TypeError:
@@ -145,7 +145,7 @@ def _public(path: str | Path) -> Ed25519PublicKey:
     serialization = _cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    content = _files.content("key", path, _LARGEST)
+    content = files.content("key", path, _LARGEST)
     if b"PRIVATE KEY" in content:
         raise InputError(f"key: {str(path)!r} is a private key; verify takes the public one")
     try:
@@ -164,7 +164,7 @@ def _fingerprint(public: Ed25519PublicKey) -> str:
 
 
 def _read_signature(path: str | Path) -> dict[str, Any]:
-    content = _files.content("signature", path, _LARGEST)
+    content = files.content("signature", path, _LARGEST)
     try:
         loaded = json.loads(content)
     except (ValueError, RecursionError):

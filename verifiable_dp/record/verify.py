@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 # The judges register themselves when their modules are imported.
-import verifiable_dp.evidence.alignment
-import verifiable_dp.evidence.blackbox
-import verifiable_dp.evidence.curves
-import verifiable_dp.evidence.exact
-import verifiable_dp.evidence.exact_shuffle
-import verifiable_dp.evidence.halting
-import verifiable_dp.evidence.numerics
-import verifiable_dp.evidence.regret
-import verifiable_dp.evidence.sequential
+import verifiable_dp.evidence.alignment.replay
+import verifiable_dp.evidence.blackbox.curves
+import verifiable_dp.evidence.blackbox.numerics
+import verifiable_dp.evidence.blackbox.sequential
+import verifiable_dp.evidence.blackbox.test
+import verifiable_dp.evidence.exact.halting
+import verifiable_dp.evidence.exact.law
+import verifiable_dp.evidence.exact.shuffle
+import verifiable_dp.evidence.regret.judges
+import verifiable_dp.evidence.regret.tables
 import verifiable_dp.evidence.statement
-import verifiable_dp.evidence.tables
 import verifiable_dp.evidence.tracing.audit  # noqa: F401
-from verifiable_dp import _files
-from verifiable_dp._validate import InputError
+from verifiable_dp.core import files
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.check import judged, scales_of
 from verifiable_dp.record import conclude, declarations
@@ -79,7 +79,7 @@ def read(path: str | Path) -> dict[str, Any]:
         If there is no such file, it is too large or too deep, or no JSON object; if a key stands twice in
         an object, or a number is not finite.
     """
-    place, content = Path(path), _files.content("record", path, _LARGEST)
+    place, content = Path(path), files.content("record", path, _LARGEST)
     try:
         loaded = json.loads(
             content.decode("utf-8"),

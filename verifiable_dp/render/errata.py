@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp._files import write_text
-from verifiable_dp.auditing.errata import outcome
+from verifiable_dp.core.files import write_text
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.registry.errata import outcome
 from verifiable_dp.render import page
 
 ERRATA_VERSION = "errata-1.0.0"

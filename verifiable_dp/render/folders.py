@@ -18,8 +18,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from verifiable_dp import _files
-from verifiable_dp._validate import InputError
+from verifiable_dp.core import files
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
 from verifiable_dp.record.verify import below, first_difference, read, scales_in, verify
 from verifiable_dp.render import mutation, page
@@ -194,9 +194,9 @@ def _listed(folder: Path) -> Iterator[str]:
     def refuse(error: OSError) -> None:
         raise InputError(f"folder: {str(error.filename)!r} cannot be read: {error.strerror}")
 
-    for here, inside, files in os.walk(folder, onerror=refuse):
+    for here, inside, names in os.walk(folder, onerror=refuse):
         inside[:] = [name for name in inside if not name.startswith(".")]
-        for name in files:
+        for name in names:
             path = Path(here) / name
             if not name.startswith(".") and path.is_file():  # a pipe would never end
                 yield path.relative_to(folder).as_posix()
@@ -220,7 +220,7 @@ def _beside(path: str, old: Path, new: Path, held: dict[str, _Pair]) -> File:
 
 
 def _content(path: Path) -> bytes:
-    return _files.content("folder", path, _LARGEST)
+    return files.content("folder", path, _LARGEST)
 
 
 def _kind(path: Path) -> _Kind | None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render.outcomes import outcomes
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifiable_dp.compliance import nist
-from verifiable_dp.evidence import readings
+from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import page, plainly
 

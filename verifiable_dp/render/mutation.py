@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp._files import write_text
-from verifiable_dp.auditing.mutation import concluded, summary
+from verifiable_dp.core.files import write_text
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import judged_again, verify_sealed
 from verifiable_dp.render import courses, page
+from verifiable_dp.selfcheck.mutation import concluded, summary
 
 MUTANTS_VERSION = "mutants-1.0.0"
 RUNGS = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 

@@ -12,9 +12,9 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.compliance import blocks
-from verifiable_dp.evidence import readings
 from verifiable_dp.evidence.check import in_words
-from verifiable_dp.evidence.regret import claimed_slope
+from verifiable_dp.evidence.regret import readings
+from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, words
 from verifiable_dp.render import courses, plainly, plots

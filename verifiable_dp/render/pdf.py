@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.render.page import render
 
 # Paper is light; columns have to fit, so that numbers may wrap and tables are set smaller.

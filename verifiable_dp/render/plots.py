@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.claims import PrivacyClaim
-from verifiable_dp.evidence.statistics import ratio_lower
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.evidence.blackbox.statistics import ratio_lower
 
 # Colours that differ in lightness too, so that they can be told apart without hue.
 _LABEL = 40  # characters of a label

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from verifiable_dp._files import write_text
-from verifiable_dp._validate import InputError
+from verifiable_dp.core.files import write_text
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.mutation import verify_mutants

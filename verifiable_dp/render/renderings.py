@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from verifiable_dp._validate import InputError, choice
 from verifiable_dp.compliance.blocks import to_compliance
+from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit

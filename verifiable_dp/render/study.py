@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verifiable_dp._files import make_folder, write_bytes, write_text
-from verifiable_dp._validate import FloatArray, InputError
-from verifiable_dp.auditing.study import Bound, Cell, Figure, Guide, Line, Outcome, Panel, Plan, Study
+from verifiable_dp.core.files import make_folder, write_bytes, write_text
+from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.registry.study import Bound, Cell, Figure, Guide, Line, Outcome, Panel, Plan, Study
 from verifiable_dp.render import figures, page, plots
 
 if TYPE_CHECKING:

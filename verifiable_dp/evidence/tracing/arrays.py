@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import IntArray
+from verifiable_dp.core.validate import IntArray
 from verifiable_dp.evidence.tracing import coins
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, Place, caller

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
-from verifiable_dp.evidence.alignment import TOLERANCE, cost_scales, leaving_nothing, plain, searching
+from verifiable_dp.core.neighbours import TablePair, tables
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, cost_scales, leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.foreign import plain_run
@@ -22,7 +23,6 @@ from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, 
 from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.neighbours import TablePair, tables
 
 _MOST_PLACES = 48  # rewards of one table that are changed in turn
 _LEADS = 12

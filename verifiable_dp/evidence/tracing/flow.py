@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verifiable_dp.evidence.alignment import plain
+from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.tracing.ledger import WORDS, Chosen, Lead, Ledger, Place, Release, Told
 
 # Roles of a line, in the order in which what happens on it follows.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
+from verifiable_dp.core.validate import FloatArray
 
 KINDS = ("laplace", "normal", "exponential", "gumbel", "logistic", "geometric", "discrete_laplace")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.tracing.laws import Law
 
 _OWN = os.path.dirname(os.path.abspath(__file__))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp._validate import FloatArray
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, reproducible_globals

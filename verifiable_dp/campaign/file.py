@@ -1,0 +1,578 @@
+"""Campaign files: many targets and their budgets in one TOML file, run on one pool, in one portfolio.
+
+[defaults]
+budget = "standard"
+epsilon = 1.0
+
+[[targets]]
+target = "dp-se"
+parameters = { epsilon = 0.5, n_arms = 3 }
+
+[[targets]]
+target = "bandit.py:play"
+arms = 2
+horizon = 3000
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import re
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp import api
+from verifiable_dp.auditing import identity
+from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
+from verifiable_dp.campaign import run as campaign
+from verifiable_dp.core import checkpoint, crash, engine, files, validate
+from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.declarations import read as read_declarations
+from verifiable_dp.record.verify import read as read_json
+from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.report import Report
+from verifiable_dp.targets.load import file_digest
+from verifiable_dp.targets.process import Exec
+
+_LARGEST = 1 << 20  # bytes of a campaign file
+_MOST = 1000  # targets
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_TAKEN = ("schema", "studies")  # folders of a portfolio that are no targets
+STATE = "campaign.json"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One target of a campaign.
+
+    Attributes
+    ----------
+    name
+        Of its folder.
+    target
+        As `api.audit` takes it; empty if there is a command.
+    command
+        A program that speaks JSON lines, or empty.
+    options
+        Arguments of `api.audit`.
+    parameters
+        Of a catalogue algorithm.
+    regret
+        Whether a catalogue algorithm's regret theorems are checked too.
+    declarations
+        What is declared of the deployment, or None.
+    """
+
+    name: str
+    target: str = ""
+    command: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    regret: bool = False
+    declarations: Mapping[str, Any] | None = None
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is in the catalogue."""
+        return bool(self.target) and ":" not in self.target
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign file that was read and checked.
+
+    Attributes
+    ----------
+    path
+        Of the file; targets and declarations are looked up in its folder, commands run there.
+    entries
+        In the file's order.
+    """
+
+    path: Path
+    entries: tuple[Entry, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where the file lies."""
+        return self.path.resolve().parent
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a campaign ended.
+
+    Attributes
+    ----------
+    reports
+        By name, in the file's order.
+    failed
+        Why a target could not be audited, by name.
+    index
+        Path of the portfolio.
+    """
+
+    reports: Mapping[str, Report]
+    failed: Mapping[str, str]
+    index: Path
+
+    @property
+    def exit_status(self) -> int:
+        """2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0."""
+        return 2 if self.failed else campaign.exit_status(list(self.reports.values()))
+
+
+# ---------------------------------------------------------------- reading
+
+Reader = Callable[[str, Any], Any]
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{name} must be a text in quotes, got {value!r}")
+    return value
+
+
+def _switch(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, got {value!r}")
+    return value
+
+
+def _budget(name: str, value: Any) -> str | float:
+    try:
+        sizes_of(value if not isinstance(value, bool) else "")
+    except InputError:
+        raise InputError(
+            f"{name} must be one of {', '.join(BUDGETS)} or a positive number of seconds, got {value!r}"
+        ) from None
+    return value if isinstance(value, str) else float(value)
+
+
+def _name(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
+        raise InputError(
+            f"{name} must be a folder's name of letters, digits, '.', '_' and '-' that begins with a letter "
+            f"or digit, and not {' or '.join(_TAKEN)}, got {value!r}"
+        )
+    return value
+
+
+def _observe(name: str, value: Any) -> str:
+    return validate.choice(name, value, ("actions", "releases", "reports", "shuffled"))
+
+
+def _parameters(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a table of parameters, such as {{ epsilon = 0.5 }}, got {value!r}")
+    return dict(value)
+
+
+def _delta(name: str, value: Any) -> float:
+    try:
+        return validate.delta(value)
+    except InputError:
+        raise InputError(f"{name} must lie in [0, 1), got {value!r}") from None
+
+
+def _at_least(least: int) -> Reader:
+    return lambda name, value: validate.integer(name, value, least=least)
+
+
+_EVERY: dict[str, Reader] = {
+    "budget": _budget,
+    "seed": _at_least(0),
+    "alpha": validate.probability,
+    "confidence": validate.probability,
+    "declarations": _text,
+    "sequential": _switch,
+    "curve": _switch,
+    "group": _at_least(1),
+    "observe": _observe,
+}
+_OWN: dict[str, Reader] = {
+    "epsilon": validate.positive,
+    "delta": _delta,
+    "arms": _at_least(2),
+    "horizon": _at_least(1),
+    "bounds": validate.bounds,
+    "rho": validate.positive,
+    "numerics": _switch,
+}
+_LISTED: dict[str, Reader] = {"parameters": _parameters, "mutants": _switch, "regret": _switch}
+_COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
+_WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}
+_TOP = ("defaults", "targets")
+_BESIDE_REGRET = ("budget", "seed", "declarations")
+
+
+def _read_table(place: str, given: Any, accepted: Mapping[str, Reader]) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"campaign: {place} must be a table with keys {', '.join(accepted)}")
+    for key in given:
+        if key not in accepted:
+            raise InputError(
+                f"campaign: {place}: {str(key)[:60]!r} is unknown; accepted: {', '.join(accepted)}"
+            )
+    found = {}
+    for key, value in given.items():
+        try:
+            found[key] = accepted[key](key, value)
+        except InputError as error:
+            raise InputError(f"campaign: {place}: {error}") from None
+    return found
+
+
+def read(path: str | Path) -> Campaign:
+    """Read a campaign file and check all of it, before anything is run or imported.
+
+    Parameters
+    ----------
+    path
+        Of a TOML file with a table ``defaults`` and an array of tables ``targets``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is not TOML, or holds anything unknown or out of range: the first such key with
+        those accepted.
+    """
+    place, loaded = Path(path), files.toml("campaign", path, _LARGEST)
+    for key in loaded:
+        if key not in _TOP:
+            raise InputError(f"campaign: {str(key)[:60]!r} is unknown; accepted: {', '.join(_TOP)}")
+    defaults = _read_table("defaults", loaded.get("defaults", {}), {**_EVERY, **_OWN, **_LISTED, **_COMMAND})
+    rows = loaded.get("targets", [])
+    if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
+        raise InputError(f"campaign: [[targets]] must stand 1 to {_MOST} times")
+    folder = place.resolve().parent
+    entries = [_entry(number, row, defaults, folder) for number, row in enumerate(rows, start=1)]
+    names: dict[str, int] = {}
+    for number, entry in enumerate(entries, start=1):
+        first = names.setdefault(entry.name.lower(), number)
+        if first != number:
+            raise InputError(
+                f"campaign: targets {first} and {number} have the same name {entry.name!r}: "
+                "give one of them a name of its own"
+            )
+    return Campaign(place, tuple(entries))
+
+
+def _entry(number: int, row: Any, defaults: Mapping[str, Any], folder: Path) -> Entry:
+    place = f"target {number}"
+    if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
+        raise InputError(f"campaign: {place} must have a key target or a key exec, and not both")
+    which = str(row.get("target", row.get("exec")))
+    place = f"{place} ({which[:60]})"
+    listed = "target" in row and ":" not in which
+    kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else {})}
+    accepted = {**_WHICH, **_EVERY, **kind}
+    # What a default cannot apply to it leaves alone: the promise of a listed algorithm is its own.
+    own = _read_table(place, row, accepted)
+    found = {**{key: value for key, value in defaults.items() if key in accepted}, **own}
+    if found.get("rho") is not None and "epsilon" not in own:
+        found.pop("epsilon", None)
+    try:
+        entry = _checked(found, own, which, listed, folder)
+    except InputError as error:
+        raise InputError(f"campaign: {place}: {error}") from None
+    return entry
+
+
+def _checked(
+    found: Mapping[str, Any], own: Mapping[str, Any], which: str, listed: bool, folder: Path
+) -> Entry:
+    declared = found.get("declarations")
+    entry = Entry(
+        name=found["name"] if "name" in found else _named(which),
+        target=found.get("target", ""),
+        command=found.get("exec", ""),
+        options=_options(found),
+        parameters=found.get("parameters", {}),
+        regret=found.get("regret", False),
+        declarations=None if declared is None else read_declarations(folder / declared),
+    )
+    if listed:
+        auditor = registry.auditor(which)
+        if entry.regret:
+            for key in own:
+                if key not in (*_WHICH, "regret", *_BESIDE_REGRET):
+                    raise InputError(
+                        f"{key} cannot be combined with regret; accepted: {', '.join(_BESIDE_REGRET)}"
+                    )
+            validate.choice("budget", entry.options.get("budget", "quick"), BUDGETS)
+            return Entry(
+                entry.name, which, options=entry.options, regret=True, declarations=entry.declarations
+            )
+        registry.make(auditor.name, **{**auditor.instance, **entry.parameters})
+        return entry
+    if "epsilon" not in found and "rho" not in found:
+        raise InputError("epsilon must be given: the claim of your own code is not known")
+    if entry.command:
+        Exec(entry.command)
+    file = _file_of(entry, folder)
+    if entry.target.rpartition(":")[0].endswith(".py") and (file is None or not file.is_file()):
+        raise InputError(f"no file {entry.target.rpartition(':')[0]!r} in {str(folder)!r}")
+    return entry
+
+
+def _options(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of `api.audit`, under its names."""
+    names = {"arms": "n_arms"}
+    apart = ("name", "target", "exec", "exec_timeout", "parameters", "regret", "declarations")
+    options = {names.get(key, key): value for key, value in found.items() if key not in apart}
+    if "exec_timeout" in found and "exec" in found:
+        options["exec_timeout"] = found["exec_timeout"]
+    return options
+
+
+def _named(which: str) -> str:
+    """A folder's name from a target: ``bandit.py:play`` gives ``bandit-play``."""
+    words = which.replace(".py:", "-").replace(":", "-").strip("./")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", words).strip("-._")[:80]
+    return _name("name", name or "target")
+
+
+def _file_of(entry: Entry, folder: Path) -> Path | None:
+    """The file with an entry's code, where it can be told without importing it."""
+    if entry.command:
+        with contextlib.chdir(folder):
+            file = Exec(entry.command).file
+        return None if file is None else folder / file
+    place = entry.target.rpartition(":")[0]
+    if place.endswith(".py"):
+        return folder / place
+    module = folder.joinpath(*place.split(".")).with_suffix(".py")
+    return module if place and module.is_file() else None
+
+
+# ---------------------------------------------------------------- running
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One entry, as it is sent to a worker."""
+
+    entry: Entry
+    folder: str
+    sha256: str
+    workers: int = 1
+    steps: Path | None = None
+
+
+def run(
+    given: Campaign | str | Path,
+    *,
+    out: str | Path = "campaign",
+    workers: int = 1,
+    resume: bool = False,
+    progress: Progress = silent,
+    say: Progress = silent,
+) -> Done:
+    """Audit all targets of a campaign and write a record and a page for each, and one portfolio.
+
+    A target that cannot be audited does not keep the others from it. Code of your own runs in processes of
+    its own, so that a crash takes nothing else along.
+
+    Parameters
+    ----------
+    given
+        A campaign, or the path of its file.
+    out
+        Folder; a folder in it for each target, ``campaign.json`` with what is done, ``index.html``.
+    workers
+        Targets at a time. On a cluster, within `engine.on`, the campaign's folder has to be at the same path
+        on every machine; it is checked that a target's file is the same there.
+    resume
+        Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
+        and the entry, its code and this package are the same; what was interrupted then goes on after its
+        last step.
+    progress
+        Called with a line of text at each stage.
+    say
+        As `campaign.run`.
+
+    Raises
+    ------
+    InputError
+        If the file is unusable or the folder cannot be written.
+    """
+    found = given if isinstance(given, Campaign) else read(given)
+    workers = validate.workers(workers)
+    place = Path(out).absolute()
+    make_folder("out", place)
+    state = _State(found, place)
+    if resume:
+        state.recall()
+        progress(f"{len(state.reports)} of {len(found.entries)} targets were finished before")
+    left = [entry for entry in found.entries if entry.name not in state.reports]
+    alone = workers if len(left) == 1 else 1
+    tasks = [
+        _Task(
+            entry,
+            str(found.folder),
+            file_digest(_file_of(entry, found.folder)),
+            alone,
+            campaign.steps_of(place / entry.name, resume),
+        )
+        for entry in left
+    ]
+    apart = len(left) > 1 and any(not entry.listed for entry in left)
+    clock = engine.Countdown(len(tasks))
+    if tasks:
+        progress(f"auditing {len(tasks)} targets")
+    for number, result in engine.run(_audited, tasks, workers=workers, apart=apart, lost=_crashed):
+        name = left[number].name
+        state.add(name, result)
+        ended = len(state.reports) + len(state.failed)
+        said = (
+            f": {state.reports[name].line()}" if name in state.reports else f" failed: {state.failed[name]}"
+        )
+        say(f"{name}{said}  ({ended} of {len(found.entries)}{clock.after(len(state.seen))})")
+    campaign.write_index(place, state.reports, say)
+    order = [entry.name for entry in found.entries]
+    return Done(
+        {name: state.reports[name] for name in order if name in state.reports},
+        {name: state.failed[name] for name in order if name in state.failed},
+        Path(out) / "index.html",
+    )
+
+
+def _audited(task: _Task) -> Report | str:
+    """The report of an entry, or why there is none."""
+    folder = Path(task.folder)
+    if not folder.is_dir():
+        return f"the folder {task.folder!r} is not on {socket.gethostname()}"
+    if file_digest(_file_of(task.entry, folder)) != task.sha256:
+        return f"its file on {socket.gethostname()} is not the one of the machine that began the campaign"
+    try:
+        with contextlib.chdir(folder), _forgotten(folder):
+            return checkpoint.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
+    except InputError as error:
+        return str(error)
+    except Exception as error:  # the other targets are audited all the same
+        return crash.in_words(error)
+
+
+def _report(entry: Entry, workers: int, steps: Path | None) -> Report:
+    options = {"workers": workers, "declarations": entry.declarations, "checkpoint": steps, **entry.options}
+    if entry.regret:
+        accepted = ("workers", "declarations", "checkpoint", "budget", "seed")
+        return api.evidence(entry.target, **{key: options[key] for key in accepted if key in options})
+    timeout = options.pop("exec_timeout", None)
+    target: api.Target = entry.target
+    if entry.listed:
+        auditor = registry.auditor(entry.target)
+        target = registry.make(entry.target, **{**auditor.instance, **entry.parameters})
+    elif entry.command:
+        target = Exec(entry.command) if timeout is None else Exec(entry.command, timeout)
+    return api.audit(target, **options)
+
+
+def _crashed(task: _Task) -> str:
+    return "its process died again and again: it crashed, or ran out of memory"
+
+
+@contextlib.contextmanager
+def _forgotten(folder: Path) -> Iterator[None]:
+    """Modules of the campaign's folder are forgotten afterwards: two targets may have files of one name."""
+    known, path = set(sys.modules), list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - known:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and folder in Path(file).parents and "site-packages" not in Path(file).parts:
+                del sys.modules[name]
+
+
+# ---------------------------------------------------------------- what is finished
+
+
+def _key(entry: Entry, folder: Path) -> str:
+    """What a finished entry is known by: itself, its code and this package's; empty if unknown."""
+    code = ""
+    if entry.listed:
+        if not registry.auditor(entry.target).algorithm.__module__.startswith("verifiable_dp."):
+            return ""
+    else:
+        file = _file_of(entry, folder)
+        if file is None or not file.is_file():
+            return ""
+        code = identity.beside(file)
+    whole = json.dumps([asdict(entry), code, engine.code_digest()], sort_keys=True, default=str)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+class _State:
+    """What of a campaign is done; kept in the file `STATE`."""
+
+    def __init__(self, found: Campaign, place: Path) -> None:
+        self._found, self._place = found, place
+        self._keys = {entry.name: _key(entry, found.folder) for entry in found.entries}
+        self.reports: dict[str, Report] = {}
+        self.failed: dict[str, str] = {}
+        self.seen: list[str] = []
+
+    def recall(self) -> None:
+        """Take what an earlier run finished, as far as it holds."""
+        try:
+            rows = read_json(self._place / STATE).get("targets")
+        except InputError:
+            return
+        known = (
+            {row.get("name"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
+        )
+        for name, key in self._keys.items():
+            path = self._place / name / "record.json"
+            row = known.get(name, {})
+            if not key or row.get("key") != key or not path.with_suffix(".html").is_file():
+                continue
+            with contextlib.suppress(InputError):
+                record = verify(path).record
+                if record["digest"] == row.get("digest"):
+                    self.reports[name] = Report(record)
+
+    def add(self, name: str, result: Report | str) -> None:
+        """Write what a task gave: the record first, then that it is there."""
+        self.seen.append(name)
+        if isinstance(result, str):
+            self.failed[name] = result
+        else:
+            result.save(self._place / name)
+            self.reports[name] = result
+        write_text(self._place / STATE, json.dumps(self._as_dict(), indent=1, ensure_ascii=False) + "\n")
+        if name in self.reports:
+            campaign.forget_steps(self._place / name)
+
+    def _as_dict(self) -> dict[str, Any]:
+        return {
+            "campaign": self._found.path.name,
+            "targets": [self._row(entry) for entry in self._found.entries if self._known(entry.name)],
+        }
+
+    def _known(self, name: str) -> bool:
+        return name in self.reports or name in self.failed
+
+    def _row(self, entry: Entry) -> dict[str, Any]:
+        row = {"name": entry.name, "runs": entry.target or entry.command}
+        if entry.name in self.failed:
+            return {**row, "failed": self.failed[entry.name]}
+        report = self.reports[entry.name]
+        return {
+            **row,
+            "verdict": report.verdict,
+            "record": f"{entry.name}/record.json",
+            "digest": report.record["digest"],
+            "key": self._keys[entry.name],
+        }

@@ -1,0 +1,405 @@
+"""The whole catalogue at once: a record and a page for each algorithm, the errata, and an index."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp import api
+from verifiable_dp.auditing import identity
+from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
+from verifiable_dp.core import checkpoint, engine, validate
+from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.test import ALPHA
+from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.sealing import SCHEMAS, schema, text
+from verifiable_dp.record.verify import read, verify
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.errata import chosen, examine_named
+from verifiable_dp.render import portfolio
+from verifiable_dp.render.errata import document, save
+from verifiable_dp.render.mutation import document as kill_table
+from verifiable_dp.render.page import of_claim
+from verifiable_dp.report import Report
+from verifiable_dp.selfcheck import mutation
+
+_STEPS = "audit.checkpoint"
+_USUAL = 30.0  # seconds of an audit that was not made before
+
+
+def run(
+    *,
+    budget: str = "quick",
+    out: str | Path = "reports",
+    only: Sequence[str] = (),
+    seed: int = 0,
+    workers: int = 1,
+    declarations: api.Declared = None,
+    resume: bool = False,
+    progress: Progress = silent,
+    say: Progress = silent,
+) -> list[Report]:
+    """Audit the catalogue, check its regret claims and write everything into `out`.
+
+    Parameters
+    ----------
+    budget
+        ``quick``, ``standard`` or ``thorough``.
+    out
+        Folder; it is made if needed. One folder for each algorithm and for each listing as printed that
+        the class corrects, ``errata.json`` and its page, ``index.html`` and the JSON Schemas.
+    only
+        Names to restrict to; all, and the errata, if empty.
+    seed
+        Whole number.
+    workers
+        Algorithms that are audited at the same time.
+    declarations
+        As `api.audit`; the same for every record.
+    resume
+        Whether records that are in `out` already are kept where they hold and were made by this code with
+        the same budget, seed and declarations, and audits that were interrupted go on after their last
+        step. Records of other packages' algorithms are made anew.
+    progress
+        Called with a line of text at each stage.
+    say
+        Called with a line for each verdict as it falls, with the time left for the whole, and for each file
+        in `out` that does not hold: it is named on the index, and left out otherwise.
+
+    Returns
+    -------
+    list of Report
+        In the order of their names.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, the folder cannot be written, or a record that was written does not hold.
+    """
+    validate.choice("budget", budget, BUDGETS)
+    names = [registry.auditor(name).name for name in only] or registry.names()
+    declared = read_declarations(declarations)
+    workers = validate.workers(workers)
+    place = Path(out)
+    make_folder("out", place)
+    targets = [(name, False) for name in names]
+    targets += [(name, True) for name in names if registry.auditor(name).printed]
+    shares = {folder_of(*target): _seconds(place / folder_of(*target)) for target in targets}
+    order = _in_order(targets, shares)
+    done: dict[str, Report] = {}
+    if resume:
+        for target in order:
+            kept = _finished(place, *target, budget=budget, seed=seed, declarations=declared)
+            if kept is not None:
+                done[folder_of(*target)] = kept
+        progress(f"{len(done)} of {len(order)} algorithms were finished before")
+    tasks = []
+    for name, printed in order:
+        if (folder := folder_of(name, printed)) not in done:
+            steps = steps_of(place / folder, resume)
+            tasks.append(_Task(name, printed, budget, seed, declared, steps))
+    if tasks:
+        progress(f"auditing {len(tasks)} algorithms")
+    # The errata and the index take about as long as one audit.
+    whole = sum(shares[folder_of(task.name, task.printed)] for task in tasks)
+    clock, spent = engine.Countdown(whole + (0 if only else _USUAL), pace=1 / workers), 0.0
+    for _, report in engine.run(_evidence, tasks, workers=workers):
+        folder = folder_of(report.name, report.printed)
+        report.save(place / folder)
+        forget_steps(place / folder)
+        done[folder] = report
+        spent += shares[folder]
+        say(f"{report.line()}  ({len(done)} of {len(order)}{clock.after(spent)})")
+    if not only:
+        progress("errata")
+        save(errata(seed=seed, workers=workers), place)
+    write_schemas(place)
+    write_index(place, done, say)
+    return [done[folder_of(*target)] for target in targets]
+
+
+def _in_order(targets: Sequence[tuple[str, bool]], shares: Mapping[str, float]) -> list[tuple[str, bool]]:
+    """The shortest, so that there is a result soon; then the longest first: the workers end together."""
+    order = sorted(targets, key=lambda target: -shares[folder_of(*target)])
+    return [order[-1], *order[:-1]]
+
+
+def _seconds(folder: Path) -> float:
+    """How long the audit took whose record is in the folder: for the order, and for the time left."""
+    try:
+        return float(json.loads((folder / "record.json").read_bytes())["provenance"]["cpu_seconds"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return _USUAL
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One algorithm of `run`, as it is sent to a worker."""
+
+    name: str
+    printed: bool
+    budget: str
+    seed: int
+    declarations: Mapping[str, Any] | None
+    steps: Path | None
+
+
+def _evidence(task: _Task) -> Report:
+    def make(steps: Path | None) -> Report:
+        return api.evidence(
+            task.name,
+            printed=task.printed,
+            budget=task.budget,
+            seed=task.seed,
+            declarations=task.declarations,
+            checkpoint=steps,
+        )
+
+    return checkpoint.attempt(make, task.steps)
+
+
+def steps_of(folder: Path, resume: bool) -> Path | None:
+    """Where an audit that will be saved in `folder` keeps its steps; None where other machines run it."""
+    if engine.remote():
+        return None
+    with suppress(OSError):  # saving will tell
+        folder.mkdir(exist_ok=True)
+    if not resume:
+        forget_steps(folder)
+    return folder.absolute() / _STEPS
+
+
+def forget_steps(folder: Path) -> None:
+    """Remove the steps of an audit whose record is saved."""
+    with suppress(OSError):
+        (folder / _STEPS).unlink()
+
+
+def _finished(
+    place: Path,
+    name: str,
+    printed: bool,
+    *,
+    budget: str,
+    seed: int,
+    declarations: Mapping[str, Any] | None,
+) -> Report | None:
+    """A record that need not be made again; None where there is none, or not the one that is asked for."""
+    path = place / folder_of(name, printed) / "record.json"
+    ours = registry.auditor(name).algorithm.__module__.startswith("verifiable_dp.")
+    if not (ours and path.is_file() and path.with_suffix(".html").is_file()):
+        return None
+    try:
+        record = verify(path).record
+    except InputError:
+        return None
+    report, asked = Report(record), {"budget": budget, "alpha": ALPHA, "mutants": not printed}
+    same = (
+        record["provenance"].get("code") == engine.code_digest()
+        and (report.name, report.printed) == (name, printed)
+        and all(record["plan"].get(key) == value for key, value in asked.items())
+        and record["seed"] == seed
+        and record.get("declarations") == declarations
+        and (record["regret"] is None) == printed
+    )
+    return report if same else None
+
+
+def folder_of(name: str, printed: bool) -> str:
+    """Where the record of an algorithm, or of its listing as printed, is written."""
+    return f"{name}-printed" if printed else name
+
+
+def errata(
+    names: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    steps: str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Produce the evidence of errata, all if none is named; the data file.
+
+    `steps` is a file in which finished rows are kept: interrupted, the same call goes on after them. Remove
+    it when the data file is saved.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or the file of steps is that of another call.
+    """
+    started, cpu = time.time(), time.process_time()
+    rows = chosen(names)
+    tasks = [(row.name, seed) for row in rows]
+    with checkpoint.at(steps, lambda: identity.of_rows(errata=tasks), progress):
+        done = checkpoint.results("erratum", examine_named, tasks, workers=workers)
+    return document(done, seed=seed, started=started, cpu_seconds=time.process_time() - cpu)
+
+
+def mutants(
+    only: Sequence[str] = (),
+    *,
+    budget: str = "quick",
+    seed: int = 0,
+    workers: int = 1,
+    steps: str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Run the mutation suite on the algorithms in `only`, or on all private ones; the data file.
+
+    `steps` as for `errata`.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, an argument out of range, or the file of steps is that of another call.
+    """
+    started, cpu = time.time(), time.process_time()
+    asked = {"mutants": list(only), "budget": budget, "seed": seed}
+    with checkpoint.at(steps, lambda: identity.of_rows(**asked), progress):
+        rows, seconds = mutation.run(only, budget=budget, seed=seed, workers=workers, progress=progress)
+    return kill_table(
+        rows, seconds, budget=budget, seed=seed, started=started, cpu_seconds=time.process_time() - cpu
+    )
+
+
+def claims(folder: str | Path) -> list[dict[str, str]]:
+    """Every claim of the catalogue with the verdict of the records in `folder`.
+
+    Returns
+    -------
+    list of dict
+        ``algorithm``, ``claim``, ``source``, ``verdict``, ``statement``, ``formula``, ``domain``. The verdict
+        is ``no record``, ``not checked`` where the claim says why, ``no check``, those of its checks, or
+        ``contradicted, erratum NAME`` where a confirmed erratum of the folder is about it.
+
+    Raises
+    ------
+    InputError
+        If a record cannot be read.
+    """
+    rows, contradicted = [], _contradicted(Path(folder))
+    for name in registry.names():
+        auditor = registry.auditor(name)
+        path = Path(folder) / name / "record.json"
+        record = read(path) if path.is_file() else None
+        promise = auditor.algorithm(**auditor.instance).claim
+        if promise is not None and promise.source is not None:
+            verdict = str(record["verdict"]).replace("_", " ") if record else "no record"
+            rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(promise), "", ""))
+        for claim in auditor.claims:
+            verdict = contradicted.get(f"{name}/{claim.name}") or _verdict_of(claim, record)
+            rows.append(
+                _claim_row(
+                    name, claim.name, claim.source, verdict, claim.statement, claim.formula, claim.domain
+                )
+            )
+    return rows
+
+
+def _contradicted(folder: Path) -> dict[str, str]:
+    """Claims that state what a confirmed erratum of the folder refutes, ``algorithm/claim``: its words."""
+    path = folder / "errata.json"
+    rows = read(path)["errata"] if path.is_file() else []
+    return {
+        claim: f"contradicted, erratum {row['name']}"
+        for row in rows
+        if row["outcome"] == "confirmed"
+        for claim in row.get("claims", [])
+    }
+
+
+def _claim_row(
+    algorithm: str, claim: str, source: Source, verdict: str, statement: str, formula: str, domain: str
+) -> dict[str, str]:
+    return {
+        "algorithm": algorithm,
+        "claim": claim,
+        "source": source.statement,
+        "verdict": verdict,
+        "statement": statement,
+        "formula": formula,
+        "domain": domain,
+    }
+
+
+def _promise(claim: PrivacyClaim) -> str:
+    delta = f", delta = {claim.delta:g}" if claim.delta else ""
+    return (
+        f"epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {claim.observe})"
+    )
+
+
+def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
+    if record is None or not record["regret"]:
+        return "no record"
+    found = of_claim(record["regret"]["checks"], claim.name)
+    return "not checked" if found == "no check" and "not checked" in claim.source.note else found
+
+
+def write_schemas(folder: Path) -> None:
+    """Write the published JSON Schemas into a folder.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    make_folder("out", folder / "schema")
+    for name in SCHEMAS:
+        write_text(folder / "schema" / f"{name}.json", text(schema(name)))
+
+
+def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent) -> Path:
+    """Write ``index.html`` over all records of a folder; what does not hold is named there as such.
+
+    Parameters
+    ----------
+    folder
+        Of the records.
+    made
+        Folders in it whose records were just made.
+    say
+        Called with a line for each file that does not hold.
+
+    Raises
+    ------
+    InputError
+        If the index cannot be written, or one of the records that were just made does not hold.
+    """
+    found = portfolio.find(folder)
+    place = write_text(folder / "index.html", portfolio.page(found, folder / "index.html"))
+    for path, why in found.broken.items():
+        if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
+            raise InputError(f"out: {str(path)!r}, which was just made, does not hold: {why}")
+        say(f"does not hold, and is named so on the index: {path}: {why}")
+    return place
+
+
+def exit_status(reports: Sequence[Report]) -> int:
+    """1 if a promise is refuted, a theorem contradicted or a mutant missed; 3 if a promise is undecided.
+
+    A listing as printed must come out as its auditor expects, or the status is 1.
+    """
+    for report in reports:
+        if report.printed:
+            known = registry.auditor(report.name).printed
+            if known is None or report.verdict != known.expected:
+                return 1
+            continue
+        missed = [m for m in report.record["mutants"] if m["verdict"] not in ("refuted", "contradicted")]
+        if missed or report.regret_verdict == "contradicted":
+            return 1
+        if not report.baseline and report.verdict == "refuted":
+            return 1
+    promising = [r for r in reports if not r.baseline and not r.printed]
+    undecided = [r for r in promising if r.verdict != "not_refuted"]
+    return 3 if undecided else 0

@@ -1,0 +1,331 @@
+"""The catalogue and many targets: list, simulate, report, campaign, reproduce, errata, mutants."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from verifiable_dp.cli.shell import (
+    FILE,
+    PATH,
+    aside,
+    check_outputs,
+    checkpoint_option,
+    declarations_option,
+    forget,
+    main,
+    progressing,
+    safe,
+    scheduler_option,
+    seeded,
+)
+
+
+@main.command("list")
+@click.option("--claims", is_flag=True, help="Every claim, with its source, formula, domain and verdict.")
+@click.option(
+    "--reports",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    help="Records that the verdicts are taken from.",
+)
+def list_(claims: bool, reports: Path) -> None:
+    """List the catalogue."""
+    from verifiable_dp.registry import entries as registry
+
+    if claims:
+        from verifiable_dp.campaign import run as campaign
+
+        if not any(reports.glob("*/record.json")):
+            click.echo(safe(f"no record in {reports.resolve()}; --reports names another folder"), err=True)
+        for row in campaign.claims(reports):
+            click.echo(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")
+            for part in ("statement", "formula", "domain"):
+                if row[part]:
+                    click.echo(f"  {part}: {row[part]}")
+        return
+    table = registry.catalogue()
+    width = max(len(name) for name in table["name"]) + 2
+    for entry in table.itertuples():
+        click.echo(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
+
+
+@main.command()
+@click.argument("name")
+@click.option(
+    "--setting",
+    help="Means such as .9,.5,.1, or a setting of a study; by default one arm of .75, others of .7.",
+)
+@click.option("--epsilon", type=float, default=1.0, show_default=True)
+@click.option("--arms", "n_arms", type=int, default=5, show_default=True)
+@click.option("--horizon", type=int, default=1_000_000, show_default=True)
+@click.option("--runs", type=int, default=30, show_default=True)
+@click.option("--csv", "csv_path", type=PATH, help="Write the regret curve here.")
+@seeded
+def simulate(
+    name: str,
+    setting: str | None,
+    epsilon: float,
+    n_arms: int,
+    horizon: int,
+    runs: int,
+    csv_path: Path | None,
+    seed: int,
+    workers: int,
+) -> None:
+    """Simulate the bandit NAME and print its mean regret."""
+    from verifiable_dp.core import environments
+    from verifiable_dp.core.simulation import simulate as run_simulation
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.registry import entries as registry
+    from verifiable_dp.registry import study
+
+    check_outputs(csv_path)
+    if setting is None:
+        environment: environments.Environment = environments.bernoulli([0.75, *[0.7] * (n_arms - 1)])
+    else:
+        try:
+            means = [float(mean) for mean in setting.split(",")]
+        except ValueError:
+            known = study.settings()
+            if setting.upper() not in known:
+                raise InputError(
+                    f"setting must be {', '.join(known)} or means such as .9,.5, got {setting!r}"
+                ) from None
+            environment = known[setting.upper()](n_arms)
+        else:
+            environment, n_arms = environments.bernoulli(means), len(means)
+    takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
+    if "n_arms" not in takes:
+        raise InputError(f"name: {name} is no bandit with arms")
+    given = {"n_arms": n_arms, "horizon": horizon, **({"epsilon": epsilon} if "epsilon" in takes else {})}
+    algorithm = registry.make(name, **given)
+    with progressing() as progress:
+        progress("simulating")
+        result = run_simulation(algorithm, environment, runs=runs, seed=seed, workers=workers)
+    spread = result.regret.std(ddof=1) if runs > 1 else 0.0
+    click.echo(
+        f"{name}, T = {horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, "
+        f"standard deviation {spread:.4g}"
+    )
+    if csv_path is not None:
+        from verifiable_dp.core.files import write_text
+
+        write_text(csv_path, result.curve().to_csv(index=False))
+
+
+@main.command()
+@click.option(
+    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Only these algorithms.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms at a time."
+)
+@click.option("--resume", is_flag=True, help="Keep records in --out that are those asked for.")
+@scheduler_option
+@declarations_option
+def report(
+    budget: str,
+    out: Path,
+    only: tuple[str, ...],
+    seed: int,
+    workers: int,
+    resume: bool,
+    scheduler: str | None,
+    declarations: Path | None,
+) -> None:
+    """Audit the catalogue and write a record and a page for each algorithm, with an index.
+
+    Exit status 1 if a private algorithm is refuted or a regret theorem contradicted, 3 if something that
+    promises privacy is inconclusive.
+    """
+    from verifiable_dp.campaign import run as campaign
+
+    with progressing(scheduler) as progress:
+        reports = campaign.run(
+            budget=budget,
+            out=out,
+            only=only,
+            seed=seed,
+            workers=workers,
+            declarations=declarations,
+            resume=resume,
+            progress=progress,
+            say=aside,
+        )
+    for item in reports:
+        click.echo(item.line())
+    click.echo(f"written: {out / 'index.html'}")
+    sys.exit(campaign.exit_status(reports))
+
+
+@main.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("campaign"), show_default=True
+)
+@click.option("--workers", type=int, default=1, show_default=True, help="Targets at a time.")
+@scheduler_option
+@click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
+def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool) -> None:
+    """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
+
+    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0.
+    """
+    from verifiable_dp.campaign import file as campaign_file
+
+    found = campaign_file.read(file)
+    with progressing(scheduler) as progress:
+        done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress, say=aside)
+    for name, item in done.reports.items():
+        click.echo(f"{name}: {item.line()}")
+    for name, reason in done.failed.items():
+        click.echo(safe(f"verifiable-dp: {name}: {' '.join(reason.split())}"), err=True)
+    click.echo(f"written: {done.index}")
+    sys.exit(done.exit_status)
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--scale", type=float, default=1.0, show_default=True, help="In (0, 1]: horizons and runs shrink."
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
+)
+@click.option("--cells", type=click.Path(file_okay=False, path_type=Path), help="Folder of finished cells.")
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask scheduler that runs the cells.")
+@seeded
+def reproduce(
+    names: tuple[str, ...],
+    scale: float,
+    out: Path,
+    cells: Path | None,
+    scheduler: str | None,
+    seed: int,
+    workers: int,
+) -> None:
+    """Remake the experiments of papers (S1 to S4; all if no NAME is given): figures, tables, verdicts.
+
+    Finished cells are kept, so that an interrupted run goes on where it was. Exit status 1 if, at full size,
+    a statement is contradicted that is not known to be, or the other way round; else 0.
+    """
+    from verifiable_dp.campaign import reproduction
+    from verifiable_dp.registry import study
+    from verifiable_dp.render.study import lines, surprising
+
+    surprises = False
+    for name in names or study.names():
+        with progressing(scheduler) as progress:
+            whole = reproduction.reproduce(
+                name, out=out, scale=scale, seed=seed, workers=workers, cells=cells, progress=progress
+            )
+        click.echo(f"{whole['study']}: {whole['title']}")
+        for line in lines(whole):
+            click.echo(f"  {line}")
+        if scale < 1:
+            click.echo(f"scale {scale:g}: not the paper's sizes; verdicts may differ from those at full size")
+        click.echo(f"written: {out / whole['study'] / 'index.html'}")
+        surprises |= scale == 1 and surprising(whole)
+    sys.exit(1 if surprises else 0)
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--workers", type=int, default=1, show_default=True)
+@scheduler_option
+@checkpoint_option
+@click.option("--json", "json_path", type=PATH, help="Write the rows here.")
+def errata(
+    names: tuple[str, ...],
+    seed: int,
+    workers: int,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    json_path: Path | None,
+) -> None:
+    """Show that statements of the papers fail as printed and hold as corrected; all if no NAME is given.
+
+    Exit status 1 if the evidence does not confirm one of them.
+    """
+    from verifiable_dp.campaign import run as campaign
+    from verifiable_dp.record import words
+    from verifiable_dp.render.errata import line
+
+    check_outputs(json_path)
+    with progressing(scheduler) as progress:
+        progress("errata")
+        whole = campaign.errata(names, seed=seed, workers=workers, steps=checkpoint, progress=progress)
+    for row in whole["errata"]:
+        click.echo(line(row))
+        if names:
+            click.echo(f"  printed: {row['printed']}")
+            for check in row["checks_of_printed"]:
+                click.echo(f"    {words.line(check)}")
+            click.echo(f"  right: {row['right']}")
+            for check in row["checks_of_right"]:
+                click.echo(f"    {words.line(check)}")
+    if json_path is not None:
+        from verifiable_dp.core.files import write_text
+        from verifiable_dp.record.sealing import text
+
+        write_text(json_path, text(whole))
+    forget(checkpoint)
+    sys.exit(1 if any(row["outcome"] == "not_confirmed" for row in whole["errata"]) else 0)
+
+
+@main.command()
+@click.option("--only", multiple=True, metavar="NAME", help="Only mutants of these algorithms.")
+@click.option(
+    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+)
+@seeded
+@scheduler_option
+@checkpoint_option
+@click.option("--json", "json_path", type=PATH, help="Write the kill table here.")
+@click.option("--html", "html_path", type=PATH, help="Write it as a self-contained page here.")
+def mutants(
+    only: tuple[str, ...],
+    budget: str,
+    seed: int,
+    workers: int,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    json_path: Path | None,
+    html_path: Path | None,
+) -> None:
+    """Break the private algorithms in many ways and audit each mutant: the kill table.
+
+    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim.
+    """
+    from verifiable_dp.campaign import run as campaign
+    from verifiable_dp.render.mutation import line, render, summary_lines
+
+    check_outputs(json_path, html_path)
+    with progressing(scheduler) as progress:
+        whole = campaign.mutants(
+            only, budget=budget, seed=seed, workers=workers, steps=checkpoint, progress=progress
+        )
+    for row in whole["mutants"]:
+        click.echo(line(row))
+    for text_line in summary_lines(whole):
+        click.echo(text_line)
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.record.sealing import text
+
+    if json_path is not None:
+        write_text(json_path, text(whole))
+    if html_path is not None:
+        write_text(html_path, render(whole))
+    forget(checkpoint)
+    sys.exit(1 if whole["summary"]["clear_missed"] else 0)

@@ -1,0 +1,336 @@
+"""Commands that read a record: verify, sign, declare, render, diff, portfolio."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from verifiable_dp.cli.shell import (
+    FILE,
+    PATH,
+    aside,
+    check_outputs,
+    main,
+    progressing,
+    safe,
+    scheduler_option,
+    write_report,
+)
+
+DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
+
+
+@main.command()
+@click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
+def init(path: Path) -> None:
+    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten."""
+    from verifiable_dp.record.declarations import starter
+
+    click.echo(f"written: {starter(path)}")
+
+
+@main.command()
+@click.argument("record", type=FILE)
+@click.argument("declarations", type=FILE)
+@click.option("--json", "json_path", type=PATH, required=True, help="Write the new record here.")
+@click.option("--html", "html_path", type=PATH, help="Write its self-contained page here.")
+def declare(record: Path, declarations: Path, json_path: Path, html_path: Path | None) -> None:
+    """Verify RECORD and write it anew with DECLARATIONS, a TOML file as `init` starts one; no code is run.
+
+    They replace those that RECORD has. Counts, verdicts and provenance stay, the digest is new. RECORD itself
+    is never overwritten: others may hold its digest or its signature.
+    """
+    from verifiable_dp.report import Report
+
+    written = [path for path in (json_path, html_path) if path is not None]
+    _check_apart(written, {"RECORD": record, "DECLARATIONS": declarations})
+    check_outputs(*written)
+    report = Report.load(record).declare(declarations)
+    write_report(report, json_path, html_path)
+    stated = ", ".join(report.record["declarations"]) or "nothing, for the file holds nothing but comments"
+    click.echo(safe(f"{report.line()}\ndeclared: {stated}"))
+    for path in written:
+        click.echo(f"written: {path}")
+
+
+def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
+    """Refuse to write over what is read, or twice to one place."""
+    from verifiable_dp.core.validate import InputError
+
+    for number, path in enumerate(written):
+        for name, other in kept.items():
+            linked = path.exists() and other.exists() and path.samefile(other)
+            if linked or path.resolve() == other.resolve():
+                raise InputError(f"path: {str(path)!r} is {name}, which is not overwritten")
+        if path.resolve() in [before.resolve() for before in written[:number]]:
+            raise InputError(f"path: {str(path)!r} is given twice")
+
+
+@main.command()
+@click.argument("record", type=click.Path(path_type=Path))
+@click.option(
+    "--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code."
+)
+@click.option("--workers", type=int, default=1, show_default=True)
+@scheduler_option
+@click.option("--key", type=FILE, help="Check its signature with this Ed25519 public key (PEM).")
+@click.option("--signature", type=FILE, help="The signature file (RECORD.sig).")
+def verify(
+    record: Path,
+    rerun: bool,
+    workers: int,
+    scheduler: str | None,
+    key: Path | None,
+    signature: Path | None,
+) -> None:
+    """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
+
+    With --key also its signature, before anything is run. If RECORD is a folder, every record below it is
+    checked, and the errata, the kill table and the studies in it.
+    """
+    if record.is_dir():
+        _verify_folder(record, alone=rerun or key is not None or signature is not None)
+    from verifiable_dp.record.verify import read
+    from verifiable_dp.record.verify import verify as check
+
+    _verify_signature(record, key, signature)
+    kind = _data_file(read(record))
+    if kind is not None:
+        click.echo(_verify_data_file(record, kind, rerun, workers, scheduler))
+        return
+    with progressing(scheduler if rerun else None) as progress:
+        again = None
+        if rerun:
+            from verifiable_dp import api
+
+            def again(found: Any) -> Any:
+                for line in api.will_run(found):
+                    click.echo(safe(line), err=True)
+                return api.rerun(found, workers=workers, progress=progress)
+
+        result = check(record, rerun=again)
+    click.echo(safe(result.summary()))
+
+
+def _verify_folder(folder: Path, *, alone: bool) -> None:
+    """Verify all data files of a folder, name those that do not hold, and exit."""
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.render import portfolio
+
+    if alone:
+        raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
+    found = portfolio.find(folder)
+    for path, why in found.broken.items():
+        aside(f"does not hold: {path}: {why}")
+    holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
+    if not holding and not found.broken:
+        raise InputError(f"record: no record below {str(folder)!r}")
+    click.echo(f"{len(holding)} of {len(holding) + len(found.broken)} files hold")
+    sys.exit(2 if found.broken else 0)
+
+
+def _verify_signature(record: Path, key: Path | None, signature: Path | None) -> None:
+    if key is None:
+        if signature is not None:
+            from verifiable_dp.core.validate import InputError
+
+            raise InputError("signature needs --key PUBLIC.pem")
+        return
+    from verifiable_dp.record import signing
+    from verifiable_dp.record.verify import read
+
+    found = signing.check(read(record), key, signature or Path(f"{record}.sig"))
+    click.echo(f"signature holds: Ed25519 key {found}")
+
+
+@main.command()
+@click.argument("record", type=FILE)
+@click.option("--key", type=FILE, required=True, help="Ed25519 private key: PEM, without a password.")
+@click.option("--out", type=PATH, help="Where the signature goes (RECORD.sig).")
+def sign(record: Path, key: Path, out: Path | None) -> None:
+    """Verify RECORD and write a detached signature of it."""
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.record import signing
+
+    path = out or Path(f"{record}.sig")
+    check_outputs(path)
+    write_text(path, signing.sign(_verified(record), key))
+    click.echo(f"written: {path}")
+
+
+def _verified(path: Path) -> Any:
+    """A record, or another data file, that holds; nothing is run."""
+    from verifiable_dp.record.verify import read
+    from verifiable_dp.record.verify import verify as check
+
+    kind = _data_file(read(path))
+    return check(path).record if kind is None else kind.verify(path)
+
+
+@main.command()
+@click.argument("record", type=FILE)
+@click.option(
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="html, markdown, pdf, sarif, in-toto, opendp, junit or compliance.",
+)
+@click.option("--out", type=PATH, help="Write it here rather than to stdout.")
+@click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
+def render(record: Path, to: str, out: Path | None, url: str) -> None:
+    """Verify RECORD and show it as a page, a document or findings for other tools.
+
+    Exit status 0 whatever the verdict is, 2 if the record does not hold.
+    """
+    from verifiable_dp.core.files import write_bytes
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.render import renderings
+
+    check_outputs(out)
+    if to == "pdf" and out is None:
+        raise InputError("out must be given: PDF is not for terminals")
+    content = renderings.render(record, to, url=url)
+    if out is None:
+        click.echo(content, nl=False)
+        return
+    write_bytes(out, content)
+    click.echo(f"written: {out}")
+
+
+@main.command()
+@click.argument("old", type=FILE)
+@click.argument("new", type=FILE)
+@click.option("--json", "json_path", type=PATH, help="Write the changes here.")
+@click.option("--without", multiple=True, metavar="PATTERN", help="Files or folders that are not compared.")
+def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...]) -> None:
+    """Verify the records OLD and NEW and say what changed: verdicts, claims, checks, mutants, numbers.
+
+    Exit status: 0 same or better, 1 worse, 2 a record does not hold, 3 the two cannot be compared: they are
+    of different targets, or their claims are of different kinds.
+
+    Of two folders it says for every file whether it is the same but for what names the run. Exit status: 0 if
+    all are, 1 if anything else differs, also in a single byte.
+    """
+    import json
+
+    from verifiable_dp.core.files import write_text
+
+    check_outputs(json_path)
+    found = _difference(old, new, without)
+    if json_path is not None:
+        write_text(json_path, json.dumps(found.as_dict(), indent=1, ensure_ascii=False) + "\n")
+    for line in found.lines():
+        click.echo(line)
+    sys.exit(DIFF_EXIT[found.outcome])
+
+
+def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
+    """Of two records, or of two folders."""
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record.verify import verify as check
+    from verifiable_dp.render import diff as records
+    from verifiable_dp.render import folders
+
+    if old.is_dir() and new.is_dir():
+        return folders.compare(old, new, without=without)
+    if old.is_dir() or new.is_dir():
+        other = new if old.is_dir() else old
+        raise InputError(f"old and new must be two records or two folders; {str(other)!r} is no folder")
+    if without:
+        raise InputError("without works only with two folders")
+    held = []
+    for path in (old, new):
+        try:
+            held.append(check(path).record)
+        except InputError as error:
+            raise InputError(f"{str(path)!r} does not hold: {error}") from None
+    return records.compare(*held)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--out", type=PATH, help="Of the page (FOLDER/index.html).")
+def portfolio(folder: Path, out: Path | None) -> None:
+    """Verify every record below FOLDER and write one page over all, with filters.
+
+    Exit status 2 if a record does not hold: the page names it, with the reason.
+    """
+    from verifiable_dp.render.portfolio import write
+
+    check_outputs(out)
+    page, found = write(folder, out)
+    for path, why in found.broken.items():
+        click.echo(f"does not hold: {path}: {why}", err=True)
+    click.echo(f"written: {page} ({len(found.records)} records)")
+    sys.exit(2 if found.broken else 0)
+
+
+@dataclass(frozen=True)
+class _DataFile:
+    """How a data file that is no record is verified, and run again: what of it must come out as it is."""
+
+    what: str
+    verify: Callable[[Path], dict[str, Any]]
+    again: Callable[[Any, int, Callable[[str], None]], Any]
+    part: str
+    items: str = "rows"
+    numbers: str = "count"
+
+
+def _data_file(whole: Any) -> _DataFile | None:
+    """The kind of a data file; None for the record of an audit."""
+    from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
+    from verifiable_dp.render.mutation import MUTANTS_VERSION, verify_mutants
+    from verifiable_dp.render.study import STUDY_VERSION, verify_study
+
+    kinds = {
+        ERRATA_VERSION: _DataFile("errata", verify_errata, _errata_again, "errata"),
+        MUTANTS_VERSION: _DataFile("mutants", verify_mutants, _mutants_again, "mutants"),
+        STUDY_VERSION: _DataFile("study", verify_study, _study_again, "statements", "statements", "number"),
+    }
+    return kinds.get(str(whole.get("schema_version")))
+
+
+def _errata_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+    from verifiable_dp.campaign import run as campaign
+
+    progress("errata")
+    return campaign.errata([row["name"] for row in whole["errata"]], seed=whole["seed"], workers=workers)
+
+
+def _mutants_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+    from verifiable_dp.campaign import run as campaign
+
+    names = list(dict.fromkeys(row["algorithm"] for row in whole["mutants"]))
+    asked = {"budget": whole["budget"], "seed": whole["seed"]}
+    return campaign.mutants(names, **asked, workers=workers, progress=progress)
+
+
+def _study_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+    import tempfile
+
+    from verifiable_dp.campaign import reproduction
+
+    asked = {"scale": whole["scale"], "seed": whole["seed"]}
+    with tempfile.TemporaryDirectory() as folder:
+        return reproduction.reproduce(whole["study"], out=folder, **asked, workers=workers, progress=progress)
+
+
+def _verify_data_file(path: Path, kind: _DataFile, rerun: bool, workers: int, scheduler: str | None) -> str:
+    whole, said = kind.verify(path), ""
+    if rerun:
+        from verifiable_dp.core.validate import InputError
+        from verifiable_dp.record.verify import first_difference
+
+        with progressing(scheduler) as progress:
+            again = kind.again(whole, workers, progress)
+        difference = first_difference(whole[kind.part], again[kind.part], kind.part)
+        if difference:
+            raise InputError(f"{kind.what}: a re-run gives something else: {difference}")
+        said = f"; run again, every {kind.numbers} is the same"
+    return f"{kind.what}: digest holds, {len(whole[kind.part])} {kind.items} judged again{said}"

@@ -1,0 +1,275 @@
+"""What all commands share: how errors, progress and results are said, and options that many of them take.
+
+Results go to stdout, progress to stderr. Exit status: 0 not refuted, 1 refuted, 2 unusable input,
+3 inconclusive, 70 an error of this program.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from verifiable_dp._links import check_links
+from verifiable_dp.core.crash import crashed
+
+_PATIENCE = 2.0  # seconds before progress is shown
+_PAUSE = 5.0  # seconds between lines of one stage in a log
+
+
+class _NoReader(Exception):
+    """Whoever read the output has gone."""
+
+
+class _Group(click.Group):
+    """Turns unusable input into one line on stderr and exit status 2, and what is not expected into 70."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; without a command it shows the help and exits with 2, as click does from 8.2 on."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        ctx.obj = shlex.join(["verifiable-dp", *args])
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's, which would exit with 1, "refuted", if nobody reads the output any more."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _NoReader from None
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """As click's, without usage text and tracebacks."""
+        from verifiable_dp.core.validate import InputError
+
+        kwargs["standalone_mode"] = False
+        if sys.stdout is None:  # closed by whoever started this; the verdict is in the exit status
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        try:
+            sys.exit(super().main(*args, **kwargs))
+        except SystemExit as error:
+            _check_own(error)
+            raise
+        except click.ClickException as error:
+            _fail(error.format_message(), 2)
+        except InputError as error:
+            _fail(str(error), 2)
+        except (click.Abort, KeyboardInterrupt):
+            _fail("interrupted; nothing was written", 130)
+        except (_NoReader, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(141)  # as shells say of a program that SIGPIPE ended
+        except Exception as error:  # Python's own status would be 1, refuted
+            crashed(error)
+
+
+def _check_own(error: SystemExit) -> None:
+    """Refuse an exit that code of the target asked for: its status is no verdict."""
+    frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if Path(frames[-1]).parent != Path(__file__).parent:
+        _fail(f"target: code of it ended the program in {frames[-1]} (SystemExit: {error.code})", 2)
+
+
+def safe(text: str) -> str:
+    """Text of a record, which no terminal is to obey."""
+    from verifiable_dp.core.validate import printable
+
+    return printable(text)
+
+
+def aside(line: str) -> None:
+    """Say a line that stays, on stderr."""
+    click.echo(safe(line), err=True)
+
+
+def _fail(message: str, status: int) -> None:
+    click.echo(f"verifiable-dp: {safe(' '.join(message.split()))}", err=True)
+    sys.exit(status)
+
+
+@contextmanager
+def _results_apart() -> Iterator[None]:
+    """What is written to the descriptor of stdout meanwhile, as by C code, goes to stderr."""
+    import ctypes
+
+    sys.stdout.flush()
+    try:
+        ours = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # closed
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(AttributeError, OSError):
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+@contextmanager
+def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
+    """A spinner with the current stage on stderr, from the third second on; work goes to the scheduler.
+
+    A log gets the first line of a stage, which its first word tells from others, then few, and the last.
+    An interrupt that some library underneath loses is raised again at the next stage.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+
+    from verifiable_dp.core import engine
+    from verifiable_dp.core.validate import printable
+
+    console = Console(stderr=True)
+    status = console.status("")
+    start, shown, interrupted = time.monotonic(), False, False
+    stage, said, waiting = "", 0.0, ""
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    def show(message: str) -> None:
+        nonlocal shown, stage, said, waiting
+        if interrupted:
+            raise KeyboardInterrupt
+        now = time.monotonic()
+        if now - start <= _PATIENCE:
+            return
+        line, words = f"{escape(printable(message))} … {now - start:.0f} s", message.split(maxsplit=1)
+        if console.is_terminal:
+            if not shown:
+                status.start()
+            status.update(line)
+        elif words[:1] != [stage] or now - said >= _PAUSE:
+            log(line)
+            stage, said, waiting = words[0] if words else "", now, ""
+        else:
+            waiting = line
+        shown = True
+
+    def log(line: str) -> None:
+        console.print(line, highlight=False, soft_wrap=True)
+
+    ours = threading.current_thread() is threading.main_thread()  # others cannot set handlers
+    before = signal.signal(signal.SIGINT, interrupt) if ours else None
+    try:
+        with _results_apart(), engine.on(scheduler):
+            yield show
+        if interrupted:
+            raise KeyboardInterrupt
+        if waiting:
+            log(waiting)
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, before)
+        if shown and console.is_terminal:
+            status.stop()
+
+
+def seeded(function: Any) -> Any:
+    """Add --seed and --workers."""
+    options = [
+        click.option("--seed", type=int, default=0, show_default=True, help="Decides every count."),
+        click.option(
+            "--workers", type=int, default=1, show_default=True, help="Processes; results stay the same."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def scheduler_option(function: Any) -> Any:
+    """Add --scheduler."""
+    return click.option(
+        "--scheduler", metavar="ADDRESS", help="Of a Dask scheduler, whose workers are used instead."
+    )(function)
+
+
+PATH = click.Path(dir_okay=False, path_type=Path)
+FILE = click.Path(path_type=Path)  # what is wrong with it is said by whoever reads it
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="verifiable-dp")
+def main() -> None:
+    """Test the privacy and regret promises of bandit algorithms.
+
+    Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive, 70 an error of this program.
+    """
+    check_links(Path(__file__).parents[1])
+
+
+def outputs(function: Any) -> Any:
+    """Add the files that a report is written to."""
+    options = [
+        click.option("--json", "json_path", type=PATH, help="Write the record here."),
+        click.option("--html", "html_path", type=PATH, help="Write a self-contained page here."),
+        click.option("--sarif", "sarif_path", type=PATH, help="Write findings in SARIF 2.1.0 here."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def declarations_option(function: Any) -> Any:
+    """Add --declarations."""
+    return click.option(
+        "--declarations",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="TOML file of what you declare of the deployment; `init` starts one.",
+    )(function)
+
+
+def check_outputs(*paths: Path | None) -> None:
+    """Refuse unwritable paths before any work is done."""
+    from verifiable_dp.core.files import check_writable
+
+    for path in paths:
+        if path is not None:
+            check_writable(path)
+
+
+def write_report(
+    report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None
+) -> None:
+    """Write a report in each of the forms for which a path is given."""
+    from verifiable_dp.core.files import write_text
+
+    if json_path is not None:
+        write_text(json_path, report.to_json())
+    if html_path is not None:
+        write_text(html_path, report.to_html())
+    if sarif_path is not None:
+        from verifiable_dp.render.sarif import to_sarif
+
+        write_text(sarif_path, to_sarif(report.record))
+
+
+checkpoint_option = click.option(
+    "--checkpoint",
+    type=PATH,
+    metavar="FILE",
+    help="Keep finished steps here while it runs; the same command goes on after them.",
+)
+
+
+def forget(checkpoint: Path | None) -> None:
+    """Remove a checkpoint whose result is saved."""
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)

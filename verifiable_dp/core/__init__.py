@@ -1,0 +1,1 @@
+"""What an audit is made of: algorithms, noise, mechanisms, claims, neighbours, environments, simulation."""

@@ -1,0 +1,307 @@
+"""Claims: what a paper promises, with its source. Frozen values; nothing is computed from data here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import InputError
+
+OBSERVERS = ("actions", "releases", "reports", "shuffled")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement stands.
+
+    Parameters
+    ----------
+    paper
+        Authors, title, venue and year.
+    statement
+        Number of the theorem, lemma or algorithm in that paper.
+    note
+        What was derived or settled here rather than printed there; empty if nothing.
+    """
+
+    paper: str
+    statement: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.paper or not self.statement:
+            raise validate.InputError("source: paper and statement must not be empty")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How far apart neighbouring inputs are.
+
+    Parameters
+    ----------
+    kind
+        ``event`` (one reward of one round), ``group`` (up to `size` of them) or ``user`` (all rewards of one
+        user, who has at most `size` rounds).
+    size
+        Number of events that may differ, k.
+    """
+
+    kind: str = "event"
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        validate.choice("relation", self.kind, ("event", "group", "user"))
+        validate.integer("group", self.size, least=1, most=1 if self.kind == "event" else None)
+
+    def words(self) -> tuple[str, str]:
+        """Unit of privacy and adjacency, for the report."""
+        if self.kind == "group":
+            return f"group: {self.size} rewards", f"equal length, up to {self.size} rewards differ"
+        if self.kind == "user":
+            return (
+                f"user: all rewards of one user, at most {self.size}",
+                "equal length, the rewards of one user differ",
+            )
+        return "event: one reward of one round", "replace one: equal length, one reward differs"
+
+
+EVENT = Relation()
+STATED_DELTA = 1e-5  # at which the epsilon of a promise of zCDP is stated where none is given
+
+
+@dataclass(frozen=True)
+class PrivacyClaim:
+    """An (epsilon, delta) promise, or zero-concentrated differential privacy (zCDP) with parameter rho.
+
+    Parameters
+    ----------
+    epsilon
+        Finite and above 0.
+    delta
+        In [0, 1).
+    observe
+        What the adversary sees: ``actions``, ``releases`` (also every noisy statistic), ``reports`` or
+        ``shuffled`` (the multiset of the reports of each batch).
+    source
+        Where it is proved; None for a claim made by a user.
+    trust_model, unit, adjacency
+        In words, for the report.
+    rho
+        Where the promise is rho-zCDP: epsilon and delta are then one point of what it implies, and
+        `zcdp_epsilon(rho, delta)` at most. None: the promise is (epsilon, delta).
+    relation
+        How far apart the inputs are that it speaks of.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, `observe` is unknown or epsilon promises more than rho does.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    observe: str = "actions"
+    source: Source | None = None
+    trust_model: str = "central"
+    unit: str = "event: one reward of one round"
+    adjacency: str = "replace one: equal length, one reward differs"
+    rho: float | None = None
+    relation: Relation = EVENT
+
+    def __post_init__(self) -> None:
+        validate.positive("epsilon", self.epsilon)
+        validate.delta(self.delta)
+        validate.choice("observe", self.observe, OBSERVERS)
+        if self.rho is not None:
+            validate.positive("rho", self.rho)
+            if self.delta == 0:
+                raise InputError("delta must lie in (0, 1) for a promise of rho-zCDP, got 0")
+            least = zcdp_epsilon(self.rho, self.delta)
+            if self.epsilon < least * (1 - 1e-9):
+                raise InputError(f"epsilon must be at least {least:g}, which rho and delta imply")
+
+    @classmethod
+    def zcdp(cls, rho: float, delta: float, **words: Any) -> PrivacyClaim:
+        """The promise of rho-zCDP, with the epsilon that it implies at `delta`."""
+        validate.positive("rho", rho)
+        return cls(zcdp_epsilon(rho, validate.probability("delta", delta)), delta, rho=rho, **words)
+
+    def delta_at(self, epsilon: float) -> float:
+        """The delta that the promise implies at any `epsilon` >= 0: its hockey-stick curve at most.
+
+        For rho-zCDP see `zcdp_delta`. For (epsilon, delta) at a smaller x: delta + (1 - delta)
+        (e^epsilon - e^x) / (1 + e^epsilon), which randomised response with a chance delta to tell all
+        attains (Kairouz, Oh & Viswanath, The composition theorem for differential privacy, ICML 2015).
+        """
+        if self.rho is not None:
+            return zcdp_delta(self.rho, epsilon)
+        if epsilon >= self.epsilon:
+            return self.delta
+        # e^epsilon is divided out: no overflow at large epsilon.
+        slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))
+        return self.delta + (1 - self.delta) * slack
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as they stand in a record; rho and the relation only where they say something."""
+        values = asdict(self)
+        if self.rho is None:
+            del values["rho"]
+        if self.relation == EVENT:
+            del values["relation"]
+        return values
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """The delta that rho-zCDP implies at epsilon.
+
+    The infimum over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) (1 - 1/alpha)^alpha
+    (Canonne, Kamath & Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020, Proposition 12
+    with Corollary 13).
+    """
+    from scipy import optimize
+
+    validate.positive("rho", rho)
+
+    def log_delta(log_order: float) -> float:
+        less = math.exp(log_order)  # alpha - 1
+        order = 1 + less
+        return less * (order * rho - epsilon) - log_order + order * (log_order - math.log1p(less))
+
+    middle = math.log(max((epsilon - rho) / (2 * rho), 1e-3))
+    found = optimize.minimize_scalar(
+        log_delta,
+        bounds=(min(middle, 0.0) - 10, max(middle, 0.0) + 10),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    return float(math.exp(min(found.fun, 0.0)))
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """The least epsilon at which rho-zCDP implies `delta`; at most rho + 2 sqrt(rho log(1/delta)).
+
+    That bound is Proposition 1.3 of Bun & Steinke (Concentrated Differential Privacy, TCC 2016).
+    """
+    from scipy import optimize
+
+    validate.positive("rho", rho)
+    validate.probability("delta", delta)
+    high = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    if zcdp_delta(rho, 1e-12) <= delta:
+        return 1e-12
+    if (
+        zcdp_delta(rho, high) > delta
+    ):  # by rounding, where rho is so large that epsilon hardly differs from it
+        return high
+    found = optimize.brentq(
+        lambda x: math.log(zcdp_delta(rho, x)) - math.log(delta), 1e-12, high, xtol=1e-13, rtol=1e-12
+    )
+    return float(found)
+
+
+def _times(claim: PrivacyClaim, size: int) -> tuple[float, float]:
+    """(epsilon, delta) of a group of `size` events; the delta may exceed 1."""
+    if claim.rho is not None:
+        rho = claim.rho * size**2
+        return zcdp_epsilon(rho, claim.delta), claim.delta
+    delta, epsilon = claim.delta, claim.epsilon
+    if delta > 0:
+        ratio = size * epsilon - epsilon
+        # The sum of e^(i epsilon), i < size; where it overflows nothing is promised.
+        delta *= math.expm1(size * epsilon) / math.expm1(epsilon) if ratio < 600 else math.inf
+    return size * epsilon, delta
+
+
+def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClaim:
+    """What a promise about one event implies for `size` events: (k epsilon, delta sum_{i<k} e^{i epsilon}).
+
+    For rho-zCDP it is k^2 rho (Bun & Steinke 2016, Proposition 1.9), at the same delta.
+
+    Parameters
+    ----------
+    claim
+        About single events.
+    size
+        k, the number of events; for ``user`` the most rounds of one user.
+    kind
+        ``group`` or ``user``.
+
+    Raises
+    ------
+    InputError
+        If the claim is about more than one event already, or its delta for k events is 1 or more: then
+        nothing is promised.
+    """
+    if claim.relation != EVENT:
+        raise InputError(f"group: the claim must be about one event, got {claim.unit}")
+    relation = Relation(kind, validate.integer("group", size, least=1))
+    epsilon, delta = _times(claim, relation.size)
+    if delta >= 1:
+        raise InputError(f"group: a delta of {claim.delta:g} promises nothing to {relation.size} events")
+    unit, adjacency = relation.words()
+    rho = None if claim.rho is None else claim.rho * relation.size**2
+    return replace(
+        claim, epsilon=epsilon, delta=delta, rho=rho, relation=relation, unit=unit, adjacency=adjacency
+    )
+
+
+def group_table(claim: PrivacyClaim, sizes: Sequence[int] = (1, 2, 5, 10)) -> list[dict[str, float]]:
+    """Rows ``size``, ``epsilon``, ``delta`` of group privacy; a delta of 1 says that nothing is promised."""
+    rows = []
+    for size in sizes:
+        epsilon, delta = _times(claim, validate.integer("sizes", size, least=1))
+        rows.append({"size": size, "epsilon": epsilon, "delta": min(delta, 1.0)})
+    return rows
+
+
+@dataclass(frozen=True)
+class RegretClaim:
+    """A bound on regret, pulls or samples, with the numbers that the proof gives.
+
+    Parameters
+    ----------
+    name
+        Short identifier, unique within an algorithm, such as ``lemma-4.2``.
+    statement
+        The claim in words, with symbols.
+    formula
+        The bound as it is computed, in plain notation.
+    source
+        Where it is proved.
+    kind
+        ``mean`` (of regret), ``probability`` (a property fails with probability at most `failure`),
+        ``scaling`` (an exponent) or ``comparison``.
+    bound
+        Function of keyword parameters that gives the bound; None where only a rate is known.
+    domain
+        Where the claim holds, in words.
+    checks
+        What it is held against, in order: functions of a trial, which are mostly data (`auditing.theorems`).
+    """
+
+    name: str
+    statement: str
+    formula: str
+    source: Source
+    kind: str
+    bound: Callable[..., Any] | None = field(default=None, compare=False)
+    domain: str = ""
+    checks: Sequence[Callable[[Any], Iterable[Any]]] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        validate.choice("kind", self.kind, ("mean", "probability", "scaling", "comparison"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values without the function, as they stand in a record."""
+        plain: dict[str, Any] = {
+            name: getattr(self, name) for name in ("name", "statement", "formula", "kind", "domain")
+        }
+        return {**plain, "source": asdict(self.source)}
+
+
+def describe(parameters: Mapping[str, Any]) -> str:
+    """`name=value` pairs in one line."""
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -1,0 +1,718 @@
+"""Where rewards come from: stochastic environments, fixed tables, interactive adversaries."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+
+import numpy as np
+
+from verifiable_dp.core import philox, validate
+from verifiable_dp.core.adversaries import History, Strategy, play_blocks
+from verifiable_dp.core.algorithm import Ask, Batch, Data, Query, Truncated
+from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.neighbours import InteractivePair
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+
+_CHUNK = 1 << 21  # rewards that are held together where each is asked about
+_SHORT = 4  # rounds of a block that are played faster than histories are compared
+
+
+class Environment(Protocol):
+    """Independent rewards by arm.
+
+    Attributes
+    ----------
+    n_arms : int
+        K.
+    bounds : (float, float)
+        Range of the rewards; may be infinite.
+    gaps : (K,) float
+        Suboptimality gaps.
+    """
+
+    @property
+    def name(self) -> str:
+        """For tables and plots."""
+        ...
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+        ...
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Suboptimality gaps Delta_a by arm, (K,)."""
+        ...
+
+    def data(self, seed: int, path: tuple[int, ...] = ()) -> Data:
+        """What answers queries, with randomness of its own."""
+        ...
+
+
+class _ByMeans:
+    """What follows from the means of the arms."""
+
+    means: tuple[float, ...]
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return len(self.means)
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Suboptimality gaps Delta_a by arm, (K,)."""
+        means = np.array(self.means)
+        return np.asarray(means.max() - means)
+
+
+@dataclass(frozen=True)
+class TwoPoint(_ByMeans):
+    """Arms that pay `high` with probability (mean - low) / (high - low), else `low`.
+
+    Parameters
+    ----------
+    means : sequence of K floats
+        Mean rewards, within the bounds.
+    low, high : float
+        The two rewards.
+    name : str
+        For tables and plots.
+
+    Raises
+    ------
+    InputError
+        If a mean is NaN or out of bounds.
+    """
+
+    means: tuple[float, ...]
+    low: float = 0.0
+    high: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        within = validate.bounds("bounds", (self.low, self.high))
+        means = validate.rewards("means", self.means, within, ndim=1)
+        if not len(means):
+            raise InputError("means must hold at least one value, got none")
+        object.__setattr__(self, "means", tuple(float(m) for m in means))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+        return (self.low, self.high)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Probability of the high reward by arm, (K,)."""
+        return (np.array(self.means) - self.low) / (self.high - self.low)
+
+    def data(self, seed: int, path: tuple[int, ...] = ()) -> Binomial:
+        """Sums of whole blocks, one binomial draw each."""
+        return Binomial(self, seed, path)
+
+    def pulled(self, seed: int, runs: int, path: tuple[int, ...] = ()) -> Pulled:
+        """Rewards pull by pull, as the kernels draw them."""
+        return Pulled(self, key_of(seed, path), np.zeros((runs, self.n_arms), np.int64))
+
+
+def bernoulli(means: Sequence[float], name: str = "") -> TwoPoint:
+    """Bernoulli arms with the given means in [0, 1]."""
+    return TwoPoint(tuple(means), 0.0, 1.0, name)
+
+
+def two_point(mean: float, radius: float) -> TwoPoint:
+    """One stream of rewards -R or +R with the given mean."""
+    radius = validate.positive("radius", radius)
+    return TwoPoint((mean,), -radius, radius, f"±{radius:g} with mean {mean:g}")
+
+
+class Drawn(_ByMeans, ABC):
+    """Base of environments whose rewards are drawn one by one; subclasses have `means` and `draw`."""
+
+    name: str
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards: the real line."""
+        return (-np.inf, np.inf)
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """Rewards (count,) of an arm."""
+
+    def data(self, seed: int, path: tuple[int, ...] = ()) -> Data:
+        """Sums over rewards that are drawn one by one."""
+        return Draws(self, seed, path)
+
+
+@dataclass(frozen=True)
+class Pareto(Drawn):
+    """Pareto rewards: tail exponent `shape`, least value (shape - 1) mean / shape.
+
+    Parameters
+    ----------
+    means
+        Means above 0, K of them.
+    shape
+        Above 1; moments of order below it are finite.
+    name
+        For tables and plots.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+
+    means: tuple[float, ...]
+    shape: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        values = validate.rewards("means", self.means, (0.0, np.inf), ndim=1)
+        if not len(values) or values.min() <= 0:
+            raise InputError(f"means must be greater than 0, got {self.means!r}")
+        if not validate.positive("shape", self.shape) > 1:
+            raise InputError(f"shape must be greater than 1, got {self.shape!r}")
+        object.__setattr__(self, "means", tuple(float(m) for m in values))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards: the positive numbers."""
+        return (0.0, np.inf)
+
+    def moment(self, order: float) -> float:
+        """Largest E X^order over the arms.
+
+        Raises
+        ------
+        InputError
+            If it is infinite: `order` must be below `shape`.
+        """
+        if not order < self.shape:
+            raise InputError(f"order must be below the shape {self.shape:g}, got {order!r}")
+        scale = (self.shape - 1) * max(self.means) / self.shape
+        return float(self.shape * scale**order / (self.shape - order))
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        scale = (self.shape - 1) * self.means[arm] / self.shape
+        # A logarithm of Pareto is exponential; this is twice as fast as the generator's own Pareto draws.
+        log = generator.standard_exponential(count)
+        log /= self.shape
+        return np.multiply(np.exp(log, out=log), scale, out=log)
+
+
+@dataclass(frozen=True)
+class StudentT(Drawn):
+    """mean + spread times Student's t with `df` degrees of freedom.
+
+    Raises
+    ------
+    InputError
+        If `df` is not above 1 or `spread` not above 0.
+    """
+
+    means: tuple[float, ...]
+    df: float
+    spread: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        values = validate.rewards("means", self.means, (-np.inf, np.inf), ndim=1)
+        validate.positive("spread", self.spread)
+        if not validate.positive("df", self.df) > 1:
+            raise InputError(f"df must be greater than 1, got {self.df!r}")
+        object.__setattr__(self, "means", tuple(float(m) for m in values))
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        return np.asarray(self.means[arm] + self.spread * generator.standard_t(self.df, count))
+
+
+@dataclass(frozen=True)
+class Huber(Drawn):
+    """Huber's model: with probability alpha a reward is an outlier instead of the inlier's.
+
+    Regret and gaps are those of the inliers.
+
+    Parameters
+    ----------
+    inlier
+        Where the other rewards come from.
+    alpha
+        In [0, 1/2).
+    kind
+        ``point`` always pays `size`; ``symmetric`` +size or -size with equal chance; ``adversarial``
+        -size to the best arm and +size to the others.
+    size
+        Of the outliers.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    """
+
+    inlier: Drawn
+    alpha: float
+    kind: str = "point"
+    size: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        validate.choice("kind", self.kind, ("point", "symmetric", "adversarial"))
+        validate.positive("size", self.size)
+        if not 0 <= self.alpha < 0.5:
+            raise InputError(f"alpha must lie in [0, 0.5), got {self.alpha!r}")
+
+    @property
+    def means(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Means of the inliers."""
+        return self.inlier.means
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+        low, high = self.inlier.bounds
+        return (low if self.kind == "point" else min(low, -self.size), high)
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        rewards = self.inlier.draw(generator, arm, count)
+        bad = generator.random(count) < self.alpha
+        if self.kind == "symmetric":
+            return np.where(bad, self.size * (2.0 * (generator.random(count) < 0.5) - 1), rewards)
+        best = self.kind == "adversarial" and arm == int(np.argmax(self.means))
+        return np.where(bad, -self.size if best else self.size, rewards)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Base of answers from a generator that goes on from block to block; `path` keeps streams apart."""
+
+    environment: Any
+    seed: int
+    path: tuple[int, ...] = ()
+    _generator: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sequence = np.random.SeedSequence(self.seed, spawn_key=self.path)
+        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(sequence)))
+
+
+@dataclass(frozen=True)
+class Draws(Generated):
+    """Answers from rewards that are drawn one by one, a block of an arm at a time."""
+
+    environment: Drawn
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`."""
+        pulls = query.pulls()
+        size = _size(query)
+        sums = np.zeros((*pulls.shape, *size))
+        for row, arm in np.argwhere(pulls > 0).tolist():
+            for count in _chunks(int(pulls[row, arm])):
+                rewards = self.environment.draw(self._generator, arm, count)
+                sums[row, arm] += _asked_sum(query.ask, rewards, row, arm)
+        return sums
+
+
+def _asked_sum(ask: Ask | None, rewards: FloatArray, row: int, arm: int) -> Any:
+    """What is asked of rewards of one arm, added up."""
+    if ask is None:
+        return rewards.sum()
+    if isinstance(ask, Truncated):
+        return _truncated_sum(rewards, ask.limit[row, arm], ask.centre[row, arm])
+    found = ask.values(rewards, np.array([row]), np.array([arm]))  # one row and one arm for all
+    return np.broadcast_to(found, (len(rewards), *found.shape[1:])).sum(axis=0)
+
+
+@kernel
+def _truncated_sum(rewards, limit, centre):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for x in rewards:
+        moved = x - centre
+        if abs(moved) <= limit:
+            total += moved
+    return total
+
+
+def _chunks(count: int, most: int = 1 << 16) -> Iterator[int]:
+    for start in range(0, count, most):
+        yield min(most, count - start)
+
+
+@dataclass(frozen=True)
+class Discrete(Drawn):
+    """Arms with finitely many rewards: arm a pays `rewards[a][j]` with probability `chances[a][j]`.
+
+    Blocks are answered with one multinomial draw: exact in law, however many pulls.
+
+    Parameters
+    ----------
+    rewards, chances
+        K sequences each, of the same lengths; the chances of an arm sum to 1.
+    name
+        For tables and plots.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ, a number is not finite, or chances are not a probability.
+    """
+
+    rewards: tuple[tuple[float, ...], ...]
+    chances: tuple[tuple[float, ...], ...]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.rewards or [len(r) for r in self.rewards] != [len(c) for c in self.chances]:
+            raise InputError(
+                "rewards and chances must have the same lengths, arm by arm, for one arm or more"
+            )
+        for field_name in ("rewards", "chances"):
+            within = (-np.inf, np.inf) if field_name == "rewards" else (0.0, 1.0)
+            rows = tuple(
+                tuple(validate.rewards(field_name, row, within, ndim=1).tolist())
+                for row in getattr(self, field_name)
+            )
+            object.__setattr__(self, field_name, rows)
+        if any(abs(sum(row) - 1) > 1e-9 for row in self.chances):
+            raise InputError(f"chances must sum to 1 for every arm, got {[sum(row) for row in self.chances]}")
+
+    @property
+    def means(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Mean rewards."""
+        rows = zip(self.rewards, self.chances, strict=True)
+        return tuple(float(np.dot(values, chances)) for values, chances in rows)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and largest reward."""
+        return (min(map(min, self.rewards)), max(map(max, self.rewards)))
+
+    def moment(self, order: float) -> float:
+        """Largest E|X|^order over the arms."""
+        rows = zip(self.rewards, self.chances, strict=True)
+        return max(float(np.dot(np.abs(values) ** order, chances)) for values, chances in rows)
+
+    def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
+        """See `Drawn.draw`."""
+        return np.asarray(generator.choice(self.rewards[arm], count, p=self.chances[arm]))
+
+    def data(self, seed: int, path: tuple[int, ...] = ()) -> Data:
+        """Sums of whole blocks, one multinomial draw each."""
+        return Multinomial(self, seed, path)
+
+
+@dataclass(frozen=True)
+class Multinomial(Generated):
+    """Answers a block of n pulls with one multinomial draw: exact in law for finitely many rewards."""
+
+    environment: Discrete
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`."""
+        pulls, env = query.pulls(), self.environment
+        sums = np.zeros((*pulls.shape, *_size(query)))
+        for arm, (values, chances) in enumerate(zip(env.rewards, env.chances, strict=True)):
+            counts = self._generator.multinomial(pulls[:, arm], chances)
+            for value, count in zip(values, counts.T, strict=True):
+                only = np.zeros(pulls.shape, np.int64)
+                only[:, arm] = count
+                sums += _weighed(query, only, value)
+        return sums
+
+
+@dataclass(frozen=True)
+class Binomial(Generated):
+    """Answers a block of n pulls with one binomial draw: exact in law for two-point rewards."""
+
+    environment: TwoPoint
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`."""
+        pulls, env = query.pulls(), self.environment
+        hits = self._generator.binomial(pulls, env.probabilities)
+        return _weighed(query, pulls - hits, env.low) + _weighed(query, hits, env.high)
+
+
+def _weighed(query: Query, count: IntArray, reward: float) -> FloatArray:
+    """What `count` (n, K) rewards of the same value add to the answer."""
+    if query.ask is None:
+        return np.asarray(count * reward)
+    row, arm = (index.ravel() for index in np.indices(count.shape))
+    values = query.ask.values(np.full(count.size, reward), row, arm)
+    values = values.reshape(*count.shape, *values.shape[1:])
+    return np.asarray(count.reshape(*count.shape, *(1,) * (values.ndim - 2)) * values)
+
+
+@kernel
+def _sum_pulls(key, run, first, count, threshold, low, high):  # type: ignore[no-untyped-def]
+    """Sums of rewards number first .. first + count - 1 of each arm."""
+    n, k = count.shape
+    out = np.zeros((n, k))
+    for i in range(n):
+        for a in range(k):
+            for number in range(first[i, a], first[i, a] + count[i, a]):
+                slot = (np.uint64(a) << np.uint64(SLOT_BITS)) | np.uint64(number)
+                bits = philox.word(key[0], key[1], run[i], philox.REWARD, slot)
+                out[i, a] += high if philox.to_unit(bits) < threshold[a] else low
+    return out
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """Answers with rewards drawn pull by pull: number j of arm a in run i is a function of (a, j, i).
+
+    Kernels draw the same rewards. It counts the pulls, so one object serves one set of runs.
+    """
+
+    environment: TwoPoint
+    key: Any
+    count: IntArray
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`."""
+        pulls, env = query.pulls(), self.environment
+        if query.ask is not None and pulls.max() > 1:
+            raise InputError("environment: rewards pull by pull are asked about one pull at a time")
+        sums = _sum_pulls(self.key, run, self.count[run], pulls, env.probabilities, env.low, env.high)
+        self.count[run] += pulls
+        if query.ask is None:
+            return np.asarray(sums)
+        row, arm = np.nonzero(pulls)
+        asked = np.zeros((*pulls.shape, *_size(query)))
+        asked[row, arm] = query.ask.values(sums[row, arm], row, arm)
+        return asked
+
+
+@dataclass(frozen=True)
+class Table:
+    """Answers from a fixed reward table (T, K); each distinct query is added up once."""
+
+    table: FloatArray
+    _sums: dict[bytes, FloatArray] = field(default_factory=dict, repr=False)
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`."""
+        if query.rounds.max() <= 1:
+            return self._one_round(query)
+        rows = _words(query)
+        first, group = _groups(rows)
+        sums = np.empty((len(first), query.active.shape[1], *_size(query)))
+        for number, row in enumerate(first.tolist()):
+            sums[number] = self._sum(query, row, rows[row].tobytes())
+        return np.asarray(sums[group])
+
+    def _one_round(self, query: Query) -> FloatArray:
+        if query.ask is None:
+            return np.asarray(np.where(query.active, self.table[query.start], 0.0))
+        sums = np.zeros((*query.active.shape, *_size(query)))
+        on = np.flatnonzero(query.rounds)
+        arm = query.arm(np.zeros(len(query.rounds), np.int64))[on]
+        sums[on, arm] = query.ask.values(self.table[query.start[on], arm], on, arm)
+        return sums
+
+    def _sum(self, query: Query, row: int, key: bytes) -> FloatArray:
+        if key not in self._sums:
+            start, rounds = int(query.start[row]), int(query.rounds[row])
+            block = self.table[start : start + rounds]
+            one = query.take(np.array([row]))
+            sums = np.zeros((self.table.shape[1], *_size(query)))
+            for arm, when in _rounds_by_arm(one):
+                rewards = block[when, arm]
+                if query.ask is None:
+                    sums[arm] = rewards.sum()
+                else:
+                    zeros = np.zeros(len(rewards), np.int64)
+                    sums[arm] = one.ask.values(rewards, zeros, zeros + arm).sum(axis=0)  # type: ignore[union-attr]
+            self._sums[key] = sums
+        return self._sums[key]
+
+
+def _size(query: Query) -> tuple[int, ...]:
+    """Trailing shape of an answer."""
+    return () if query.ask is None or query.ask.size == 1 else (query.ask.size,)
+
+
+def _words(query: Query) -> Any:
+    """What the answer to each row depends on, apart from the rewards: (n, c) 64-bit words."""
+    parts = [query.start, query.rounds, query.codes()]
+    if query.ask is not None:
+        parts += [getattr(query.ask, f.name) for f in fields(query.ask)]
+    if query.counts is not None:
+        parts.append(query.counts)
+    n = len(query.start)
+    return np.hstack([np.ascontiguousarray(part).reshape(n, -1).view(np.uint64) for part in parts])
+
+
+@kernel
+def _groups(rows):  # type: ignore[no-untyped-def]
+    """First row of each group of equal `rows` (n, c), (g,), and the group of each row, (n,)."""
+    n = len(rows)
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    table = np.full(size, -1, np.int64)
+    first, group, found = np.empty(n, np.int64), np.empty(n, np.int64), 0
+    for i in range(n):
+        if i > 0 and np.array_equal(rows[i], rows[i - 1]):
+            group[i] = group[i - 1]
+            continue
+        place = np.uint64(0)
+        for word in rows[i]:
+            place = (place ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            place ^= place >> np.uint64(29)
+        at = np.int64(place & np.uint64(size - 1))
+        while table[at] >= 0 and not np.array_equal(rows[first[table[at]]], rows[i]):
+            at = (at + 1) & (size - 1)
+        if table[at] < 0:
+            table[at] = found
+            first[found] = i
+            found += 1
+        group[i] = table[at]
+    return first[:found].copy(), group
+
+
+def _rounds_by_arm(query: Query) -> Iterator[tuple[int, Any]]:
+    """Arms of the first row's block with the rounds in which they are pulled, counted from its start."""
+    arms = np.flatnonzero(query.active[0])
+    if query.counts is None:
+        for rank, arm in enumerate(arms.tolist()):
+            yield arm, slice(rank, int(query.rounds[0]), len(arms))
+        return
+    pulls = query.pulls()[0]
+    ends = np.cumsum(pulls)
+    for arm in np.flatnonzero(pulls).tolist():
+        yield arm, slice(int(ends[arm] - pulls[arm]), int(ends[arm]))
+
+
+@dataclass(frozen=True)
+class Interactive:
+    """Answers from an adversary that sees the actions; `world` 0 or 1 decides the challenge.
+
+    It keeps what the adversary knows of runs number `first` .. `first + runs - 1`, so one object serves
+    these runs, once.
+    """
+
+    pair: InteractivePair
+    world: int
+    n_arms: int
+    runs: int
+    first: int = 0
+    _past: Past = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_past", Past.fresh(self.runs, self.n_arms))
+
+    @property
+    def _value(self) -> float:
+        """Reward of the challenge."""
+        return self.pair.high if self.world else self.pair.low
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """See `algorithm.Data.answer`; each reward of a block depends on the rounds before it.
+
+        Rewards are a function of what the adversary knows: of runs with equal histories one is played.
+        """
+        row = run - self.first
+        past = self._past.take(row)
+        if query.rounds.max() <= _SHORT:
+            sums = self._play(query, past)
+        else:
+            first, group = _groups(np.hstack([_words(query), past.words()]))
+            once = past.take(first)
+            sums = self._play(query.take(first), once)[group]
+            past = once.take(group)
+        self._past.put(row, past)
+        return sums
+
+    def _play(self, query: Query, past: Past) -> FloatArray:
+        """Sums of the blocks; `past` goes on in place."""
+        if isinstance(self.pair.adversary, Strategy):
+            return self._compiled(self.pair.adversary, query, past)
+        sums = np.zeros((*query.active.shape, *_size(query)))
+        for step in range(int(query.rounds.max())):
+            rows = np.flatnonzero(query.rounds > step)
+            arm = query.arm(np.full(len(query.rounds), step))[rows]
+            history = past.history(query.start[rows] + step, arm, rows)
+            chosen, challenged = self.pair.chosen(history), history.t == self.pair.challenge
+            reward = np.where(challenged, self._value, chosen)
+            sums[rows, arm] += reward if query.ask is None else query.ask.values(reward, rows, arm)
+            past.append(rows, arm, np.where(challenged, self.pair.middle, chosen))
+        return sums
+
+    def _compiled(self, strategy: Strategy, query: Query, past: Past) -> FloatArray:
+        """As round by round: the loop is compiled; where rewards are asked about they come in chunks."""
+        n, longest = len(query.rounds), int(query.rounds.max())
+        totals = np.zeros(query.active.shape)
+        counts = np.zeros((0, 0), np.int64) if query.counts is None else query.counts
+        fixed = (*strategy.compiled, self.pair.challenge, float(self._value), float(self.pair.middle))
+        block = (query.start, query.rounds, query.active, counts)
+        known = (past.pulls, past.paid, past.last, past.switches)
+        if query.ask is None:
+            none = np.zeros((n, 0))
+            play_blocks(*fixed, *block, 0, longest, *known, totals, none, none.astype(np.int64))
+            return totals
+        sums = np.zeros((*query.active.shape, *_size(query)))
+        chunk = max(1, _CHUNK // n)
+        for first in range(0, longest, chunk):
+            stop = min(first + chunk, longest)
+            rewards, arms = np.zeros((n, stop - first)), np.full((n, stop - first), -1)
+            play_blocks(*fixed, *block, first, stop, *known, totals, rewards, arms)
+            rows, steps = np.nonzero(arms >= 0)
+            arm = arms[rows, steps]
+            np.add.at(sums, (rows, arm), query.ask.values(rewards[rows, steps], rows, arm))
+        return sums
+
+
+@dataclass(frozen=True)
+class Past(Batch):
+    """What an adversary knows of n runs, growing in place; see `adversaries.History`."""
+
+    pulls: IntArray
+    paid: FloatArray
+    last: IntArray
+    switches: IntArray
+
+    @classmethod
+    def fresh(cls, runs: int, n_arms: int) -> Past:
+        """Nothing played."""
+        shape = (runs, n_arms)
+        return cls(np.zeros(shape, np.int64), np.zeros(shape), np.full(runs, -1), np.zeros(runs, np.int64))
+
+    def words(self) -> Any:
+        """All of it, (n, c) 64-bit words."""
+        parts = (self.pulls, self.paid, self.last[:, None], self.switches[:, None])
+        return np.hstack([np.ascontiguousarray(part).view(np.uint64) for part in parts])
+
+    def put(self, row: IntArray, other: Past) -> None:
+        """Replace the rows `row`."""
+        for name in ("pulls", "paid", "last", "switches"):
+            getattr(self, name)[row] = getattr(other, name)
+
+    def history(self, t: IntArray, arm: IntArray, row: IntArray) -> History:
+        """What is known of runs `row` (n,) when arm `arm` (n,) is paid in round `t` (n,)."""
+        return History(t, arm, self.pulls[row], self.paid[row], self.last[row], self.switches[row])
+
+    def append(self, row: IntArray, arm: IntArray, paid: FloatArray) -> None:
+        """A round of runs `row`."""
+        self.paid[row, arm] += paid
+        self.pulls[row, arm] += 1
+        self.switches[row] += (self.last[row] >= 0) & (self.last[row] != arm)
+        self.last[row] = arm

@@ -1,0 +1,202 @@
+"""Files: read as much as is expected and no more, written whole or not at all, and locked while open."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp.core.validate import InputError, one_line
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+def content(what: str, path: str | PathLike[str], largest: int) -> bytes:
+    """The bytes of a file that a stranger may have written.
+
+    Parameters
+    ----------
+    what
+        Its name in messages.
+    path
+        Of the file.
+    largest
+        How many bytes it may have: a power of two, of at least a KiB.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is larger.
+    """
+    place = Path(path)
+    try:
+        # Not by its size: a device or a pipe has none.
+        with place.open("rb") as file:
+            found = file.read(largest + 1)
+    except OSError as error:
+        raise InputError(f"{what}: {str(place)!r} cannot be read: {error.strerror}") from None
+    if len(found) > largest:
+        size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest >> 10} KiB"
+        raise InputError(f"{what}: {str(place)!r} is larger than {size}")
+    return found
+
+
+def toml(what: str, path: str | PathLike[str], largest: int) -> dict[str, Any]:
+    """The values of a TOML file; arguments as `content`.
+
+    Raises
+    ------
+    InputError
+        As `content`, and if it is not TOML.
+    """
+    found = content(what, path, largest)
+    try:
+        return tomllib.loads(found.decode("utf-8-sig"))  # Windows editors begin with a mark
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{what}: {str(Path(path))!r} is not TOML: {one_line(error)[:200]}") from None
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that cannot be written.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist or is read-only, or if it is a folder itself, a device or a pipe.
+    """
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise InputError(f"path: {str(path)!r} is a folder")
+    if path.exists() and not path.is_file():  # a file would take its place
+        raise InputError(f"path: {str(path)!r} is a device or a pipe, not a file")
+    if not folder.is_dir():
+        raise InputError(f"path: {str(path)!r} cannot be written: no folder {str(folder)!r}")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".write-test-"):
+            pass
+    except OSError as error:
+        raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def replacing(path: str | Path, data: bytes, *, what: str = "path", private: bool = False) -> Iterator[None]:
+    """Write `data` beside `path`; once the block inside is through, put it in the place of `path`.
+
+    If anything fails, `path` stays as it was and nothing is left behind.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    data
+        Its content.
+    what
+        Its name in messages.
+    private
+        Whether only the owner may read the file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    folder, name = os.path.split(os.path.realpath(path) if isinstance(path, Path) else path)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if not private:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+        yield
+        os.replace(temporary, path)
+        settle(folder)
+    except BaseException as error:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise InputError(f"{what}: {str(path)!r} cannot be written: {error.strerror}") from None
+        raise
+
+
+def settle(folder: str) -> None:
+    """Make a renaming in a folder last through a loss of power."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file whole or not at all, and return its path.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; nothing is left behind.
+    """
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """As `write_text`."""
+    check_writable(path)
+    with replacing(path, content):
+        return path
+
+
+def make_folder(name: str, folder: Path) -> None:
+    """Make a folder, and those above it, where there is none; `name` is that of the argument.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{name}: {str(folder)!r} cannot be made: {error.strerror}") from None
+
+
+def lock(handle: int, *, wait: bool = True) -> bool:
+    """Lock an open file or folder until it is closed.
+
+    Parameters
+    ----------
+    handle
+        File descriptor.
+    wait
+        Whether to wait for whoever holds the lock.
+
+    Returns
+    -------
+    bool
+        False only if somebody else holds it. A system or a file system without locks gives True.
+    """
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:  # not every file system knows locks
+        return True
+    return True

@@ -1,0 +1,7 @@
+"""Mechanisms: how an exact answer becomes a release. Each states its scale, its cost and its alignment."""
+
+from verifiable_dp.core.mechanisms.above_threshold import AboveThreshold
+from verifiable_dp.core.mechanisms.laplace import Exact, Laplace
+from verifiable_dp.core.mechanisms.tree import AdaptiveTree, Tree, TreeMemory
+
+__all__ = ["AboveThreshold", "AdaptiveTree", "Exact", "Laplace", "Tree", "TreeMemory"]

@@ -1,0 +1,716 @@
+"""Neighbouring inputs: the pairs that a privacy promise speaks of, and hypothesis strategies for them.
+
+Three views of one input, after Sajed & Sheffet (table), Wu et al. (stream) and the interactive game.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.adversaries import (
+    FEATURES,
+    History,
+    Strategy,
+    alternate,
+    balance,
+    flatter,
+    learnt,
+    punish,
+    restless,
+    tease,
+)
+from verifiable_dp.core.checkpoint import holds
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """An adversary that looks at more than the pulls."""
+
+    def pay(self, history: History) -> FloatArray:
+        """Rewards (n,) of the coming round."""
+        ...
+
+
+Adversary = Callable[[IntArray, IntArray, IntArray], FloatArray] | Observer
+
+
+@holds
+@dataclass(frozen=True, eq=False)
+class TablePair:
+    """Two reward tables that differ in one entry.
+
+    Parameters
+    ----------
+    left
+        Rewards (T, K): `left[t, a]` is what arm a pays in round t (from 0).
+    round, arm
+        The entry that differs.
+    value
+        Its value in the other table.
+    bounds
+        Declared range of the rewards.
+
+    Raises
+    ------
+    InputError
+        If an entry lies outside the bounds or is NaN, if the place is outside the table, or if the
+        value is the one that already stands there.
+    """
+
+    left: FloatArray
+    round: int
+    arm: int
+    value: float
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        low, high = validate.bounds("bounds", self.bounds)
+        table = validate.rewards("rewards", self.left, (low, high), ndim=2)
+        table.setflags(write=False)
+        object.__setattr__(self, "left", table)
+        validate.integer("round", self.round, least=0, most=table.shape[0] - 1)
+        validate.integer("arm", self.arm, least=0, most=table.shape[1] - 1)
+        validate.rewards("value", self.value, (low, high), ndim=0)
+        if table[self.round, self.arm] == self.value:
+            raise InputError(f"value must differ from the entry it replaces, got {self.value!r} twice")
+
+    @property
+    def right(self) -> FloatArray:
+        """The neighbouring table, (T, K)."""
+        other = self.left.copy()
+        other[self.round, self.arm] = self.value
+        return other
+
+    def worlds(self) -> tuple[FloatArray, FloatArray]:
+        """Both tables."""
+        return self.left, self.right
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        was = self.left[self.round, self.arm]
+        words = f"round {self.round + 1}, arm {self.arm}: reward {was:g} against {self.value:g}"
+        return words + _others(self.left, self.round, self.arm)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
+        return {
+            "type": "table",
+            "rows": _run_lengths(self.left),
+            "round": self.round,
+            "arm": self.arm,
+            "value": self.value,
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
+
+@holds
+@dataclass(frozen=True, eq=False)
+class StreamPair:
+    """Two reward streams x_1..x_T that differ in one round; every arm would pay the round's reward.
+
+    Parameters
+    ----------
+    left
+        Rewards (T,).
+    round
+        The round that differs, from 0.
+    value
+        Its reward in the other stream.
+    n_arms
+        K, the number of arms that pay the stream's reward.
+    bounds
+        Declared range of the rewards.
+
+    Raises
+    ------
+    InputError
+        As `TablePair`.
+    """
+
+    left: FloatArray
+    round: int
+    value: float
+    n_arms: int = 1
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        low, high = validate.bounds("bounds", self.bounds)
+        stream = validate.rewards("rewards", self.left, (low, high), ndim=1)
+        stream.setflags(write=False)
+        object.__setattr__(self, "left", stream)
+        validate.integer("n_arms", self.n_arms, least=1)
+        validate.integer("round", self.round, least=0, most=len(stream) - 1)
+        validate.rewards("value", self.value, (low, high), ndim=0)
+        if stream[self.round] == self.value:
+            raise InputError(f"value must differ from the entry it replaces, got {self.value!r} twice")
+
+    @property
+    def right(self) -> FloatArray:
+        """The neighbouring stream, (T,)."""
+        other = self.left.copy()
+        other[self.round] = self.value
+        return other
+
+    def worlds(self) -> tuple[FloatArray, FloatArray]:
+        """Both inputs as tables (T, K)."""
+        return (
+            np.repeat(self.left[:, None], self.n_arms, axis=1),
+            np.repeat(self.right[:, None], self.n_arms, axis=1),
+        )
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        words = f"round {self.round + 1}: reward {self.left[self.round]:g} against {self.value:g}"
+        return words + _others(self.left[:, None], self.round, 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, [reward]]."""
+        return {
+            "type": "stream",
+            "rows": _run_lengths(self.left[:, None]),
+            "round": self.round,
+            "value": self.value,
+            "n_arms": self.n_arms,
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
+
+@holds
+@dataclass(frozen=True, eq=False)
+class GroupPair:
+    """Two reward tables that differ in several rounds: a group of events.
+
+    Parameters
+    ----------
+    left
+        Rewards (T, K).
+    changes
+        (round, arm, value) of every entry that differs, with its value in the other table. Entries of one
+        round are one event: a run sees at most one of them.
+    bounds
+        Declared range of the rewards.
+
+    Raises
+    ------
+    InputError
+        As `TablePair`, or if there is no change or an entry is changed twice.
+    """
+
+    left: FloatArray
+    changes: Sequence[tuple[int, int, float]]
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        low, high = validate.bounds("bounds", self.bounds)
+        table = validate.rewards("rewards", self.left, (low, high), ndim=2)
+        table.setflags(write=False)
+        object.__setattr__(self, "left", table)
+        changes = []
+        for when, arm, value in self.changes:
+            when = validate.integer("changes: round", when, least=0, most=table.shape[0] - 1)
+            arm = validate.integer("changes: arm", arm, least=0, most=table.shape[1] - 1)
+            value = float(validate.rewards("changes: value", value, (low, high), ndim=0))
+            if table[when, arm] == value:
+                raise InputError(
+                    f"changes: value must differ from the entry it replaces, got {value!r} twice"
+                )
+            changes.append((when, arm, value))
+        if not changes:
+            raise InputError("changes must hold at least one entry, got none")
+        if len({(when, arm) for when, arm, _ in changes}) < len(changes):
+            raise InputError("changes: each entry may be changed once only")
+        object.__setattr__(self, "changes", tuple(sorted(changes)))
+
+    @property
+    def size(self) -> int:
+        """Number of events that differ."""
+        return len({when for when, _, _ in self.changes})
+
+    def steps(self) -> list[GroupPair]:
+        """A chain of pairs from the one table to the other, one event at a time."""
+        return _chain(self.left, self.changes, self.bounds)
+
+    @property
+    def right(self) -> FloatArray:
+        """The other table, (T, K)."""
+        other = self.left.copy()
+        for when, arm, value in self.changes:
+            other[when, arm] = value
+        return other
+
+    def worlds(self) -> tuple[FloatArray, FloatArray]:
+        """Both tables."""
+        return self.left, self.right
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        shown = [
+            f"round {when + 1}, arm {arm}: {self.left[when, arm]:g} against {value:g}"
+            for when, arm, value in self.changes[:3]
+        ]
+        more = f"; {len(self.changes) - 3} more entries" if len(self.changes) > 3 else ""
+        return f"group of {self.size}: {'; '.join(shown)}{more}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
+        return {
+            "type": "group",
+            "rows": _run_lengths(self.left),
+            "changes": [list(change) for change in self.changes],
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
+
+def _chain(
+    left: FloatArray, changes: Sequence[tuple[int, int, float]], bounds: tuple[float, float]
+) -> list[GroupPair]:
+    found = []
+    for _, same in itertools.groupby(changes, key=lambda change: change[0]):
+        found.append(GroupPair(left, list(same), bounds))
+        left = found[-1].right
+    return found
+
+
+@holds
+@dataclass(frozen=True, eq=False)
+class UserPair:
+    """Two reward tables that may differ in all rounds of one user.
+
+    Parameters
+    ----------
+    left
+        Rewards (T, K).
+    users
+        Whose round each is, (T,) whole numbers.
+    user
+        Whose rewards differ.
+    values
+        That user's rewards in the other table, (m, K) for its m rounds in order.
+    bounds
+        Declared range of the rewards.
+
+    Raises
+    ------
+    InputError
+        If a reward is out of bounds, the user has no round, or nothing differs.
+    """
+
+    left: FloatArray
+    users: IntArray
+    user: int
+    values: FloatArray
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        low, high = validate.bounds("bounds", self.bounds)
+        table = validate.rewards("rewards", self.left, (low, high), ndim=2)
+        users = np.array(self.users)
+        if users.shape != table.shape[:1] or users.dtype.kind not in "iu":
+            raise InputError(f"users must be {table.shape[0]} whole numbers, got shape {users.shape}")
+        users = users.astype(np.int64)
+        mine = np.flatnonzero(users == validate.integer("user", self.user, least=0))
+        if not len(mine):
+            raise InputError(f"user must be one of those in users, got {self.user!r}")
+        values = validate.rewards("values", self.values, (low, high), ndim=2)
+        if values.shape != (len(mine), table.shape[1]):
+            raise InputError(f"values must have shape {(len(mine), table.shape[1])}, got {values.shape}")
+        if (table[mine] == values).all():
+            raise InputError("values must differ from the rewards that they replace, got the same")
+        for array in (table, users, values):
+            array.setflags(write=False)
+        for name, array in (("left", table), ("users", users), ("values", values)):
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def of(
+        cls,
+        left: FloatArray,
+        owner: Mapping[int, int],
+        user: int,
+        values: FloatArray,
+        bounds: tuple[float, float] = (0.0, 1.0),
+    ) -> UserPair:
+        """From a mapping round -> user; rounds that it leaves out belong to nobody (-1)."""
+        users = np.array([owner.get(t, -1) for t in range(len(left))], np.int64)
+        return cls(left, users, user, values, bounds)
+
+    @property
+    def rounds(self) -> IntArray:
+        """Rounds of the user, (m,)."""
+        return np.flatnonzero(self.users == self.user)
+
+    @property
+    def size(self) -> int:
+        """Number of the user's rounds: events that may differ."""
+        return len(self.values)
+
+    def steps(self) -> list[GroupPair]:
+        """A chain of pairs from the one table to the other, one event at a time."""
+        when, arm = np.nonzero(self.left != self.right)
+        right = self.right
+        changes = [(t, a, float(right[t, a])) for t, a in zip(when.tolist(), arm.tolist(), strict=True)]
+        return _chain(self.left, changes, self.bounds)
+
+    @property
+    def right(self) -> FloatArray:
+        """The other table, (T, K)."""
+        other = self.left.copy()
+        other[self.rounds] = self.values
+        return other
+
+    def worlds(self) -> tuple[FloatArray, FloatArray]:
+        """Both tables."""
+        return self.left, self.right
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        rounds = [str(t + 1) for t in self.rounds[:4].tolist()] + (["…"] if self.size > 4 else [])
+        differ = int((self.left[self.rounds] != self.values).any(axis=1).sum())
+        return f"user {self.user}: {differ} of {self.size} rewards differ, rounds {', '.join(rounds)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
+        return {
+            "type": "user",
+            "rows": _run_lengths(self.left),
+            "users": [[n, int(user[0])] for n, user in _run_lengths(self.users[:, None])],
+            "user": int(self.user),
+            "values": _run_lengths(self.values),
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class InteractivePair:
+    """An adversary that picks each reward after seeing the actions so far; one round is the challenge.
+
+    Parameters
+    ----------
+    adversary
+        `adversary(t, arm, pulls) -> rewards (n,)` with round t (n,), chosen arm (n,) and earlier pulls
+        by arm (n, K): the reward of the coming round, the same in both worlds. It must remember nothing.
+        An object with a method `pay(history)` is shown a whole `adversaries.History`.
+    challenge
+        The round, from 0, in which the two worlds differ.
+    low, high
+        Reward of the challenge in the one and in the other world.
+    bounds
+        Declared range of the rewards.
+
+    Raises
+    ------
+    InputError
+        If the two rewards are equal or out of bounds.
+    """
+
+    adversary: Adversary
+    challenge: int
+    low: float = 0.0
+    high: float = 1.0
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        limits = validate.bounds("bounds", self.bounds)
+        validate.integer("challenge", self.challenge, least=0)
+        validate.rewards("low", self.low, limits, ndim=0)
+        validate.rewards("high", self.high, limits, ndim=0)
+        if self.low == self.high:
+            raise InputError(f"high must differ from low, got {self.high!r} for both")
+
+    def reward(self, world: int, t: IntArray, arm: IntArray, pulls: IntArray) -> FloatArray:
+        """Rewards (n,) of round `t` in `world` 0 or 1, where nothing but the pulls is known."""
+        history = History.of(t, arm, pulls)
+        return np.where(t == self.challenge, self.high if world else self.low, self.chosen(history))
+
+    def chosen(self, history: History) -> FloatArray:
+        """Rewards (n,) that the adversary chooses, the same in both worlds.
+
+        Raises
+        ------
+        InputError
+            If they are no n numbers within the bounds.
+        """
+        adversary = self.adversary
+        if isinstance(adversary, Observer):
+            found = adversary.pay(history)
+        else:
+            found = adversary(history.t, history.arm, history.pulls)
+        rewards = validate.rewards("adversary's rewards", found, self.bounds)
+        if rewards.shape != history.arm.shape:
+            raise InputError(f"adversary's rewards must have shape {history.arm.shape}, got {rewards.shape}")
+        return rewards
+
+    @property
+    def middle(self) -> float:
+        """What the adversary remembers of its challenge, in either world."""
+        return (self.low + self.high) / 2
+
+    @property
+    def name(self) -> str:
+        """Of the adversary."""
+        if isinstance(self.adversary, Strategy):
+            return self.adversary.describe()
+        return str(getattr(self.adversary, "__name__", type(self.adversary).__name__))
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        return (
+            f"adversary {self.name}, challenge in round {self.challenge + 1}: "
+            f"reward {self.low:g} against {self.high:g}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; a ready adversary with its parameters, another one by its name alone."""
+        ready = self.adversary if isinstance(self.adversary, Strategy) else None
+        return {
+            "type": "interactive",
+            "adversary": ready.name if ready else self.name,
+            **({"parameters": list(ready.parameters)} if ready else {}),
+            "challenge": self.challenge,
+            "low": self.low,
+            "high": self.high,
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
+
+Pair = TablePair | StreamPair | GroupPair | UserPair | InteractivePair
+
+
+def _run_lengths(table: FloatArray | IntArray) -> list[list[Any]]:
+    """[[repeats, rewards], …] of consecutive equal rows."""
+    changes = np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1
+    starts = np.concatenate([[0], changes, [len(table)]]).astype(int)
+    return [[int(b - a), table[a].tolist()] for a, b in itertools.pairwise(starts)]
+
+
+_PARTS, _ARMS = 3, 4  # that are described
+
+
+def _others(table: FloatArray, when: int, arm: int) -> str:
+    """Rewards other than the entry that differs, where they change: pairs that differ there look alike."""
+    if len(table) == 1:
+        return ""
+    rows, beside = table.copy(), [t for t in (when + 1, when - 1) if 0 <= t < len(table)]
+    alike = [t for t in beside if (np.delete(table[t], arm) == np.delete(table[when], arm)).all()]
+    rows[when, arm] = table[(alike or beside)[0], arm]
+    starts = np.append(0, np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1)
+    parts = [_row(rows[start]) + (f" from round {start + 1}" if start else "") for start in starts[:_PARTS]]
+    return f"; others {', '.join(parts)}{', …' if len(starts) > _PARTS else ''}"
+
+
+def _row(rewards: FloatArray) -> str:
+    if (rewards == rewards[0]).all():
+        return f"{rewards[0] + 0.0:.4g}"
+    return "/".join([*(f"{reward + 0.0:.4g}" for reward in rewards[:_ARMS]), *["…"] * (len(rewards) > _ARMS)])
+
+
+def _unrolled(rows: Any) -> list[Any]:
+    """What `_run_lengths` wrote, once for each repeat."""
+    return [row for repeats, row in rows for _ in range(int(repeats))]
+
+
+def _interactive_of(plain: Mapping[str, Any]) -> InteractivePair:
+    name, limits = str(plain["adversary"]), (float(plain["bounds"][0]), float(plain["bounds"][1]))
+    if "parameters" not in plain:
+        raise InputError(f"pair: the adversary {name!r} is a function of its own and cannot be read back")
+    ready = Strategy(name, tuple(plain["parameters"]), limits)
+    return InteractivePair(ready, plain["challenge"], plain["low"], plain["high"], limits)
+
+
+def pair_of(plain: Mapping[str, Any]) -> Pair:
+    """The pair that `as_dict` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is malformed, or its adversary is a function of the user's, which cannot be read back.
+    """
+    try:
+        if plain["type"] == "interactive":
+            return _interactive_of(plain)
+        rows = _unrolled(plain["rows"])
+        limits = (float(plain["bounds"][0]), float(plain["bounds"][1]))
+        if plain["type"] == "group":
+            return GroupPair(np.array(rows, np.float64), [(r, a, v) for r, a, v in plain["changes"]], limits)
+        if plain["type"] == "user":
+            users, values = _unrolled(plain["users"]), _unrolled(plain["values"])
+            left, other = np.array(rows, np.float64), np.array(values, np.float64)
+            return UserPair(left, np.array(users, np.int64), plain["user"], other, limits)
+        if plain["type"] == "stream":
+            flat = np.array(rows, dtype=np.float64)[:, 0]
+            return StreamPair(flat, plain["round"], plain["value"], plain["n_arms"], limits)
+        return TablePair(
+            np.array(rows, dtype=np.float64), plain["round"], plain["arm"], plain["value"], limits
+        )
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"pair: not as written in a record ({error})") from None
+
+
+def _entries(bounds: tuple[float, float], levels: int) -> Any:
+    from hypothesis import strategies as st
+
+    low, high = validate.bounds("bounds", bounds)
+    grid = np.linspace(low, high, validate.integer("levels", levels, least=2)).tolist()
+    return st.sampled_from(grid)
+
+
+def _rows(n_arms: int, bounds: tuple[float, float], levels: int, pattern: int) -> Any:
+    from hypothesis import strategies as st
+
+    row = st.lists(_entries(bounds, levels), min_size=n_arms, max_size=n_arms)
+    return st.lists(row, min_size=1, max_size=pattern)
+
+
+def _tile(rows: list[list[float]], horizon: int) -> FloatArray:
+    repeats = -(-horizon // len(rows))
+    return np.tile(np.array(rows, dtype=np.float64), (repeats, 1))[:horizon]
+
+
+def _farthest(was: float, bounds: tuple[float, float]) -> float:
+    low, high = bounds
+    return high if was - low <= high - was else low
+
+
+def tables(
+    *, n_arms: int, horizon: int, bounds: tuple[float, float] = (0.0, 1.0), levels: int = 3, pattern: int = 8
+) -> SearchStrategy[TablePair]:
+    """Strategy for `TablePair` of shape (horizon, n_arms).
+
+    Rows repeat a pattern of at most `pattern` rows, entries lie on a grid of `levels` values, and the
+    changed entry moves to the farther bound. Shrinks to a table of lows whose first entry differs.
+    """
+    from hypothesis import strategies as st
+
+    validate.integer("horizon", horizon, least=1)
+
+    def pair(drawn: tuple[list[list[float]], int, int]) -> TablePair:
+        table = _tile(drawn[0], horizon)
+        return TablePair(table, drawn[1], drawn[2], _farthest(table[drawn[1], drawn[2]], bounds), bounds)
+
+    place = st.integers(0, horizon - 1)
+    return st.tuples(
+        _rows(n_arms, bounds, levels, min(pattern, horizon)), place, st.integers(0, n_arms - 1)
+    ).map(pair)
+
+
+def streams(
+    *,
+    horizon: int,
+    n_arms: int = 1,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    levels: int = 3,
+    pattern: int = 8,
+) -> SearchStrategy[StreamPair]:
+    """Strategy for `StreamPair` of length `horizon`; as `tables`."""
+    from hypothesis import strategies as st
+
+    validate.integer("horizon", horizon, least=1)
+
+    def pair(drawn: tuple[list[list[float]], int]) -> StreamPair:
+        stream = _tile(drawn[0], horizon)[:, 0]
+        return StreamPair(stream, drawn[1], _farthest(stream[drawn[1]], bounds), n_arms, bounds)
+
+    place = st.integers(0, horizon - 1)
+    return st.tuples(_rows(1, bounds, levels, min(pattern, horizon)), place).map(pair)
+
+
+def _moved(table: FloatArray, rounds: IntArray, bounds: tuple[float, float]) -> FloatArray:
+    """The rows `rounds` of a table with every entry at the farther bound."""
+    low, high = bounds
+    return np.where(table[rounds] - low <= high - table[rounds], high, low)
+
+
+def groups(
+    *,
+    n_arms: int,
+    horizon: int,
+    size: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    levels: int = 3,
+    pattern: int = 8,
+) -> SearchStrategy[GroupPair]:
+    """Strategy for `GroupPair`: 1 to `size` rounds of one arm differ; otherwise as `tables`."""
+    from hypothesis import strategies as st
+
+    validate.integer("horizon", horizon, least=1)
+    most = validate.integer("size", size, least=1, most=horizon)
+
+    def pair(drawn: tuple[list[list[float]], list[int], int]) -> GroupPair:
+        table, arm = _tile(drawn[0], horizon), drawn[2]
+        return GroupPair(
+            table, [(when, arm, _farthest(table[when, arm], bounds)) for when in drawn[1]], bounds
+        )
+
+    rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
+    rounds = st.lists(st.integers(0, horizon - 1), min_size=1, max_size=most, unique=True)
+    return st.tuples(rows, rounds, st.integers(0, n_arms - 1)).map(pair)
+
+
+def users(
+    *,
+    n_arms: int,
+    horizon: int,
+    size: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    levels: int = 3,
+    pattern: int = 8,
+) -> SearchStrategy[UserPair]:
+    """Strategy for `UserPair`: round t belongs to user t mod n, who has at most `size` rounds.
+
+    All rewards of one user move to the farther bound; otherwise as `tables`.
+    """
+    from hypothesis import strategies as st
+
+    validate.integer("horizon", horizon, least=1)
+    everyone = -(-horizon // validate.integer("size", size, least=1, most=horizon))
+
+    def pair(drawn: tuple[list[list[float]], int]) -> UserPair:
+        table, owner = _tile(drawn[0], horizon), np.arange(horizon) % everyone
+        rounds = np.flatnonzero(owner == drawn[1])
+        return UserPair(table, owner, drawn[1], _moved(table, rounds, bounds), bounds)
+
+    rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
+    return st.tuples(rows, st.integers(0, everyone - 1)).map(pair)
+
+
+def interactive(
+    *, n_arms: int, horizon: int, bounds: tuple[float, float] = (0.0, 1.0)
+) -> SearchStrategy[InteractivePair]:
+    """Strategy for `InteractivePair`: a ready adversary, any challenge round, in either direction.
+
+    Of the kind ``learnt`` the weights are drawn. Shrinks to an adversary that flatters arm 0.
+    """
+    from hypothesis import strategies as st
+
+    weights = st.tuples(*[st.integers(-4, 4)] * len(FEATURES))
+    places = st.integers(0, horizon - 1)
+    ready: Any = st.one_of(
+        st.integers(0, n_arms - 1).map(lambda arm: flatter(bounds, arm)),
+        st.sampled_from([balance(bounds), punish(bounds), restless(bounds)]),
+        st.tuples(st.integers(-4, 4), st.integers(0, 4)).map(lambda drawn: tease(bounds, *drawn)),
+        st.integers(1, 8).map(lambda period: alternate(bounds, period)),
+        st.tuples(places, weights).map(lambda drawn: learnt(bounds, horizon, drawn[0], drawn[1])),
+    )
+
+    def pair(drawn: tuple[Strategy, int, bool]) -> InteractivePair:
+        low, high = bounds[::-1] if drawn[2] else bounds
+        return InteractivePair(drawn[0], drawn[1], low, high, bounds)
+
+    return st.tuples(ready, places, st.booleans()).map(pair)

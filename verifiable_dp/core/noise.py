@@ -1,0 +1,448 @@
+"""Noise sources: the only door between data and the public.
+
+A mechanism never draws noise and adds it by itself: it hands a `Draw` with the exact value to a source, which
+answers with the released one. A source is a function of the draw; one that changes another is a function
+around it. One mechanism thus serves every use:
+
+- `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
+- `Recorder` passes a run through and writes down what was released, at which scale;
+- `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
+- `Secure` draws from OpenDP's samplers, for live use.
+
+A *slot* numbers the draws of one run. Two draws of one run with the same slot are one draw: it is how a
+reused noise value is represented, and found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core import philox
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, integer
+
+Shift = Callable[[Mapping[str, FloatArray]], Any]
+Outcome = Callable[[FloatArray], Mapping[str, FloatArray]]
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The alignment that a mechanism declares for noise that it keeps to itself.
+
+    Attributes
+    ----------
+    shift
+        On replay the recorded draw moves by `shift(shown)`, which broadcasts to (n, m): a function of what
+        came of the draw when it was recorded.
+    outcome
+        `outcome(noise)` tells what comes of the draw, arrays (n, m) by name. The entry ``output`` is public
+        and must be equal on replay. None if nothing comes of the draw by itself, as with a threshold.
+    """
+
+    shift: Shift
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a mechanism asks of a source of noise, for n runs at once.
+
+    Attributes
+    ----------
+    value : (n, m) float
+        Exact values that the noise is added to; zeros where it is hidden.
+    scale : (n, m) float
+        Scale of the Laplace noise; at scale 0 the exact value is released.
+    run, slot : (n,) and (n, m) int
+        Address of each draw.
+    where : (n, m) bool
+        Where it is False nothing is drawn and the answer is NaN.
+    count : (n, m) int or None
+        Where `value` is a sum of reports, each with noise of its own, their number. Neighbouring inputs
+        differ in one report, so that the change of `value` is that of one report.
+    hidden
+        What is declared of noise that stays with its mechanism; None if the answer is released.
+    """
+
+    value: FloatArray
+    scale: FloatArray
+    run: IntArray
+    slot: IntArray
+    where: BoolArray
+    count: IntArray | None = None
+    hidden: Hidden | None = None
+
+
+# A source of noise answers a draw with value plus noise, (n, m).
+Noise = Callable[[Draw], FloatArray]
+
+
+def key_of(seed: int, path: tuple[int, ...] = ()) -> Any:
+    """Key, uint64 (2,), of the stream with this `seed` at this `path` (pair, world, shard, …)."""
+    return np.random.SeedSequence(seed, spawn_key=path).generate_state(2, np.uint64)
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Reproducible noise from a counter-based generator; the arithmetic is idealised floating point.
+
+    Parameters
+    ----------
+    seed
+        A whole number of at least 0.
+    path
+        Whole numbers that keep streams of one seed apart, such as (pair, world, shard).
+
+    Raises
+    ------
+    InputError
+        If `seed` is negative or not whole.
+    """
+
+    seed: int
+    path: tuple[int, ...] = ()
+    key: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        integer("seed", self.seed, least=0)
+        object.__setattr__(self, "key", key_of(self.seed, self.path))
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        """Value plus noise; a sum of Laplace draws is the difference of two Gamma draws."""
+        key, run, slot, scale = self.key, draw.run, draw.slot, draw.scale
+        if draw.count is None:
+            noise = philox.fill_laplace(key, run, slot, scale, draw.where)
+        else:
+            noise = philox.fill_reports(key, run, slot, draw.count, scale, draw.where)
+        return np.asarray(draw.value + noise)
+
+
+class Secure:
+    """Noise from OpenDP's floating-point-safe Laplace sampler, for live sessions.
+
+    Releases lie on OpenDP's grid; draws come from the operating system's generator and cannot be
+    repeated, so `run` and `slot` are ignored.
+
+    Raises
+    ------
+    InputError
+        If OpenDP is not installed (extra ``opendp``).
+    """
+
+    def __init__(self) -> None:
+        try:
+            import opendp.prelude as dp
+        except ImportError:
+            raise InputError(
+                "noise: secure sampling needs OpenDP (pip install 'verifiable-dp[opendp]'); "
+                "give seed=… for a reproducible session instead"
+            ) from None
+        dp.enable_features("contrib")
+        self._dp = dp
+        self._space = (dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float))
+        self._made: dict[float, Any] = {}
+
+    def _add(self, value: float, scale: float) -> float:
+        if scale == 0:
+            return value
+        if scale not in self._made:
+            self._made[scale] = self._dp.m.make_laplace(*self._space, scale=scale)
+        return float(self._made[scale](value))
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        """Value plus noise; each report is drawn by itself."""
+        out = np.full(draw.value.shape, np.nan)
+        for index in map(tuple, np.argwhere(draw.where)):
+            value, scale = float(draw.value[index]), float(draw.scale[index])
+            if draw.count is None:
+                out[index] = self._add(value, scale)
+            else:
+                out[index] = value + sum(self._add(0.0, scale) for _ in range(int(draw.count[index])))
+        return out
+
+
+def described(noise: Noise) -> dict[str, Any]:
+    """What a saved session keeps of its source, as JSON values.
+
+    Draws are addressed, so that a `Seeded` source is its seed and path; a `Secure` one has nothing to keep,
+    and any other one (kind ``given``) has to be given again.
+    """
+    if type(noise) is Seeded:
+        return {"kind": "seeded", "seed": int(noise.seed), "path": [int(part) for part in noise.path]}
+    return {"kind": "secure" if type(noise) is Secure else "given"}
+
+
+def source_of(stored: Mapping[str, Any], given: Noise | None) -> Noise:
+    """The source of a restored session: inverse of `described`.
+
+    Raises
+    ------
+    InputError
+        If a source is given and not needed, or the other way round, or `stored` describes none.
+    """
+    kind = stored.get("kind")
+    if (kind == "given") != (given is not None):
+        raise InputError(
+            f"noise: the saved session's source is {kind}; give noise=… if and only if it was given before"
+        )
+    if given is not None:
+        return given
+    if kind == "secure":
+        return Secure()
+    seed, path = stored.get("seed"), stored.get("path")
+    whole = isinstance(path, list) and all(type(number) is int and number >= 0 for number in [seed, *path])
+    if kind != "seeded" or not whole:
+        raise InputError("noise: the saved session describes no source of noise")
+    return Seeded(seed, tuple(path))  # type: ignore[arg-type]
+
+
+def altered(
+    inner: Noise,
+    factor: float | FloatArray = 1.0,
+    reslot: Callable[[IntArray], IntArray] | None = None,
+) -> Noise:
+    """Another source with its draws changed: how mutants of the noise are made.
+
+    Parameters
+    ----------
+    inner
+        The source that draws.
+    factor
+        Every noise value is multiplied by it, a number or an array that broadcasts to (n, m); .5 halves the
+        noise that an algorithm needs.
+    reslot
+        Maps slots to slots before drawing: equal slots share one draw.
+    """
+
+    def source(draw: Draw) -> FloatArray:
+        slot = draw.slot if reslot is None else reslot(draw.slot)
+        return inner(replace(draw, scale=draw.scale * factor, slot=slot))
+
+    return source
+
+
+# ---------------------------------------------------------------- tape: record, then force
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """Draws of one kind, a row each, ordered by (run, slot, visit)."""
+
+    address: IntArray  # (N, 3)
+    columns: Mapping[str, FloatArray]  # each (N,)
+
+    def find(self, address: IntArray) -> tuple[IntArray, BoolArray]:
+        """Rows of `address` (n, 3), and whether each was found."""
+        if not len(self.address):
+            return np.zeros(len(address), np.int64), np.zeros(len(address), bool)
+        mine, theirs = _as_keys(self.address), _as_keys(address)
+        row = np.minimum(np.searchsorted(mine, theirs), len(mine) - 1)
+        return row, np.asarray(mine[row] == theirs)
+
+
+def _as_keys(address: IntArray) -> Any:
+    names = ["run", "slot", "visit"]
+    record = np.dtype([(name, np.int64) for name in names])
+    keys = np.empty(len(address), record)
+    for i, name in enumerate(names):
+        keys[name] = address[:, i]
+    return keys
+
+
+class _Log:
+    """Grows a table of draws; counts how often each (run, slot) was visited."""
+
+    def __init__(self) -> None:
+        self._visits: dict[tuple[int, int], int] = {}
+        self._addresses: list[IntArray] = []
+        self._columns: list[dict[str, FloatArray]] = []
+
+    def visit(self, draw: Draw) -> IntArray:
+        """Addresses (N, 3) of what is drawn, each with the number of this visit."""
+        rows, columns = np.nonzero(draw.where)
+        run, slot = draw.run[rows], draw.slot[rows, columns]
+        visits = np.empty(len(run), np.int64)
+        for i, pair in enumerate(zip(run.tolist(), slot.tolist(), strict=True)):
+            visits[i] = self._visits.get(pair, 0)
+            self._visits[pair] = int(visits[i]) + 1
+        return np.column_stack([run, slot, visits]).astype(np.int64)
+
+    def add(self, draw: Draw, columns: Mapping[str, FloatArray]) -> None:
+        """Append what is drawn; `columns` are (n, m)."""
+        self._addresses.append(self.visit(draw))
+        self._columns.append({name: column[draw.where] for name, column in columns.items()})
+
+    def entries(self) -> _Entries:
+        """All rows, ordered; NaN in columns that a draw does not have."""
+        if not self._addresses:
+            return _Entries(np.zeros((0, 3), np.int64), {})
+        address = np.concatenate(self._addresses)
+        order = np.lexsort((address[:, 2], address[:, 1], address[:, 0]))
+        parts = [
+            (part, np.full(len(rows), np.nan))
+            for part, rows in zip(self._columns, self._addresses, strict=True)
+        ]
+        names = dict.fromkeys(name for part in self._columns for name in part)
+        columns = {n: np.concatenate([part.get(n, nothing) for part, nothing in parts])[order] for n in names}
+        return _Entries(address[order], columns)
+
+
+@dataclass(frozen=True)
+class Tape:
+    """What a `Recorder` wrote: releases, and hidden draws with what came of them."""
+
+    releases: _Entries
+    hidden: _Entries
+
+    def rows(self) -> list[dict[str, float]]:
+        """Released values as rows with run, slot, value, scale, output."""
+        names = list(self.releases.columns)
+        table = zip(self.releases.address.tolist(), *self.releases.columns.values(), strict=True)
+        return [
+            {"run": a[0], "slot": a[1], **{n: float(v) for n, v in zip(names, vs, strict=True)}}
+            for a, *vs in table
+        ]
+
+
+_SHOWN = "shown: "  # begins the columns of what came of hidden draws
+
+
+class Recorder:
+    """Passes every draw on to `inner` and writes it down; `tape()` gives the record."""
+
+    def __init__(self, inner: Noise) -> None:
+        self._inner = inner
+        self._releases, self._hidden = _Log(), _Log()
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        """The answer of `inner`."""
+        out = self._inner(draw)
+        if draw.hidden is None:
+            summed = np.full(out.shape, float(draw.count is not None))
+            columns = {"value": draw.value, "scale": draw.scale, "output": out, "summed": summed}
+            self._releases.add(draw, columns)
+            return out
+        shown = draw.hidden.outcome(out) if draw.hidden.outcome else {}
+        columns = {_SHOWN + name: array for name, array in shown.items()}
+        self._hidden.add(draw, {"scale": draw.scale, "noise": out, **columns})
+        return out
+
+    def tape(self) -> Tape:
+        """What was recorded so far."""
+        return Tape(self._releases.entries(), self._hidden.entries())
+
+
+_MISSING = (
+    "a value was released that the other input does not release",
+    "hidden noise was drawn that the other input does not draw",
+)
+_Where = tuple[IntArray, ...]  # rows and columns, as np.nonzero gives them
+
+
+class Replayer:
+    """Forces the releases of a `Tape` on other data, and adds up what that costs, run by run.
+
+    Attributes
+    ----------
+    loss : (n,) float
+        Log-likelihood ratio of the forced releases, recorded data over these data: the sum of
+        (|o - q'| - |o - q|) / b. Exact if nothing was hidden; hidden draws and sums of reports enter
+        with |shift| / b.
+    cost : (n,) float
+        The sum of |q - q'| / b over releases and of |shift| / b over hidden draws: a bound on the
+        loss in absolute value. Infinite where the run left the recorded path.
+    diverged : dict
+        Why a run left the path, by run; the first cause is kept.
+    """
+
+    _TOLERANCE = 1e-9
+
+    def __init__(self, tape: Tape, runs: int) -> None:
+        self._tape = tape.releases, tape.hidden
+        self._logs = _Log(), _Log()
+        self._counts = np.zeros((2, runs), np.int64)
+        self._moved: dict[tuple[int, int], float] = {}
+        self.loss = np.zeros(runs)
+        self.cost = np.zeros(runs)
+        self.diverged: dict[int, str] = {}
+
+    def _leave(self, runs: IntArray, why: str) -> None:
+        for run in np.unique(runs).tolist():
+            self.diverged.setdefault(run, why)
+        self.cost[runs] = np.inf
+        self.loss[runs] = np.inf
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        """The recorded outputs, or recorded noise moved by the mechanism's declared shift."""
+        kind = int(draw.hidden is not None)
+        address = self._logs[kind].visit(draw)
+        row, found = self._tape[kind].find(address)
+        np.add.at(self._counts[kind], address[:, 0], 1)
+        self._leave(address[~found, 0], _MISSING[kind])
+        out = np.where(draw.where, draw.value, np.nan)
+        if found.any():
+            rows = {name: column[row[found]] for name, column in self._tape[kind].columns.items()}
+            at, address = tuple(index[found] for index in np.nonzero(draw.where)), address[found]
+            same = np.isclose(rows["scale"], draw.scale[at], rtol=self._TOLERANCE, atol=0)
+            self._leave(address[~same, 0], "the scale of the noise depends on the data")
+            if draw.hidden is None:
+                self._charge(address, draw.value[at], rows)
+                out[at] = rows["output"]
+            else:
+                self._shift(draw.hidden, address[:, 0], rows, out, at)
+        return out
+
+    def _charge(self, address: IntArray, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
+        """Add the loss of forced releases; reused noise must move by the same amount everywhere."""
+        run, moved = address[:, 0], rows["value"] - value
+        fresh = address[:, 2] == 0
+        for (r, s, _), m in zip(address[fresh].tolist(), moved[fresh].tolist(), strict=True):
+            self._moved[r, s] = m
+        for i in np.flatnonzero(~fresh).tolist():
+            first = self._moved[int(address[i, 0]), int(address[i, 1])]
+            # Differences of large values carry their rounding errors.
+            rounding = 1e-15 * (abs(rows["value"][i]) + abs(value[i]))
+            if abs(first - moved[i]) > self._TOLERANCE * max(abs(first), abs(moved[i])) + rounding:
+                self._leave(run[i : i + 1], "one noise value was used for two releases")
+        exact = fresh & (rows["scale"] == 0) & (np.abs(moved) > 0)
+        self._leave(run[exact], "an exact value was released that differs between the inputs")
+        noisy = fresh & (rows["scale"] > 0)
+        scale, output = rows["scale"][noisy], rows["output"][noisy]
+        # |o - q'| - |o - q|, without subtracting outputs that dwarf the change.
+        middle = 2 * output - value[noisy] - rows["value"][noisy]
+        span = np.abs(moved[noisy])
+        loss = np.sign(moved[noisy]) * np.clip(middle, -span, span) / scale
+        # Of a sum of reports the one that differs decides; its noise may lie beyond the change.
+        loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)
+        np.add.at(self.loss, run[noisy], loss)
+        np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)
+
+    def _shift(
+        self, hidden: Hidden, run: IntArray, rows: Mapping[str, FloatArray], out: FloatArray, at: _Where
+    ) -> None:
+        """Answer with recorded noise, moved; what comes of it must be what came of it before."""
+        shown = {}
+        for name in rows:
+            if name.startswith(_SHOWN):
+                shown[name.removeprefix(_SHOWN)] = np.full(out.shape, np.nan)
+                shown[name.removeprefix(_SHOWN)][at] = rows[name]
+        shifts = np.nan_to_num(np.broadcast_to(hidden.shift(shown), out.shape)[at])
+        silent = (rows["scale"] == 0) & (shifts != 0)
+        self._leave(run[silent], "a comparison was made without noise")
+        noisy = rows["scale"] > 0
+        for total in (self.cost, self.loss):
+            np.add.at(total, run[noisy], np.abs(shifts[noisy]) / rows["scale"][noisy])
+        out[at] = rows["noise"] + shifts
+        if hidden.outcome:
+            differs = shown["output"][at] != hidden.outcome(out)["output"][at]
+            self._leave(run[differs], "the declared noise shift does not give the same output")
+
+    def finish(self) -> None:
+        """Compare the numbers of draws; call once, after the run."""
+        for counted, entries in zip(self._counts, self._tape, strict=True):
+            recorded = np.bincount(entries.address[:, 0], minlength=len(counted))
+            short = np.flatnonzero(counted < recorded)
+            self._leave(short, "the other input releases more values than this one")

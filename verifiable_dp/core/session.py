@@ -1,0 +1,290 @@
+"""Live use of an algorithm: rewards as they arrive, one at a time; saved and restored at any round."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from verifiable_dp.core import statefile
+from verifiable_dp.core.noise import Noise, Secure, Seeded, described, source_of
+from verifiable_dp.core.query import Memory, Query, State
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+
+
+class Played(Protocol):
+    """What a session needs of an algorithm; see `verifiable_dp.core.algorithm.Algorithm`."""
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue."""
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Range of the rewards."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Constructor arguments."""
+
+    def start(self, run: IntArray) -> State:
+        """Public state of fresh runs."""
+
+    def private(self, run: IntArray) -> Memory:
+        """Private memory of fresh runs."""
+
+    def query(self, state: Any) -> Query:
+        """Next block of each run."""
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Pass the answers through the mechanism."""
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+        """Next public state."""
+
+
+class Session:
+    """One run of an algorithm, driven from outside.
+
+    Parameters
+    ----------
+    algorithm
+        Any algorithm of the catalogue, or one's own.
+    seed
+        A whole number for a reproducible session; None draws secure noise through OpenDP.
+    noise
+        A source to use instead.
+
+    Raises
+    ------
+    InputError
+        If OpenDP is needed and missing.
+
+    Examples
+    --------
+    >>> session = algorithm.session(seed=7)  # doctest: +SKIP
+    >>> arm = session.select()  # doctest: +SKIP
+    >>> session.update(0.5)  # doctest: +SKIP
+    >>> session.save("session.json")  # doctest: +SKIP
+    >>> session = algorithm.restore("session.json")  # doctest: +SKIP
+    """
+
+    def __init__(self, algorithm: Played, *, seed: int | None = None, noise: Noise | None = None) -> None:
+        self._algorithm = algorithm
+        self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
+        # The saved state, path and beginning, from which nobody has drawn noise: it is the right to draw.
+        self._saved: tuple[str, bytes] | None = None
+        run = np.zeros(1, np.int64)
+        self._memory = algorithm.private(run)
+        state = algorithm.start(run)
+        self._open_block(state, algorithm.query(state))
+
+    def _open_block(self, state: State, query: Query) -> None:
+        asked = (query.ask.size,) if query.ask is not None and query.ask.size > 1 else ()
+        self._sums = np.zeros((1, self._algorithm.n_arms, *asked))
+        self._state, self._query, self._done = state, query, 0
+
+    def _asked(self, reward: float, arm: int) -> Any:
+        ask = self._query.ask
+        if ask is None:
+            return reward
+        return ask.values(np.array([reward]), np.zeros(1, np.int64), np.array([arm]))[0]
+
+    @property
+    def state(self) -> State:
+        """Public state, arrays with one row."""
+        return self._state
+
+    @property
+    def finished(self) -> bool:
+        """Whether the horizon is reached, or the rule has halted."""
+        return int(self._query.rounds[0]) == 0
+
+    @property
+    def rounds(self) -> int:
+        """Rewards received so far."""
+        return int(self._query.start[0]) + self._done
+
+    def select(self) -> int:
+        """Arm of the next round, from 0 to K - 1; the same until `update` is called.
+
+        Raises
+        ------
+        InputError
+            If the session is finished.
+        """
+        if self.finished:
+            raise InputError(f"session: finished after {self.rounds} rounds; no further arm can be selected")
+        return int(self._query.arm(np.array([self._done]))[0])
+
+    def update(self, reward: float) -> None:
+        """Take the reward of the selected arm, within the algorithm's bounds.
+
+        Raises
+        ------
+        InputError
+            If the session is finished, the reward is NaN or out of bounds, or noise is to be drawn and the
+            saved state was used by another session; nothing is changed then.
+        """
+        arm = self.select()
+        low, high = self._algorithm.bounds
+        number = isinstance(reward, int | float | np.number) and np.isfinite(reward)
+        if not (number and low <= float(reward) <= high):
+            raise InputError(
+                f"reward must be finite and lie within the declared bounds [{low:g}, {high:g}], "
+                f"got {reward!r}"
+            )
+        sums = self._sums.copy()
+        sums[0, arm] += self._asked(float(reward), arm)
+        if self._done + 1 < int(self._query.rounds[0]):
+            self._sums, self._done = sums, self._done + 1
+            return
+        self._retire()
+        memory, released = self._algorithm.release(self._state, self._memory, self._query, sums, self._noise)
+        state = self._algorithm.decide(self._state, self._query, released)
+        query = self._algorithm.query(state)
+        self._memory = memory
+        self._open_block(state, query)
+
+    # ------------------------------------------------------------ saved state
+
+    def _retire(self) -> None:
+        """Use up the saved state before noise is drawn: restored afterwards it would draw once more."""
+        if self._saved is not None:
+            statefile.retire(*self._saved)
+            self._saved = None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the session to `path`, whole or not at all, readable by its owner only.
+
+        The file holds the private memory: exact sums of rewards, and the seed if there is one. Unless the
+        noise is seeded, it is good until a session that knows it draws noise, which renames it to
+        ``path + ".used"``.
+
+        Raises
+        ------
+        InputError
+            If `path` cannot be written, the algorithm's parameters or states are no plain values and
+            arrays, or another session has gone on from the last saved state.
+        """
+        place = statefile.place(path)
+        if place.endswith(statefile.USED):
+            raise InputError(f"path must not end with {statefile.USED}, got {place!r}")
+        data, head = statefile.seal(self._record())
+        with statefile.replacing(place, data):
+            if self._saved is not None:
+                statefile.check_held(*self._saved)
+                if self._saved[0] != place:
+                    self._retire()
+        self._saved = None if type(self._noise) is Seeded else (place, head)
+
+    def _record(self) -> dict[str, Any]:
+        algorithm, run = self._algorithm, np.zeros(1, np.int64)
+        return {
+            "format": statefile.FORMAT,
+            "version": statefile.VERSION,
+            **_identity(algorithm),
+            "noise": described(self._noise),
+            "rounds": self.rounds,
+            "public": statefile.pack("public", self._state, algorithm.start(run)),
+            "private": statefile.pack("private", self._memory, algorithm.private(run)),
+            "block": {"done": self._done, "sums": statefile.pack_array(self._sums), **_plan(self._query)},
+        }
+
+    @classmethod
+    def restore(
+        cls,
+        algorithm: Played,
+        path: str | PathLike[str],
+        *,
+        noise: Noise | None = None,
+        again: bool = False,
+    ) -> Self:
+        """The session that was saved to `path`; it goes on as if it had never been interrupted.
+
+        Parameters
+        ----------
+        algorithm
+            The algorithm of the saved session, with the same parameters.
+        path
+            As given to `save`.
+        noise
+            The source, if one was given to the saved session.
+        again
+            Restore a used file too. Each value that was released after it was saved is released once more
+            with fresh noise, and costs its epsilon once more.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, damaged, used, of another version, of another algorithm or of other
+            parameters, or what it holds does not fit the algorithm.
+        """
+        place = statefile.find(statefile.place(path), again)
+        record, head = statefile.read(place)
+        for key, value in _identity(algorithm).items():
+            if record[key] != value:
+                raise InputError(f"session: {place!r} has {key} {record[key]!r}, not {value!r}")
+        session = cls(algorithm, noise=source_of(_object("noise", record["noise"]), noise))
+        session._resume(record)
+        if type(session._noise) is not Seeded and not again:
+            session._saved = (place, head)
+        return session
+
+    def _resume(self, record: dict[str, Any]) -> None:
+        """Take over the state of a record."""
+        state = statefile.unpack("public", record["public"], self._state)
+        memory = statefile.unpack("private", record["private"], self._memory)
+        try:
+            query = self._algorithm.query(state)
+        except Exception:  # what a state that no run reaches does to an algorithm is not known
+            raise InputError("session: the saved public state is none of the algorithm's") from None
+        block = _object("block", record["block"])
+        plan = _plan(query)
+        if {key: block.get(key) for key in plan} != plan:
+            raise InputError("session: the saved block is not the one that follows from the public state")
+        done = block.get("done")
+        if type(done) is not int or not 0 <= done < max(int(query.rounds[0]), 1):
+            raise InputError(f"session: block.done must lie within the block, got {done!r}")
+        self._memory = memory
+        self._open_block(state, query)
+        self._sums, self._done = statefile.unpack("block.sums", block.get("sums"), self._sums), done
+        possible = 0 <= self.rounds <= self._algorithm.horizon and not state.run.any()
+        if not possible or record["rounds"] != self.rounds:
+            raise InputError(f"session: rounds must be those of the state, got {record['rounds']!r}")
+
+
+def _identity(algorithm: Played) -> dict[str, Any]:
+    """Name and parameters as JSON values."""
+    try:
+        parameters = algorithm.parameters
+    except TypeError as error:
+        raise InputError(f"session: the algorithm cannot be saved: {error}") from None
+    return {
+        "algorithm": algorithm.name,
+        "parameters": {key: statefile.plain(key, value) for key, value in parameters.items()},
+    }
+
+
+def _plan(query: Query) -> dict[str, Any]:
+    """What a query says of the rounds of its block, as JSON values."""
+    names = ("start", "rounds", "active", "complete", "counts")
+    arrays = {name: getattr(query, name) for name in names}
+    return {name: None if array is None else statefile.pack_array(array) for name, array in arrays.items()}
+
+
+def _object(name: str, stored: Any) -> dict[str, Any]:
+    if not isinstance(stored, dict):
+        raise InputError(f"session: {name} must be an object, got {type(stored).__name__}")
+    return stored

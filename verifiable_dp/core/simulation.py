@@ -1,0 +1,183 @@
+"""Simulation in stochastic environments: regret, pulls and curves, the same for any number of workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from verifiable_dp.core import engine, validate
+from verifiable_dp.core.algorithm import Algorithm, Query, play
+from verifiable_dp.core.environments import Environment
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHARD = 256  # runs that are simulated together; fixed, so that results do not depend on workers
+_NOISE, _REWARDS = 0, 1  # paths of the two streams of one seed
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What `simulate` returns.
+
+    Attributes
+    ----------
+    regret : (runs,) float
+        Pseudo-regret at the horizon: the sum of the gaps of the arms pulled.
+    pulls : (runs, K) int
+        How often each arm was pulled.
+    times : (C,) int
+        Rounds at which the regret was recorded.
+    regrets : (runs, C) float
+        Pseudo-regret after those rounds.
+    active : (runs, K) bool or None
+        Arms not eliminated at the end (elimination algorithms).
+    output : (runs, d) float
+        Numbers that the algorithm made public at the end (stopping rules: time, estimate).
+    """
+
+    regret: FloatArray
+    pulls: IntArray
+    times: IntArray
+    regrets: FloatArray
+    active: Any
+    output: FloatArray
+
+    def curve(self) -> pd.DataFrame:
+        """Mean regret over time: columns t, mean, std (over runs), low and high (quartiles)."""
+        import pandas as pd
+
+        low, high = np.quantile(self.regrets, [0.25, 0.75], axis=0)
+        return pd.DataFrame(
+            {
+                "t": self.times,
+                "mean": self.regrets.mean(axis=0),
+                "std": self.regrets.std(axis=0, ddof=1 if len(self.regrets) > 1 else 0),
+                "low": low,
+                "high": high,
+            }
+        )
+
+
+def checkpoints(horizon: int, points: int = 200) -> IntArray:
+    """At most `points` log-spaced rounds from 1 to the horizon."""
+    return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
+
+
+@dataclass
+class _Curve:
+    """Adds up regret at the checkpoints, block by block."""
+
+    gaps: FloatArray
+    times: IntArray
+    regrets: FloatArray = field(repr=False)
+
+    def block(self, position: IntArray, query: Query) -> None:
+        elapsed = np.clip(self.times - query.start[:, None], 0, query.rounds[:, None])
+        if query.counts is not None:
+            ends = np.cumsum(query.counts, axis=1)
+            for arm, gap in enumerate(self.gaps.tolist()):
+                begin = ends[:, arm] - query.counts[:, arm]
+                pulled = np.clip(elapsed - begin[:, None], 0, query.counts[:, arm : arm + 1])
+                self.regrets[position] += gap * pulled
+            return
+        size = query.active.sum(axis=1)
+        sweeps, rest = np.divmod(elapsed, size[:, None])
+        gaps = query.active * self.gaps
+        whole = gaps.sum(axis=1)[:, None] * sweeps
+        for arm, rank in enumerate(np.cumsum(query.active, axis=1).T):
+            whole += gaps[:, arm : arm + 1] * (rest >= rank[:, None])
+        self.regrets[position] += whole
+
+
+def _check(algorithm: Algorithm, environment: Environment) -> None:
+    if environment.n_arms != algorithm.n_arms:
+        raise InputError(
+            f"environment must have n_arms = {algorithm.n_arms} arms like the algorithm, "
+            f"got {environment.n_arms}"
+        )
+    low, high = algorithm.bounds
+    least, most = environment.bounds
+    if least < low or most > high:
+        raise InputError(
+            f"environment: rewards must lie within the algorithm's bounds [{low:g}, {high:g}], "
+            f"got [{least:g}, {most:g}]"
+        )
+
+
+def _shard(
+    algorithm: Any, environment: Environment, seed: int, run: IntArray, times: IntArray, number: int
+) -> tuple[Any, ...]:
+    if hasattr(algorithm, "kernel"):
+        pulls, at, output = algorithm.kernel(environment, seed, run, times)
+        return pulls, at @ environment.gaps, output, None
+    curve = _Curve(environment.gaps, times, np.zeros((len(run), len(times))))
+    noise, data = Seeded(seed, (_NOISE,)), environment.data(seed, (_REWARDS, number))
+    outcome = play(algorithm, data, noise, run, keep=(), watch=curve)
+    return outcome.pulls, curve.regrets, outcome.output, getattr(outcome.final, "active", None)
+
+
+def simulate(
+    algorithm: Algorithm,
+    environment: Environment,
+    *,
+    runs: int = 30,
+    seed: int = 0,
+    workers: int = 1,
+    points: int = 200,
+) -> Simulation:
+    """Play independent runs of an algorithm in a stochastic environment.
+
+    Parameters
+    ----------
+    algorithm
+        From `make`, or one's own.
+    environment
+        With as many arms as the algorithm.
+    runs
+        Number of independent runs.
+    seed
+        Whole number; the same seed gives the same result whatever `workers`.
+    workers
+        Number of threads or processes (joblib's `n_jobs`).
+    points
+        Number of recorded times of the curve.
+
+    Returns
+    -------
+    Simulation
+        Regret in units of reward.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range or the environment does not fit.
+    """
+    runs = validate.integer("runs", runs, least=1)
+    seed = validate.integer("seed", seed, least=0)
+    workers = validate.integer("workers", workers, least=1)
+    _check(algorithm, environment)
+    times = checkpoints(algorithm.horizon, validate.integer("points", points, least=2))
+    compiled = hasattr(algorithm, "kernel")
+    size = max(1, -(-runs // (4 * workers))) if compiled else SHARD
+    shards = [np.arange(i, min(i + size, runs), dtype=np.int64) for i in range(0, runs, size)]
+    tasks = [delayed(_shard)(algorithm, environment, seed, run, times, i) for i, run in enumerate(shards)]
+    if compiled:  # it lets go of the interpreter's lock
+        parts = Parallel(n_jobs=min(workers, len(shards)), prefer="threads")(tasks)
+    else:
+        parts = engine.ordered(engine.called, tasks, workers=workers)
+    pulls, regrets, output, active = zip(*parts, strict=True)
+    joined = np.concatenate(regrets)
+    return Simulation(
+        regret=np.concatenate(pulls) @ environment.gaps,
+        pulls=np.concatenate(pulls),
+        times=times,
+        regrets=joined,
+        active=None if active[0] is None else np.concatenate(active),
+        output=np.concatenate(output),
+    )

@@ -1,0 +1,301 @@
+"""State files: dataclasses of arrays as exact JSON under a digest, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core import files
+from verifiable_dp.core.validate import InputError
+
+FORMAT = "verifiable-dp session"
+VERSION = 1
+MOST_BYTES = 1 << 30
+USED = ".used"  # ending of a file whose session has drawn noise since
+_KEYS = ["format", "version", "algorithm", "parameters", "noise", "rounds", "public", "private", "block"]
+_KINDS = {"b": bool, "i": int, "u": int, "f": str}  # of numpy, and how JSON holds them
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def pack(name: str, thing: Any, like: Any) -> Any:
+    """A dataclass of arrays as JSON values; floats in hexadecimal, so that none is rounded.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    thing
+        An array, None or a dataclass of those.
+    like
+        The same thing of a fresh session.
+
+    Raises
+    ------
+    InputError
+        If it is something else, or differs from `like` in type, kind of number or shape.
+    """
+    if type(thing) is not type(like):
+        raise InputError(
+            f"session: {name} must stay a {type(like).__name__} to be saved, got {type(thing).__name__}"
+        )
+    if thing is None:
+        return None
+    if isinstance(thing, np.ndarray):
+        _check_array(name, thing, like)
+        return pack_array(thing)
+    return {
+        key: pack(f"{name}.{key}", getattr(thing, key), getattr(like, key)) for key in _fields(name, like)
+    }
+
+
+def _fields(name: str, like: Any) -> list[str]:
+    if not dataclasses.is_dataclass(like):
+        raise InputError(
+            f"session: {name} must be arrays in dataclasses to be saved, got {type(like).__name__}"
+        )
+    return [field.name for field in dataclasses.fields(like)]
+
+
+def pack_array(array: Any) -> dict[str, Any]:
+    """dtype, shape and values of an array of numbers."""
+    values = array.ravel().tolist()
+    if array.dtype.kind == "f":
+        values = [float(value).hex() for value in values]
+    return {"dtype": array.dtype.str, "shape": list(array.shape), "values": values}
+
+
+def unpack(name: str, stored: Any, like: Any) -> Any:
+    """Inverse of `pack`.
+
+    Raises
+    ------
+    InputError
+        If `stored` does not fit `like`.
+    """
+    if like is None and stored is None:
+        return None
+    if like is None or not isinstance(stored, dict):
+        raise InputError(f"session: {name} must be like that of a fresh session, got {type(stored).__name__}")
+    if isinstance(like, np.ndarray):
+        array = _array(name, stored)
+        _check_array(name, array, like)
+        return array
+    names = _fields(name, like)
+    if list(stored) != names:
+        raise InputError(
+            f"session: {name} must hold {', '.join(names) or 'nothing'}, got {', '.join(stored)}"
+        )
+    return type(like)(**{key: unpack(f"{name}.{key}", stored[key], getattr(like, key)) for key in names})
+
+
+def _array(name: str, stored: Mapping[str, Any]) -> Any:
+    try:
+        dtype, shape, values = np.dtype(stored["dtype"]), stored["shape"], stored["values"]
+        held = _KINDS[dtype.kind]
+        if math.prod(shape) != len(values) or not all(type(value) is held for value in values):
+            raise ValueError("values")
+        numbers = [float.fromhex(value) for value in values] if held is str else values
+        return np.array(numbers, dtype).reshape(shape)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InputError(f"session: {name} is no array with dtype, shape and values") from None
+
+
+def _check_array(name: str, array: Any, like: Any) -> None:
+    kind = array.dtype.kind in _KINDS and array.dtype.kind == like.dtype.kind
+    # An axis without entries in a fresh session is one that grows.
+    lengths = array.ndim == like.ndim and all(
+        there in (0, here) for here, there in zip(array.shape, like.shape, strict=True)
+    )
+    if not (kind and lengths):
+        raise InputError(
+            f"session: {name} must be an array like that of a fresh session, {like.dtype} {like.shape}, "
+            f"got {array.dtype} {array.shape}"
+        )
+    if np.isnan(array).any() and not np.isnan(like).any():
+        raise InputError(f"session: {name} must not hold NaN")
+
+
+def plain(name: str, value: Any) -> Any:
+    """A parameter as a JSON value; tuples become lists.
+
+    Raises
+    ------
+    InputError
+        If it is no finite number, string, boolean, None or sequence of those.
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(name, entry) for entry in value]
+    if (
+        value is None
+        or isinstance(value, bool | int | str)
+        or (isinstance(value, float) and np.isfinite(value))
+    ):
+        return value
+    raise InputError(f"session: parameter {name} cannot be saved: {type(value).__name__} is no plain value")
+
+
+# ---------------------------------------------------------------- files
+
+
+def place(path: Any) -> str:
+    """`path` made absolute.
+
+    Raises
+    ------
+    InputError
+        If it is no path.
+    """
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise InputError(f"path must be the path of a session file, got {path!r}") from None
+    if not name or "\0" in name:
+        raise InputError(f"path must be the path of a session file, got {path!r}")
+    return os.path.abspath(name)
+
+
+def seal(record: Mapping[str, Any]) -> tuple[bytes, bytes]:
+    """Contents of the file of a record, and their beginning, which holds the digest of the rest.
+
+    Raises
+    ------
+    InputError
+        If the file would be larger than can be restored.
+    """
+    body = _text(record)
+    digest = "sha256:" + hashlib.sha256(body).hexdigest()
+    data = _text({"digest": digest, **record}) + b"\n"
+    if len(data) > MOST_BYTES:
+        raise InputError(f"session: a state file must have at most {MOST_BYTES} bytes, got {len(data)}")
+    return data, _text({"digest": digest})[:-1]
+
+
+def _text(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record, allow_nan=False, separators=(",", ":")).encode()
+
+
+def read(path: str) -> tuple[dict[str, Any], bytes]:
+    """Record of a file, and the beginning of the file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no regular file, is too large, not what was written, or of another version.
+    """
+    data = _bytes(path)
+    try:
+        record = json.loads(data)
+        del record["digest"]
+        # Only the very bytes that were written are accepted: another spelling of them is damage too.
+        expected, head = seal(record)
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        raise InputError(f"session: {path!r} is no session file, or damaged") from None
+    if data != expected:
+        raise InputError(f"session: {path!r} is damaged: its digest is that of other contents")
+    if record.get("format") != FORMAT or record.get("version") != VERSION:
+        raise InputError(
+            f"session: {path!r} must have format {FORMAT!r}, version {VERSION}, "
+            f"got {record.get('format')!r}, {record.get('version')!r}"
+        )
+    if list(record) != _KEYS:
+        raise InputError(f"session: {path!r} must hold {', '.join(_KEYS)}, got {', '.join(record)}")
+    return record, head
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        found = os.stat(path)  # before opening: a pipe would wait for a writer
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"session: {path!r} is not a regular file")
+        if found.st_size > MOST_BYTES:
+            raise InputError(
+                f"session: a state file must have at most {MOST_BYTES} bytes, {path!r} has {found.st_size}"
+            )
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"session: {path!r} cannot be read: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def replacing(path: str, data: bytes) -> Iterator[None]:
+    """As `files.replacing`, for the owner only; a used file beside it is removed.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise InputError(f"session: {path!r} is not a regular file")
+    with files.replacing(path, data, what="session", private=True):
+        yield
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path + USED)
+    files.settle(os.path.dirname(path))
+
+
+def retire(path: str, head: bytes) -> None:
+    """Mark the file as used, if it is still there and begins with `head`.
+
+    Raises
+    ------
+    InputError
+        If it is gone or another one, or cannot be marked.
+    """
+    try:
+        check_held(path, head)
+        os.replace(path, path + USED)
+        files.settle(os.path.dirname(path))
+    except OSError as error:
+        raise InputError(f"session: {path!r} cannot be marked as used: {error.strerror}") from None
+
+
+def check_held(path: str, head: bytes) -> None:
+    """Refuse to go on if the file at `path` is gone or does not begin with `head`.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    found = b""
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        found = file.read(len(head))
+    if found != head:
+        raise InputError(
+            f"session: {path!r} was used, replaced or removed since: another session may have gone on from "
+            "it, and noise drawn here could release its values once more"
+        )
+
+
+def find(path: str, again: bool) -> str:
+    """Where to restore from: `path`, or with `again` what became of it.
+
+    Raises
+    ------
+    InputError
+        If it was used, unless `again`.
+    """
+    if again:
+        return path if os.path.lexists(path) else path + USED
+    used = path if path.endswith(USED) else path + USED
+    if path == used or (not os.path.lexists(path) and os.path.lexists(used)):
+        raise InputError(
+            f"session: {used!r} was used: noise was drawn after it was saved, and going on from it releases "
+            "values once more; again=True does so all the same"
+        )
+    return path

@@ -1,0 +1,444 @@
+"""Rung 3: black-box tests. Choose a pair and an event on some runs, test the event on fresh ones."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import delayed
+
+from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.core.algorithm import Algorithm, play
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.neighbours import InteractivePair, Pair
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
+from verifiable_dp.evidence.blackbox import statistics as exact
+from verifiable_dp.evidence.blackbox.events import (
+    LEVEL,
+    Event,
+    Observation,
+    Setting,
+    action_columns,
+    choose,
+    join,
+)
+from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
+from verifiable_dp.evidence.blackbox.observations import action_summaries
+from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.rounding import of_p_value, searched
+from verifiable_dp.evidence.words import bounded
+
+ALPHA = 1e-6  # family-wise level of a refutation
+CONFIDENCE = 0.95  # of the stated lower bound
+_AFTER = 3  # rounds after a challenge that are looked at by themselves
+_PLAYED = 1 << 14  # runs that are played together
+PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
+SEQUENTIAL = 16
+
+
+@checkpoint.holds
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of an audit, in runs a side; with the seed they determine every count.
+
+    Attributes
+    ----------
+    probe
+        Runs for each candidate pair, to rank them.
+    select
+        Runs to choose the event on.
+    test
+        Fresh runs to test it on; the world of each is tossed by a coin if delta is 0.
+    keep
+        Number of pairs that are tested; the level is divided by it.
+    finalists
+        Number of pairs that get selection runs, at least `keep`.
+    sequential
+        Whether the test is sequential (`evidence.sequential`); these are then the sizes of its last round.
+    """
+
+    probe: int
+    select: int
+    test: int
+    keep: int = 1
+    finalists: int = 1
+    sequential: bool = False
+
+    def as_dict(self) -> dict[str, int]:
+        """Plain values; `sequential` only where it holds."""
+        return {key: value for key, value in asdict(self).items() if key != "sequential" or value}
+
+
+class Sampler(Protocol):
+    """Runs a target on either input of a pair."""
+
+    @property
+    def shard(self) -> int:
+        """Runs that are sampled together; fixed, so that results do not depend on workers."""
+        ...
+
+    def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """What the adversary sees of runs with numbers `runs` on input `world` of `pair`.
+
+        `stage` and `number` (of the pair) keep the randomness of different uses apart.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class AlgorithmSampler:
+    """Samples an algorithm of the catalogue's form.
+
+    Parameters
+    ----------
+    algorithm
+        The target.
+    observe
+        ``actions`` or ``releases``.
+    seed
+        Of the audit.
+    """
+
+    algorithm: Algorithm
+    observe: str
+    seed: int
+
+    @property
+    def compared(self) -> bool:
+        """Whether only comparisons of releases are seen, so that runs are walked and counted by path."""
+        if self.observe != "actions" or self.algorithm.n_arms > MOST_ARMS:
+            return False
+        return self.algorithm.margin(self.algorithm.start(np.zeros(1, np.int64))) is not None
+
+    @property
+    def shard(self) -> int:
+        """See `Sampler.shard`; every draw is addressed, so that nothing depends on it."""
+        return 1 << 22 if self.compared else _PLAYED
+
+    def _walked(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation | None:
+        """Counts of the paths that the runs take; None where the algorithm has to be played."""
+        if not self.compared or isinstance(pair, InteractivePair):
+            return None
+        try:
+            machine = _machine(self.algorithm, pair, world)
+            found = machine.counts(self.seed, path, runs)
+        except UnsupportedError:
+            return None
+        paths = self._columns(machine.paths(found))
+        return Observation(len(runs), paths, weight=np.array(list(found.values()), np.int64))
+
+    def _columns(self, actions: IntArray) -> dict[str, IntArray]:
+        """What is counted of the blocks' active sets (n, s): prefixes and summaries."""
+        summaries, _ = action_summaries(actions, self.algorithm.n_arms, sets=True)
+        return {**action_columns(actions, "block"), **summaries}
+
+    def sample(self, pair: Pair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """See `Sampler.sample`."""
+        walked = self._walked(pair, world, (stage, number, world), runs)
+        if walked is not None:
+            return walked
+        parts = [runs[i : i + _PLAYED] for i in range(0, len(runs), _PLAYED)]
+        return join([self.played(pair, world, (stage, number, world), part) for part in parts])
+
+    def played(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
+        """What runs show that are played block by block."""
+        noise = Seeded(self.seed, path)
+        first = int(runs[0])
+        data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1 - first, first)
+        if self.observe == "actions":
+            outcome = play(self.algorithm, data[world], noise, runs, keep=("actions",))
+            columns = self._columns(outcome.actions)
+            if isinstance(pair, InteractivePair) and outcome.actions.shape[1] == self.algorithm.horizon:
+                columns |= _after(outcome.actions, pair.challenge)
+            return Observation(len(runs), columns, _outputs(outcome.output))
+        twin = Twin(self.algorithm, data[1 - world], len(runs))
+        outcome = play(twin, data[world], noise, runs)
+        codes = action_columns(outcome.actions, "block")
+        if twin.known:
+            return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
+        released = {f"release {j + 1}": column for j, column in enumerate(outcome.released.T)}
+        return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
+
+
+def _after(actions: IntArray, challenge: int) -> dict[str, IntArray]:
+    """Codes of what is played right after the challenge, where each block is a round."""
+    code, columns = np.zeros(len(actions), np.int64), {}
+    for number, place in enumerate(range(challenge + 1, min(challenge + 1 + _AFTER, actions.shape[1]))):
+        code = code * 1_000_003 + actions[:, place]
+        columns[f"round 1 to {number + 1} after the challenge"] = code
+    return columns
+
+
+@functools.lru_cache(maxsize=16)
+def _machine(algorithm: Algorithm, pair: Pair, world: int) -> Machine:
+    """The algorithm unfolded on one input of a pair."""
+    return Machine(algorithm, worlds(pair, algorithm.n_arms, 1)[world])
+
+
+def _coarse(ratio: FloatArray) -> FloatArray:
+    """Log ratios on a grid of 1e-6, so that rounding errors at an atom (the largest loss) decide nothing.
+
+    The last bits of a release depend on the input in floating point: that is a leak of the sampler, which
+    is idealised here, and not of the algorithm.
+    """
+    return np.asarray(np.floor(ratio * 1e6 + 0.318) / 1e6)
+
+
+def _outputs(output: Any) -> dict[str, Any]:
+    return {f"output {j + 1}": column for j, column in enumerate(output.T)}
+
+
+def shards(count: int, size: int) -> list[IntArray]:
+    """Run numbers 0 .. count - 1 in shards of fixed size: results do not depend on who runs them."""
+    return [np.arange(i, min(i + size, count), dtype=np.int64) for i in range(0, count, size)]
+
+
+def gather(
+    sampler: Sampler, pair: Any, stage: int, number: int, runs: int, workers: int
+) -> tuple[Observation, Observation]:
+    """`runs` runs on each input of a pair."""
+    parts = shards(runs, sampler.shard)
+    tasks = [delayed(sampler.sample)(pair, world, stage, number, part) for world in (0, 1) for part in parts]
+    seen = engine.ordered(engine.called, tasks, workers=workers)
+    left = join(seen[: len(parts)])
+    del seen[: len(parts)]  # memory: the parts of a world go before the other world's are joined
+    return left, join(seen)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A pair and the event that was chosen for it."""
+
+    number: int
+    pair: Any
+    event: Event
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a test is held to, and what its runs are made of.
+
+    Attributes
+    ----------
+    claim
+        What is tested.
+    seed, workers
+        Of the runs.
+    alpha, confidence
+        Levels of the audit.
+    tests
+        How many tests of the audit share them.
+    """
+
+    claim: PrivacyClaim
+    seed: int = 0
+    workers: int = 1
+    alpha: float = ALPHA
+    confidence: float = CONFIDENCE
+    tests: int = 1
+
+    def as_dict(self) -> dict[str, float]:
+        """What a check records of them."""
+        claimed = {"epsilon": self.claim.epsilon, "delta": self.claim.delta}
+        return {**claimed, "alpha": self.alpha, "confidence": self.confidence, "tests": self.tests}
+
+
+def _hits(sampler: Sampler, chosen: Selected, world: int, runs: IntArray, stage: int) -> int:
+    return chosen.event.hits(sampler.sample(chosen.pair, world, stage, chosen.number, runs))
+
+
+def count(
+    sampler: Sampler,
+    chosen: Selected,
+    sizes: tuple[int, int],
+    workers: int,
+    stage: int = TEST,
+    starts: tuple[int, int] = (0, 0),
+) -> tuple[int, int]:
+    """Hits of the event in `sizes[w]` fresh runs on each input, numbered from `starts[w]`.
+
+    Nothing is kept but the counts.
+    """
+    tasks, owner = [], []
+    for world, size in enumerate(sizes):
+        for part in shards(size, sampler.shard):
+            tasks.append(delayed(_hits)(sampler, chosen, world, part + starts[world], stage))
+            owner.append(world)
+    asked = (stage, chosen.number, sizes, starts, chosen.event.describe())
+    said = engine.within_stage(len(tasks))
+    found_hits = checkpoint.results(
+        "count",
+        engine.called,
+        tasks,
+        *asked,
+        workers=workers,
+        ended=lambda number, done, hits: said(done),
+    )
+    hits = [0, 0]
+    for world, found in zip(owner, found_hits, strict=True):
+        hits[world] += found
+    return hits[0], hits[1]
+
+
+def coin_sizes(runs: int, delta: float, seed: int, path: tuple[int, ...]) -> tuple[int, int]:
+    """Test runs on each input: 2 `runs` fair coins if delta is 0, else `runs` each."""
+    if delta > 0:
+        return runs, runs
+    generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=path)))
+    second = int(generator.binomial(2 * runs, 0.5))
+    return 2 * runs - second, second
+
+
+def rank(
+    sampler: Sampler,
+    pairs: Sequence[Any],
+    plan: Plan,
+    *,
+    delta: float,
+    workers: int,
+    among: Sequence[int] | None = None,
+    level: float = LEVEL,
+) -> list[int]:
+    """Numbers of the most promising pairs, best first; at most eight, at least `plan.keep`.
+
+    In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best. With
+    `among` only these numbers are tried, and those that get selection runs anyway are not probed. `level` is
+    that of the bound that is looked for; see `events.choose`.
+    """
+    if not pairs:
+        raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
+    ranked = list(range(len(pairs)) if among is None else among)
+    least = plan.keep if among is None else max(plan.keep, plan.finalists)
+    for runs in (max(8, plan.probe // 4), plan.probe):
+        if len(ranked) > least:
+            # Few runs: more caution would favour events that are merely frequent.
+            boosted = runs >= getattr(sampler, "boosted_from", 0)
+            setting = Setting(plan.test, delta, level, caution=1.0, boosted=boosted)
+            promises = {
+                i: choose(*gather(sampler, pairs[i], PROBE, i, runs, workers), setting).promise
+                for i in ranked
+            }
+            ranked = sorted(ranked, key=promises.__getitem__, reverse=True)[: max(8, plan.keep)]
+    return ranked
+
+
+def select(
+    sampler: Sampler,
+    pairs: Sequence[Any],
+    plan: Plan,
+    *,
+    delta: float,
+    workers: int,
+    among: Sequence[int] | None = None,
+    level: float = LEVEL,
+) -> tuple[list[Selected], list[int]]:
+    """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`)."""
+
+    def ranking() -> list[int]:
+        return rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
+
+    def event(i: int) -> Event:
+        seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
+        boosted = plan.select >= getattr(sampler, "boosted_from", 0)
+        return choose(*seen, Setting(plan.test, delta, level, boosted=boosted))
+
+    ranked = checkpoint.kept("rank", ranking, len(pairs), plan, among)
+    finalists = ranked[: max(plan.keep, plan.finalists)]
+    chosen = [
+        Selected(i, pairs[i], checkpoint.kept("event", functools.partial(event, i), i, plan))
+        for i in finalists
+    ]
+    chosen.sort(key=lambda selected: selected.event.promise, reverse=True)
+    return chosen[: plan.keep], ranked
+
+
+def put_to_test(
+    sampler: Sampler,
+    chosen: Sequence[Selected],
+    plan: Plan,
+    terms: Terms,
+    *,
+    name: str = "black box",
+    best: Callable[[Any], float | None] | None = None,
+) -> list[Check]:
+    """Count each chosen event in fresh runs; one check each.
+
+    The level is shared among `len(chosen)` times `terms.tests` tests, which are the looks of the audit.
+    `best(pair)` is the bound that the best event would give, where that is known.
+    """
+    checks = []
+    for i, item in enumerate(chosen):
+        sizes = coin_sizes(plan.test, terms.claim.delta, terms.seed, (TEST, item.number))
+        hits = count(sampler, item, sizes, terms.workers)
+        one, zero = (1, 0) if item.event.flipped else (0, 1)
+        checks.append(
+            Check.of(
+                name if len(chosen) == 1 else f"{name} {i + 1}",
+                "black_box",
+                {
+                    "pair": item.pair.describe(),
+                    "pair_number": item.number,
+                    "observe": terms.claim.observe,
+                    "event": item.event.describe(),
+                    "direction": f"world {one} over world {zero}",
+                    "k1": hits[one],
+                    "n1": sizes[one],
+                    "k0": hits[zero],
+                    "n0": sizes[zero],
+                    **terms.as_dict(),
+                    "tests": len(chosen) * terms.tests,
+                    **({"best_event_bound": known} if (known := best and best(item.pair)) else {}),
+                },
+            )
+        )
+    return checks
+
+
+def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales of the bounds: 1, as of any logarithm of a ratio; with delta they are found by a search."""
+    k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
+    size, delta = 1.0, float(statistics["delta"])
+    if k1 > delta * n1 > 0:
+        size += searched(exact.SEARCHED * exact.log_ratio_error(k1, n1, k0, n0, delta))
+    found = {"p_value": of_p_value(float(result["p_value"])), "epsilon_lower": size, "epsilon_point": 1.0}
+    if "efficiency" in result:
+        found["efficiency"] = size / float(statistics["best_event_bound"])
+    return {"result": found}
+
+
+@judge("black_box", scales)
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuted if the family-wise p-value reaches alpha."""
+    k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
+    epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
+    tests = int(statistics["tests"])
+    level = (1 - float(statistics["confidence"])) / tests
+    if delta == 0:
+        p_value = exact.ratio_p_value(k1, k0, epsilon)
+        lower = exact.ratio_lower(k1, k0, level)
+    else:
+        p_value = exact.approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+        lower = exact.approximate_lower(k1, n1, k0, n0, delta, level)
+    p_value = min(1.0, p_value * tests)
+    share1, share0 = k1 / n1, k0 / n0
+    best = float(statistics.get("best_event_bound", 0.0))
+    point = math.log((share1 - delta) / share0) if share1 > delta and share0 > 0 else math.inf
+    return {
+        "verdict": "refuted" if p_value <= float(statistics["alpha"]) else "not_refuted",
+        "p_value": p_value,
+        "epsilon_lower": plain(max(lower, 0.0)),
+        "epsilon_point": plain(point if k1 else 0.0),
+        **({"efficiency": plain(max(lower, 0.0) / best)} if best else {}),
+    }
+
+
+@worded("black_box")
+def _black_box_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"
+    return f"{counts}: {bounded(numbers, result)}"

@@ -1,0 +1,1 @@
+"""The law of what is seen, by quadrature, and the worst neighbours by search."""

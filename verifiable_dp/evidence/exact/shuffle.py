@@ -1,0 +1,186 @@
+"""Rung 2 of the shuffle model: bounds on delta of each batch of shuffled reports, without sampling.
+
+What a batch is, is read off the algorithm: the source of noise writes down how many reports were asked for
+at which scale. The upper bound on delta holds for every randomiser (the reduction to clones), the lower one
+is the hockey-stick divergence of how many Laplace reports exceed a threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
+from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.rounding import of_p_value, searched
+from verifiable_dp.evidence.words import digits
+
+_SHARES = (0.999, 0.99, 0.9, 0.75, 0.5, 0.25, 0.125)  # of eps0, where a threshold is looked for
+_NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Reports that a shuffler mixes.
+
+    Parameters
+    ----------
+    number
+        Of the batch, from 1.
+    clients
+        Reports in the batch.
+    crowd
+        Reports among which each one is hidden: `clients` if the shuffler mixes all of them.
+    scale
+        Least scale of their Laplace noise; 0 for exact reports.
+    """
+
+    number: int
+    clients: int
+    crowd: int
+    scale: float
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Passes noise on and writes down the least scale of the reports of each run.
+
+    Releases that are no sums of reports carry no noise of the clients: scale 0.
+    """
+
+    inner: Noise = field(default_factory=lambda: Seeded(0))
+    scales: dict[int, float] = field(default_factory=dict)
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        """The answer of `inner`."""
+        if draw.hidden is None:
+            where = draw.where if draw.count is None else draw.where & (draw.count > 0)
+            scale = 0 * draw.scale if draw.count is None else draw.scale
+            for row in np.flatnonzero(where.any(axis=1)).tolist():
+                least = float(scale[row][where[row]].min())
+                key = int(draw.run[row])
+                self.scales[key] = min(self.scales.get(key, np.inf), least)
+        return self.inner(draw)
+
+
+def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Check:
+    """Bounds on delta of a batch at the claimed epsilon.
+
+    Parameters
+    ----------
+    batch
+        As measured.
+    claim
+        (epsilon, delta) of the shuffled reports.
+    bounds
+        Range of the rewards.
+    """
+    numbers = {
+        "batch": batch.number,
+        "clients": batch.clients,
+        "crowd": batch.crowd,
+        "scale": batch.scale,
+        "range": bounds[1] - bounds[0],
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+    }
+    return Check.of(f"shuffle, batch {batch.number} of {batch.clients} reports", "shuffle", numbers)
+
+
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Scales: for deltas the claimed one, for epsilons what the search finds them to."""
+    local, delta = float(result["local_epsilon"]), float(statistics["delta"])
+    found = dict.fromkeys(("epsilon_lower", "epsilon_upper"), searched(shuffle.SEARCHED * local))
+    deltas = {key: delta + of_p_value(float(result[key])) for key in ("delta_lower", "delta_upper")}
+    return {"result": {**found, **deltas}}
+
+
+@judge("shuffle", _scales)
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuted if the lower bound exceeds delta, not refuted if the upper one does not."""
+    epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
+    crowd, scale = int(statistics["crowd"]), 2 * float(statistics["scale"]) / float(statistics["range"])
+    if scale == 0:
+        return {
+            "verdict": "refuted" if delta < 1 else "not_refuted",
+            "local_epsilon": "inf",
+            "delta_lower": 1.0,
+            "delta_upper": 1.0,
+            "threshold": 0.0,
+            "epsilon_lower": "inf",
+            "epsilon_upper": "inf",
+        }
+    local = 2 / scale
+    lower, threshold = shuffle.worst_threshold(crowd, scale, epsilon)
+    upper = shuffle.clones_delta(crowd, local, epsilon)
+    if local <= epsilon * (1 + TOLERANCE):
+        lower = upper = 0.0
+    if lower <= _NOTHING:
+        lower, threshold = 0.0, _telling(crowd, scale, local, delta)
+    undecided = "not_refuted" if upper <= delta else "inconclusive"
+    return {
+        "verdict": "refuted" if lower > delta + _NOTHING else undecided,
+        "local_epsilon": local,
+        "delta_lower": lower,
+        "delta_upper": upper,
+        "threshold": threshold,
+        "epsilon_lower": shuffle.largest_epsilon(
+            lambda level: shuffle.laplace_delta(crowd, scale, level, threshold) - _NOTHING, delta, local
+        ),
+        "epsilon_upper": shuffle.least_epsilon(
+            lambda level: shuffle.clones_delta(crowd, local, level), delta, local
+        ),
+    }
+
+
+@worded("shuffle")
+def _shuffle_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    between = f"delta between {digits(result['delta_lower'])} and {digits(result['delta_upper'])}"
+    return (
+        f"{between} at epsilon {digits(numbers['epsilon'])}, claimed {digits(numbers['delta'])}; one report "
+        f"alone has epsilon {digits(result['local_epsilon'])}"
+    )
+
+
+def _telling(crowd: int, scale: float, local: float, delta: float) -> float:
+    """The threshold that shows most at the largest of some epsilons at which one shows more than delta.
+
+    Where nothing is to be seen at the claim, only rounding would choose between thresholds there.
+    """
+    for share in _SHARES:
+        found, threshold = shuffle.worst_threshold(crowd, scale, share * local)
+        if found > delta + _NOTHING:
+            return threshold
+    return 0.0
+
+
+def local_epsilon(checks: Sequence[Check]) -> float:
+    """The largest eps0 of a report of any batch, infinite for exact ones."""
+    return max(float(c.result["local_epsilon"]) for c in checks)
+
+
+def epsilon_upper(checks: Sequence[Check]) -> float:
+    """The least epsilon at which all upper bounds keep delta."""
+    return max(float(c.result["epsilon_upper"]) for c in checks)
+
+
+def counterexample(found: Check, pair: Mapping[str, Any]) -> dict[str, Any]:
+    """What refutes, in plain values; `pair` holds the inputs."""
+    numbers, result = found.statistics, found.result
+    return {
+        "check": found.name,
+        "pair": dict(pair),
+        "event": (
+            f"the number of the {numbers['crowd']} shuffled reports above {float(result['threshold']):g}, "
+            f"noise of scale {float(numbers['scale']):.6g}"
+        ),
+        "delta_lower": plain(float(result["delta_lower"])),
+        "epsilon_lower": plain(float(result["epsilon_lower"])),
+    }

@@ -1,0 +1,1 @@
+"""Judges of regret: bounds, exponents, growth, comparisons."""

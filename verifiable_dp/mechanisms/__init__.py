@@ -1,7 +1,0 @@
-"""Mechanisms: how an exact answer becomes a release. Each states its scale, its cost and its alignment."""
-
-from verifiable_dp.mechanisms.above_threshold import AboveThreshold
-from verifiable_dp.mechanisms.laplace import Exact, Laplace
-from verifiable_dp.mechanisms.tree import AdaptiveTree, Tree, TreeMemory
-
-__all__ = ["AboveThreshold", "AdaptiveTree", "Exact", "Laplace", "Tree", "TreeMemory"]

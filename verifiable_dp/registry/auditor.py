@@ -1,0 +1,163 @@
+"""What ships with every algorithm: its worst-case neighbours, its mutants and its regret checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.claims import PrivacyClaim, RegretClaim
+from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.validate import InputError, choice
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.theorems import Trial
+from verifiable_dp.registry.wrapped import AlteredNoise, Prefix
+
+__all__ = ["AlteredNoise", "Auditor", "ExactChecks", "Mutant", "Prefix", "Printed"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A broken variant, which the auditor must catch.
+
+    Parameters
+    ----------
+    name
+        Short, unique within the auditor, such as ``half noise``.
+    fault
+        What is wrong with it, in a sentence.
+    make
+        Turns the correct algorithm into the broken one; parameters stay. `auditing.mutants` has operators.
+    breaks
+        ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
+    caught_by
+        Name of the regret check that contradicts it, with budget ``mutant``.
+    """
+
+    name: str
+    fault: str
+    make: Callable[[Any], Algorithm]
+    breaks: str = ""
+    caught_by: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.breaks:
+            object.__setattr__(self, "breaks", "regret" if self.caught_by else "privacy")
+        choice("breaks", self.breaks, ("privacy", "regret"))
+
+
+ExactChecks = Callable[[Any, PrivacyClaim], Sequence[Check]]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The listing as the paper prints it, where the class corrects it: ``variant="printed"``.
+
+    Parameters
+    ----------
+    expected
+        What a privacy audit of it comes to: ``refuted`` or ``not_refuted``.
+    changes
+        Parameters of the audited instance that differ from those of the corrected one.
+    """
+
+    expected: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        choice("expected", self.expected, ("refuted", "not_refuted"))
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """Everything that is specific to the audit of one algorithm.
+
+    Parameters
+    ----------
+    algorithm
+        The class; its `name` is the name in the catalogue.
+    paper
+        How the paper is cited.
+    model
+        Trust model: ``central``, ``local``, ``shuffle`` or ``none`` for a non-private baseline.
+    instance
+        Parameters of the instance that is audited by default (without epsilon for a baseline).
+    small
+        Parameters of a small instance for the alignment search: a run of at most some hundred rounds,
+        in which every kind of release occurs; its counterexamples are readable.
+    pairs
+        Worst-case neighbouring inputs for an instance of the algorithm, strongest first.
+    mutants
+        Broken variants; at least six.
+    claims
+        The theorems beside the privacy promise, each with its checks.
+    reference_epsilon
+        For a baseline, the epsilon that the audit holds it against.
+    experiment
+        Parameters of the instance used in regret checks.
+    longest
+        Rounds that a privacy audit plays at most; a longer horizon is audited on its first rounds.
+    tightness
+        Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
+    printed
+        What is known of the listing as printed; None where the class has one variant.
+    exact
+        `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, a check a batch; it takes
+        the place of the black box where the claim is about ``shuffled`` reports. None without such a rung.
+    worst_cost
+        `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
+        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
+        releases exact values.
+    """
+
+    algorithm: type[Algorithm]
+    paper: str
+    model: str
+    instance: Mapping[str, Any]
+    small: Mapping[str, Any]
+    pairs: Callable[[Any], Sequence[Pair]]
+    mutants: Sequence[Mutant]
+    claims: Sequence[RegretClaim]
+    reference_epsilon: float | None = None
+    experiment: Mapping[str, Any] = field(default_factory=dict)
+    longest: int = 1 << 16
+    tightness: float = 1.0
+    printed: Printed | None = None
+    exact: ExactChecks | None = None
+    worst_cost: Callable[[Any], float] | None = None
+
+    def regret(self, algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
+        """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
+
+        Parameters
+        ----------
+        algorithm
+            What is played: the algorithm, or a mutant made from the same parameters.
+        budget
+            ``quick``, ``standard`` or ``thorough``; ``mutant`` for a mutant.
+        seed, workers
+            Of the simulations.
+        """
+        for claim in self.claims:
+            trial = Trial(self.algorithm, claim, algorithm, budget, seed, workers)
+            for check in claim.checks:
+                yield from check(trial)
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue."""
+        return self.algorithm.name
+
+    @property
+    def printed_instance(self) -> dict[str, Any]:
+        """Parameters of the instance of the printed listing that is audited.
+
+        Raises
+        ------
+        InputError
+            If the class has one variant only.
+        """
+        if self.printed is None:
+            raise InputError(f"{self.name} has one variant: its listing is right as printed")
+        return {**self.instance, **self.printed.changes, "variant": "printed"}

@@ -1,0 +1,113 @@
+"""The catalogue: auditors, and through them algorithms, found by entry points.
+
+A package registers with an entry point of group ``verifiable_dp.auditors`` that names an `Auditor`
+object; ours does it in the same way.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.registry.auditor import Auditor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUP = "verifiable_dp.auditors"
+
+
+@functools.cache
+def _points() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for point in entry_points(group=GROUP):
+        if point.name in found and found[point.name].value != point.value:
+            raise InputError(
+                f"catalogue: two packages register {point.name!r}: "
+                f"{found[point.name].value} and {point.value}"
+            )
+        found[point.name] = point
+    return found
+
+
+def names() -> list[str]:
+    """Names of all registered algorithms, sorted."""
+    return sorted(_points())
+
+
+@functools.cache
+def auditor(name: str) -> Auditor:
+    """The auditor registered under `name`.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown, what is registered cannot be imported, or is no `Auditor` of that name.
+    """
+    points = _points()
+    if name not in points:
+        near = difflib.get_close_matches(name, points, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        if name.endswith(".py"):
+            raise InputError(f"target: {name!r} is a file; say what in it is audited: {name}:NAME")
+        raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(names())}{hint}")
+    try:
+        loaded = points[name].load()
+    except Exception as error:
+        raise InputError(
+            f"catalogue: {points[name].value} ({name!r}) cannot be imported: {one_line(error)}"
+        ) from None
+    if not isinstance(loaded, Auditor) or loaded.name != name:
+        raise InputError(f"catalogue: {points[name].value} is not an Auditor of {name!r}")
+    return loaded
+
+
+def find(algorithm: Algorithm) -> Auditor | None:
+    """The auditor of an algorithm's class; None if it is not in the catalogue."""
+    name = getattr(algorithm, "name", "")
+    if name not in _points():
+        return None
+    found = auditor(name)
+    return found if type(algorithm) is found.algorithm else None
+
+
+def make(name: str, /, **parameters: Any) -> Algorithm:
+    """Make a catalogue algorithm, such as ``make("dp-se", n_arms=5, epsilon=1.0, horizon=50_000_000)``.
+
+    Raises
+    ------
+    InputError
+        If the name or a parameter is unknown, a parameter is missing, or one is out of range.
+    """
+    algorithm = auditor(name).algorithm
+    try:
+        return algorithm(**parameters)
+    except TypeError as error:
+        reason = str(error).split("__init__() ")[-1]
+        raise InputError(f"{name}: {reason}") from None
+
+
+def catalogue() -> pd.DataFrame:
+    """All registered algorithms: columns name, paper, model, claims.
+
+    The model of one that cannot be imported is ``broken``, and its paper says why.
+    """
+    import pandas as pd
+
+    rows = []
+    for name in names():
+        try:
+            found = auditor(name)
+        except InputError as error:
+            rows.append({"name": name, "paper": str(error), "model": "broken", "claims": ""})
+            continue
+        promise = found.algorithm(**found.instance).claim
+        claims = ([promise.source.statement] if promise and promise.source else []) + [
+            claim.source.statement for claim in found.claims
+        ]
+        rows.append({"name": name, "paper": found.paper, "model": found.model, "claims": "; ".join(claims)})
+    return pd.DataFrame(rows, columns=["name", "paper", "model", "claims"])

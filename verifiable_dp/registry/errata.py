@@ -1,0 +1,155 @@
+"""Errata: statements of a paper that a check refutes, each beside the statement that holds instead.
+
+A package registers its errata with an entry point of group ``verifiable_dp.errata`` that names a sequence
+of `Erratum` objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import entry_points
+from typing import Any
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.evidence.check import Check
+
+GROUP = "verifiable_dp.errata"
+KINDS = ("privacy", "regret", "proof", "text")
+_FALSE = ("refuted", "contradicted")
+_HOLDS = ("not_refuted", "consistent")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the evidence of an erratum came to.
+
+    Parameters
+    ----------
+    printed
+        Checks of the statement as printed; they must fail. Empty where no run can show the slip.
+    corrected
+        Checks of what holds instead.
+    counterexample
+        The smallest one: values that suffice to see the failure.
+    """
+
+    printed: Sequence[Check]
+    corrected: Sequence[Check]
+    counterexample: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One discrepancy.
+
+    Parameters
+    ----------
+    name
+        Short and unique, such as ``tree-budget``.
+    source
+        Where it stands.
+    printed, right
+        What is printed, and what holds instead, in words.
+    kind
+        What it breaks: ``privacy``, ``regret``, a ``proof`` or the ``text`` alone.
+    find
+        `find(seed)` produces the evidence in some seconds; None where the text alone shows the slip.
+    claims
+        Claims of the catalogue, as ``algorithm/claim``, that state what is printed: this evidence
+        contradicts them.
+
+    Raises
+    ------
+    InputError
+        If `kind` is unknown, or a text alone comes with evidence or the other way round.
+    """
+
+    name: str
+    source: Source
+    printed: str
+    right: str
+    kind: str
+    find: Callable[[int], Findings] | None = None
+    claims: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        validate.choice("kind", self.kind, KINDS)
+        if (self.find is None) != (self.kind == "text"):
+            raise InputError(f"find must be given for {self.name}, unless its kind is text")
+
+
+def outcome(kind: str, printed: Sequence[Mapping[str, Any]], corrected: Sequence[Mapping[str, Any]]) -> str:
+    """``confirmed``, ``not_confirmed``, or ``by_reading`` where nothing was run; from checks as in a record.
+
+    Confirmed: every check of what is printed fails, and every check of what is right holds.
+    """
+    if kind == "text":
+        return "by_reading"
+    failed = [check["result"]["verdict"] in _FALSE for check in printed]
+    held = [check["result"]["verdict"] in _HOLDS for check in corrected]
+    return "confirmed" if failed and held and all(failed) and all(held) else "not_confirmed"
+
+
+def examine(erratum: Erratum, seed: int = 0) -> dict[str, Any]:
+    """The row of an erratum: plain values with every number of its checks."""
+    found = erratum.find(seed) if erratum.find else Findings((), ())
+    printed = [check.as_dict() for check in found.printed]
+    corrected = [check.as_dict() for check in found.corrected]
+    return {
+        "name": erratum.name,
+        "source": asdict(erratum.source),
+        "printed": erratum.printed,
+        "right": erratum.right,
+        "kind": erratum.kind,
+        "checks_of_printed": printed,
+        "checks_of_right": corrected,
+        "counterexample": dict(found.counterexample),
+        "claims": list(erratum.claims),
+        "command": f"verifiable-dp errata {erratum.name}",
+        "outcome": outcome(erratum.kind, printed, corrected),
+    }
+
+
+def examine_named(task: tuple[str, int]) -> dict[str, Any]:
+    """As `examine`, by name and seed, so that it can be sent to a worker."""
+    name, seed = task
+    return examine(chosen([name])[0], seed)
+
+
+def registered() -> list[Erratum]:
+    """All registered errata, sorted by name of the package's entry point, in the package's order.
+
+    Raises
+    ------
+    InputError
+        If something registered cannot be imported, is no sequence of `Erratum`, or two have one name.
+    """
+    found: dict[str, Erratum] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            rows = list(point.load())
+        except Exception as error:
+            raise InputError(f"errata: {point.value} cannot be imported: {one_line(error)}") from None
+        for row in rows:
+            if not isinstance(row, Erratum) or row.name in found:
+                raise InputError(f"errata: {point.value} holds what is no Erratum, or a name twice: {row!r}")
+            found[row.name] = row
+    return list(found.values())
+
+
+def chosen(names: Sequence[str]) -> list[Erratum]:
+    """Errata by name; all if none is named.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    known = {row.name: row for row in registered()}
+    for name in names:
+        if name not in known:
+            raise InputError(f"erratum: unknown name {name!r}, known are {', '.join(known)}")
+    return [known[name] for name in names] if names else list(known.values())

@@ -1,0 +1,376 @@
+"""Studies: the experiments of a paper, as cells to simulate, figures to draw and statements to test.
+
+A package registers its studies with entry points of group ``verifiable_dp.studies``, one name each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import Environment
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, one_line
+from verifiable_dp.evidence.check import Check
+
+GROUP = "verifiable_dp.studies"
+# What a simulation is made of; a change in one of these makes finished cells worthless.
+_SOURCES = (
+    "algorithms",
+    "core/algorithm.py",
+    "core/environments.py",
+    "core/mechanisms",
+    "core/noise.py",
+    "core/philox.py",
+    "core/query.py",
+    "core/simulation.py",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Independent runs of one algorithm in one environment.
+
+    Parameters
+    ----------
+    algorithm, environment
+        What is played where.
+    runs
+        At least 2, so that there is a spread.
+    points
+        Recorded times of the curve.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+
+    algorithm: Algorithm
+    environment: Environment
+    runs: int
+    points: int = 120
+
+    def __post_init__(self) -> None:
+        validate.integer("runs", self.runs, least=2)
+        validate.integer("points", self.points, least=2)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell came to.
+
+    Attributes
+    ----------
+    regret : (runs,) float
+        Pseudo-regret at the horizon.
+    times : (C,) int
+        Recorded rounds.
+    regrets : (runs, C) float
+        Pseudo-regret after those rounds.
+    pulls : (runs, K) int
+        Pulls by arm.
+    active : (runs, K) bool or None
+        Arms not eliminated at the end.
+    seconds : float
+        CPU time that it took.
+    """
+
+    regret: FloatArray
+    times: IntArray
+    regrets: FloatArray
+    pulls: IntArray
+    active: BoolArray | None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a panel: the curve of some cells together, or a point for each cell.
+
+    Parameters
+    ----------
+    label
+        For the legend.
+    cells
+        Names of cells. Without `xs` their runs are taken together as one curve over time.
+    xs
+        One value a cell: the line is then mean regret at the horizon over that value, with equal weights
+        of the cells that share one.
+    """
+
+    label: str
+    cells: tuple[str, ...]
+    xs: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.cells or (self.xs is not None and len(self.xs) != len(self.cells)):
+            raise InputError(f"line {self.label!r}: there must be cells, and as many xs as cells if any")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A theorem's line: `value(x)` over the panel's axis; `line` is the label of what it is about, if any."""
+
+    label: str
+    value: Callable[[float], float]
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A line of slope x^exponent (log x)^log_power through the middle of the line that it is about."""
+
+    label: str
+    exponent: float
+    log_power: float = 0.0
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Some lines on the same axes.
+
+    Parameters
+    ----------
+    title
+        Above it.
+    lines, bounds
+        What is drawn.
+    axis
+        What x is: ``t`` for curves over time.
+    logx, logy
+        Whether the axes are logarithmic.
+    """
+
+    title: str
+    lines: tuple[Line, ...]
+    bounds: tuple[Bound | Guide, ...] = ()
+    axis: str = "t"
+    logx: bool = True
+    logy: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper, or of ours.
+
+    Parameters
+    ----------
+    name
+        Such as ``figure-1``.
+    caption
+        What is seen, in our words, with everything that was chosen here.
+    panels
+        From left to right.
+    statements
+        Names of the statements whose verdicts stand under it.
+    """
+
+    name: str
+    caption: str
+    panels: tuple[Panel, ...]
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the paper says, or what we claim, and how it is tested.
+
+    Parameters
+    ----------
+    name
+        Unique within the study.
+    words
+        The statement.
+    source
+        Where it stands; for our own, a note says so.
+    checks
+        `checks(outcomes)` with the outcomes of all cells by name.
+    expected
+        The verdict that is known: ``consistent``, or ``contradicted`` where the paper is wrong.
+    """
+
+    name: str
+    words: str
+    source: Source
+    checks: Callable[[Mapping[str, Outcome]], Sequence[Check]]
+    expected: str = "consistent"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study at one scale.
+
+    Parameters
+    ----------
+    cells
+        By name.
+    figures, statements
+        In the paper's order.
+    notes
+        What the paper leaves open and was chosen here, a sentence each.
+    """
+
+    cells: Mapping[str, Cell]
+    figures: Sequence[Figure]
+    statements: Sequence[Statement]
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        lines = [line for figure in self.figures for panel in figure.panels for line in panel.lines]
+        for name in dict.fromkeys(cell for line in lines for cell in line.cells):
+            if name not in self.cells:
+                raise InputError(f"figures: unknown cell {name!r}")
+        for kind, items in (("figure", self.figures), ("statement", self.statements)):
+            names = [item.name for item in items]
+            if len(set(names)) < len(names):
+                raise InputError(f"{kind}s must have different names, got {', '.join(names)}")
+
+
+@dataclass(frozen=True)
+class Study:
+    """All experiments of a paper.
+
+    Parameters
+    ----------
+    name
+        Such as ``S1``.
+    title, paper
+        What it is, and the paper's reference.
+    plan
+        `plan(scale)`: at scale 1 the full size; below, horizons and runs shrink.
+    settings
+        The paper's environments by name, each a function of the number of arms.
+    """
+
+    name: str
+    title: str
+    paper: str
+    plan: Callable[[float], Plan] = field(compare=False)
+    settings: Mapping[str, Callable[[int], Environment]] = field(default_factory=dict, compare=False)
+
+
+# ---------------------------------------------------------------- cells
+
+
+def described(thing: Any) -> Any:
+    """JSON values from which a cell's identity is computed: classes with their fields, arrays by content."""
+    if isinstance(thing, np.ndarray):
+        whole = np.ascontiguousarray(thing)
+        return ["array", whole.dtype.str, list(whole.shape), hashlib.sha256(whole.tobytes()).hexdigest()]
+    if isinstance(thing, np.generic):
+        return described(thing.item())
+    if isinstance(thing, float):
+        return thing.hex()
+    if thing is None or isinstance(thing, bool | int | str):
+        return thing
+    if isinstance(thing, Mapping):
+        return {str(key): described(value) for key, value in sorted(thing.items())}
+    if isinstance(thing, list | tuple):
+        return [described(item) for item in thing]
+    if dataclasses.is_dataclass(thing):
+        values = {f.name: described(getattr(thing, f.name)) for f in dataclasses.fields(thing) if f.init}
+        return [type(thing).__module__, type(thing).__qualname__, values]
+    raise InputError(f"cell: {type(thing).__name__} cannot be described: give a dataclass of plain values")
+
+
+@functools.cache
+def _sources() -> str:
+    """Digest over the code that every simulation runs."""
+    whole = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for name in _SOURCES:
+        place = root / name
+        for path in sorted(place.glob("*.py")) if place.is_dir() else [place]:
+            whole.update(f"{name}/{path.name}\n".encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+def _code_of(thing: Any) -> str:
+    """Digest of the file of a class that is not of this package."""
+    path = inspect.getsourcefile(type(thing))
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""
+
+
+def cell_seed(name: str, seed: int) -> int:
+    """The seed of a cell: cells have independent runs, whatever else is in the study."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
+
+
+def fingerprint(name: str, cell: Cell, seed: int) -> str:
+    """What a stored outcome is found by: code, parameters, runs and seed."""
+    parts = [
+        _sources(),
+        _code_of(cell.algorithm),
+        _code_of(cell.environment),
+        described(cell.algorithm),
+        described(cell.environment),
+        cell.runs,
+        cell.points,
+        cell_seed(name, seed),
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def play(name: str, cell: Cell, seed: int) -> Outcome:
+    """Simulate a cell in this process."""
+    started = time.process_time()
+    done = simulate(
+        cell.algorithm, cell.environment, runs=cell.runs, seed=cell_seed(name, seed), points=cell.points
+    )
+    return Outcome(
+        done.regret, done.times, done.regrets, done.pulls, done.active, time.process_time() - started
+    )
+
+
+# ---------------------------------------------------------------- registry
+
+
+def _load(name: str, points: Iterable[Any]) -> Study:
+    point = next(point for point in points if point.name == name)
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise InputError(f"study: {point.value} cannot be imported: {one_line(error)}") from None
+    if not isinstance(loaded, Study) or loaded.name != name:
+        raise InputError(f"study: {point.value} is not a Study of the name {name!r}")
+    return loaded
+
+
+def names() -> list[str]:
+    """Names of all registered studies, sorted."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def study(name: str) -> Study:
+    """The study registered under `name`, whatever its case.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or what is registered is no `Study`.
+    """
+    known = {known.upper(): known for known in names()}
+    if name.upper() not in known:
+        raise InputError(f"study: unknown name {name!r}, known are {', '.join(known.values())}")
+    return _load(known[name.upper()], entry_points(group=GROUP))
+
+
+def settings() -> dict[str, Callable[[int], Environment]]:
+    """The environments of all registered studies by name."""
+    return {key: make for name in names() for key, make in study(name).settings.items()}

@@ -1,0 +1,1 @@
+"""The auditors' own audit: operators, the mutation suite, null suites."""

@@ -1,0 +1,1 @@
+"""How a user's code is found, adapted, guarded and run."""

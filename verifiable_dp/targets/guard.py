@@ -1,0 +1,238 @@
+"""While a user's code runs: what it prints, where it goes and how it ends stay under control.
+
+This keeps mistakes from spoiling an audit. It is no sandbox: code that is audited runs with the rights of
+whoever audits it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+from verifiable_dp.core.validate import InputError, printable
+
+_MOST = 1 << 16  # characters that a target may print in one audit
+_LINE = 64  # characters that a line break counts for: a terminal scrolls, and draws the spinner anew
+_RELIED = ("json", "json.encoder", "json.decoder", "hashlib", "math")  # modules that records are made with
+_CLASSES = (json.JSONEncoder, json.JSONDecoder)
+
+
+class _Allowance:
+    """How much more of what targets print is shown."""
+
+    left = _MOST
+
+
+class Shown(io.TextIOBase):
+    """A stream onto another one: control characters are escaped, and too much is cut.
+
+    Parameters
+    ----------
+    stream
+        Where it goes, stderr as a rule.
+    """
+
+    encoding = "utf-8"
+    errors = "backslashreplace"
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        # A spinner writes past this stream and past rich's own proxy, which would print the spinner again.
+        self.rich_proxied_file = getattr(stream, "rich_proxied_file", stream)
+        self.buffer = _Bytes(self)
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def fileno(self) -> int:
+        """Of the stream beneath."""
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        """As any stream; what is not shown counts as written."""
+        whole = len(text)
+        if _Allowance.left > 0:
+            lines = text[: _Allowance.left].splitlines(keepends=True)
+            shown = "".join(lines[: _Allowance.left // _LINE + 1])
+            _Allowance.left -= len(shown) + _LINE * shown.count("\n")
+            self._pass_on(printable(shown))
+            if _Allowance.left <= 0:
+                self._pass_on("\n(the target printed too much; no more is shown)\n")
+        return whole
+
+    def _pass_on(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a closed stderr is no reason to fail
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        """Flush the stream beneath."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+
+class _Bytes(io.RawIOBase):
+    """The bytes side of `Shown`."""
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        whole = bytes(content)
+        self._shown.write(whole[: _Allowance.left + 1].decode("utf-8", "backslashreplace"))
+        return len(whole)
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """While a target runs: what it prints goes to stderr, escaped; it cannot end the process quietly.
+
+    The working directory is put back.
+    """
+    try:
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    with contextlib.ExitStack() as stack:
+        if not isinstance(sys.stderr, Shown):
+            shown = Shown(sys.stderr)
+            stack.enter_context(contextlib.redirect_stdout(shown))
+            stack.enter_context(contextlib.redirect_stderr(shown))
+        stack.callback(setattr, os, "_exit", os._exit)
+        os._exit = functools.partial(_no_exit, os._exit, os.getpid())  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            if folder and not _same_folder(folder):
+                os.chdir(folder)
+
+
+class OverdueError(BaseException):
+    """A call took too long. Not an `Exception`, so that the target does not catch it."""
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `OverdueError` in the block once it has taken so many seconds.
+
+    That needs the main thread and a system with interval timers; elsewhere, and within a block that is
+    limited already, there is no limit. A timer of someone else goes on afterwards.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not (main and math.isfinite(seconds) and hasattr(signal, "setitimer")) or _Limited.inside:
+        yield
+        return
+    handler = signal.signal(signal.SIGALRM, _overdue)
+    started = time.monotonic()
+    left, interval = signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
+    _Limited.inside = True
+    try:
+        yield
+    finally:
+        _Limited.inside = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 1e-3), interval)
+
+
+class _Limited:
+    """Whether a limit is on."""
+
+    inside = False
+
+
+_LONGEST = 1e8
+
+
+def _overdue(number: int, frame: Any) -> None:
+    raise OverdueError
+
+
+_IMPORTED: list[str] = []  # targets whose import is under way, the outermost first
+
+
+@contextlib.contextmanager
+def importing(place: str) -> Iterator[None]:
+    """While a target is imported: as `watched` and `guarded`, and `check_outside` refuses audits."""
+    _IMPORTED.append(place)
+    try:
+        with watched(), guarded():
+            yield
+    finally:
+        _IMPORTED.pop()
+
+
+def check_outside() -> None:
+    """Refuse an audit that a target starts while it is imported: each of its processes would start another.
+
+    Raises
+    ------
+    InputError
+        If there is such an import.
+    """
+    if _IMPORTED:
+        raise InputError(
+            f"target: an audit must not start while {_IMPORTED[-1]!r} is imported as a target; put it under "
+            '`if __name__ == "__main__":`'
+        )
+
+
+def _no_exit(leave: Callable[[int], Any], process: int, status: int) -> None:
+    """An end without clean-up would look like the end of the audit; children that were forked may have it."""
+    if os.getpid() != process:
+        leave(status)
+    raise SystemExit(f"os._exit({status})")
+
+
+def _same_folder(folder: str) -> bool:
+    try:
+        return os.getcwd() == folder
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[None]:
+    """Refuse targets that replace what records are made with, and put it back.
+
+    Raises
+    ------
+    InputError
+        If a function of `_RELIED` was replaced: its name.
+    """
+    _Allowance.left = _MOST
+    # Loaded here, so that what is compared is there.
+    holders: list[Any] = [__import__(name, fromlist=["*"]) for name in _RELIED]
+    before = [(holder, dict(vars(holder))) for holder in [*holders, *_CLASSES]]
+    try:
+        yield
+    finally:
+        replaced = [name for holder, values in before for name in _put_back(holder, values)]
+    if replaced:
+        raise InputError(
+            f"target: it replaced {', '.join(replaced[:3])}, on which the record depends; "
+            "it must leave the modules of others alone"
+        )
+
+
+def _put_back(holder: Any, values: dict[str, Any]) -> list[str]:
+    """Names of what was replaced."""
+    now = vars(holder)
+    changed = [name for name, value in values.items() if now.get(name, _Allowance) is not value]
+    for name in changed:
+        setattr(holder, name, values[name])
+    return [f"{holder.__name__}.{name}" for name in changed]

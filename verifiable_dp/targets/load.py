@@ -1,0 +1,863 @@
+"""What can be audited beside the catalogue: a user's `play`, `play_many`, `release` or `release_one`.
+
+A target is named as an object, as ``file.py:name`` (its folder becomes importable), as
+``package.module:name`` or, for another language, as a command (`process.Exec`).
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import functools
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verifiable_dp.core import engine, philox
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
+from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
+from verifiable_dp.evidence.blackbox.test import TUNE
+from verifiable_dp.targets.guard import OverdueError, guarded, importing, limited
+from verifiable_dp.targets.process import Exec, ProcessTarget
+
+DETERMINISTIC = "deterministic output: no noise was used"
+_SEEDS = np.uint64(9)  # domain of the seeds that processes are given
+_EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
+
+
+class GivenGenerator(np.random.Generator):
+    """The generator of a run: its key is given, so that NumPy's own cannot spawn others of it."""
+
+    _spawned = 0
+
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
+        """As numpy's: generators with streams of their own, which follow from the key."""
+        state: Any = self.bit_generator.state["state"]
+        words = [*state["key"].tolist(), *state["counter"].tolist()[1:], 0x5BA3]
+        first, self._spawned = self._spawned, self._spawned + n_children
+        numbers = range(first, self._spawned)
+        return [self._child(np.random.SeedSequence(words, spawn_key=(number,))) for number in numbers]
+
+    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
+        return type(self)(np.random.Philox(seed))
+
+
+class ScaledGenerator(GivenGenerator):
+    """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
+
+    Uniforms, integers and choices pass through.
+    """
+
+    factor = 1.0
+
+    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
+        child = ScaledGenerator(np.random.Philox(seed))
+        child.factor = self.factor
+        return child
+
+    def _scale(self, scale: Any) -> Any:
+        return np.multiply(scale, self.factor)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().laplace(loc, self._scale(scale), size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().normal(loc, self._scale(scale), size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().gumbel(loc, self._scale(scale), size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().logistic(loc, self._scale(scale), size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().exponential(self._scale(scale), size)
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        """As numpy's, with the decay (1 - p) raised to 1 / factor: the discrete form of less noise."""
+        return super().geometric(-np.expm1(np.log1p(-np.asarray(p)) / self.factor), size)
+
+    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's, multiplied."""
+        return self._scale(super().standard_normal(*args, **kwargs))
+
+    def standard_exponential(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's, multiplied."""
+        return self._scale(super().standard_exponential(*args, **kwargs))
+
+
+def generator(key: Any, number: int, factor: float = 1.0) -> np.random.Generator:
+    """The generator of run or shard `number` under `key`; its noise is scaled unless `factor` is 1."""
+    bits = np.random.Philox(counter=[0, 0, number, 0], key=key)
+    if factor == 1.0:
+        return GivenGenerator(bits)
+    scaled = ScaledGenerator(bits)
+    scaled.factor = factor
+    return scaled
+
+
+_OWN_RNG = np.random.default_rng  # numpy's
+_FACTOR: ContextVar[float] = ContextVar("factor", default=1.0)
+_LOCK = threading.Lock()
+_INSIDE: list[float] = []  # factors of the runs under way
+_REPLACED: list[tuple[dict[str, Any], str]] = []
+
+
+def _seeded_rng(seed: Any = None) -> np.random.Generator:
+    """`default_rng` of numpy in runs of mutants: what a target makes from a seed is scaled, too."""
+    made = _OWN_RNG(seed)
+    if _FACTOR.get() == 1.0 or seed is None or made is seed:  # without a seed no run can be repeated
+        return made
+    scaled = ScaledGenerator(made.bit_generator)
+    scaled.factor = _FACTOR.get()
+    return scaled
+
+
+@contextmanager
+def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
+    """While `function` runs in this block, generators that it makes from seeds have scaled noise.
+
+    It may know `default_rng` as numpy's or by a name in its module; other threads make theirs as ever.
+    """
+    if factor == 1.0:
+        yield
+        return
+    code = _code(function)
+    module = vars(sys.modules.get(str(code.__module__), np.random))
+    token = _FACTOR.set(factor)
+    with _LOCK:
+        _INSIDE.append(factor)
+        for names in (vars(np.random), getattr(code, "__globals__", module)):
+            found = [name for name, value in names.items() if value is _OWN_RNG]
+            _REPLACED.extend((names, name) for name in found)
+            names.update(dict.fromkeys(found, _seeded_rng))
+    try:
+        yield
+    finally:
+        _FACTOR.reset(token)
+        with _LOCK:
+            _INSIDE.remove(factor)
+            while _REPLACED and not _INSIDE:
+                names, name = _REPLACED.pop()
+                names[name] = _OWN_RNG
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a target's code is.
+
+    Attributes
+    ----------
+    name
+        As given, or the qualified name of an object.
+    path
+        File, or empty if there is none: as the target names it, relative to the package's root for a
+        module of a package, relative to the current folder for what is below it, else absolute.
+    line
+        First line of the definition, or 0.
+    sha256
+        Digest of the file, or empty.
+    """
+
+    name: str
+    path: str = ""
+    line: int = 0
+    sha256: str = ""
+
+    @property
+    def reference(self) -> str:
+        """The code as `load` takes it; an object given in Python is looked up in its file.
+
+        Raises
+        ------
+        InputError
+            If it has no file, or is no name of it.
+        """
+        if ":" in self.name:
+            return self.name
+        if not self.path or "<" in self.name:
+            raise InputError(f"record: the source of {self.name} is not known; it cannot be re-run")
+        file = Path(self.path)
+        packaged = (file.parent / "__init__.py").is_file() or not file.is_file()
+        if file.is_absolute() or len(file.parts) == 1 or not packaged:
+            return f"{self.path}:{self.name}"
+        return f"{'.'.join(file.with_suffix('').parts)}:{self.name}"
+
+    @classmethod
+    def of(cls, thing: Any, name: str) -> Source:
+        """Look up file, line and digest of `thing`."""
+        if isinstance(thing, Exec | ProcessTarget):
+            file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
+            return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
+        try:
+            code = _code(thing)
+            path = inspect.getsourcefile(code) or ""
+            line = inspect.getsourcelines(code)[1]
+        except (TypeError, OSError):
+            return cls(name)
+        digest = file_digest(Path(path))
+        return cls(name, _portable(path, str(getattr(code, "__module__", "")), name), line, digest)
+
+
+def file_digest(path: Path | None) -> str:
+    """SHA-256 of a file; empty if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+
+
+def _code(thing: Any) -> Any:
+    """What was written down of a target: a function, or the class of an object."""
+    if not callable(thing):
+        return type(thing)
+    code = inspect.unwrap(thing)
+    while isinstance(code, functools.partial):
+        code = inspect.unwrap(code.func)
+    return code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
+
+
+def _portable(path: str, module: str, name: str) -> str:
+    """A path that means the same in another checkout, where there is one."""
+    given = name.rpartition(":")[0]
+    if given.endswith(".py"):
+        return Path(given).as_posix()
+    inside = Path(*module.split(".")).with_suffix(".py").as_posix()
+    if "." in module and Path(path).as_posix().endswith(inside):
+        return inside
+    try:
+        below = Path(path).relative_to(Path.cwd())
+    except (ValueError, OSError):  # elsewhere, or the current folder is gone
+        return path
+    return path if "site-packages" in below.parts else below.as_posix()
+
+
+def names(thing: Any) -> bool:
+    """Whether `thing` is what its module has under its name, so that a re-run in another process finds it."""
+    found: Any = sys.modules.get(str(getattr(thing, "__module__", "")))
+    for part in str(getattr(thing, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    return found is not None and found is thing
+
+
+def check_imported(thing: Any, workers: int) -> None:
+    """Refuse several processes for code whose module is being imported: each would audit it again.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
+    module = str(getattr(_code(thing), "__module__", ""))
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    if workers > 1 and getattr(spec, "_initializing", False):
+        raise InputError(
+            f"workers must be 1 for an audit that starts while {module!r}, the module of its target, is "
+            'imported; put the audit under `if __name__ == "__main__":`'
+        )
+
+
+def load(reference: str) -> Any:
+    """The object that ``file.py:name`` or ``package.module:name`` names.
+
+    Raises
+    ------
+    InputError
+        If the file, the module or the name does not exist, or importing it fails.
+    """
+    place, _, name = reference.rpartition(":")
+    if not place or not name:
+        raise InputError(
+            f"target must be a catalogue name, file.py:name or package.module:name, got {reference!r}"
+        )
+    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+    try:
+        thing: Any = module
+        for part in name.split("."):
+            thing = getattr(thing, part)
+    except AttributeError:
+        raise InputError(f"target: {place} has no {name!r}{_near(module, name)}") from None
+    return thing
+
+
+def _near(module: Any, name: str) -> str:
+    """What may have been meant, of a module's public names."""
+    known = {n.lower(): n for n, v in vars(module).items() if callable(v) and not n.startswith("_")}
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[near[0]]!r}?" if near else ""
+
+
+def again(source: Mapping[str, Any]) -> Any:
+    """The code that a record was made of.
+
+    Raises
+    ------
+    InputError
+        If it can no longer be found, or its file has changed.
+    """
+    known = Source(**source)
+    check_unchanged(known)
+    thing = load(known.reference)
+    if Source.of(thing, known.name).sha256 != known.sha256:
+        raise InputError(f"record: {known.path} has changed since the audit")
+    return thing
+
+
+def check_unchanged(known: Source) -> None:
+    """Refuse code whose file is another one than in the record, before anything of it is run.
+
+    What is named by a module is found by importing it only.
+
+    Raises
+    ------
+    InputError
+        If the file has changed; a missing one is left to `load`.
+    """
+    place = known.reference.rpartition(":")[0]
+    now = file_digest(Path(place)) if place.endswith(".py") else ""
+    if now and now != known.sha256:
+        raise InputError(f"record: {known.path} has changed since the audit")
+
+
+def _load_file(path: Path) -> Any:
+    if not path.is_file():
+        relative = "; paths are relative to the folder in which the audit is started"
+        raise InputError(f"target: no file {str(path)!r}{'' if path.is_absolute() else relative}")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    engine.ship(path.parent)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"target: {str(path)!r} cannot be imported as Python")
+    module = importlib.util.module_from_spec(spec)
+    shadowed = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module  # worker processes and pickling look it up by name
+    try:
+        with importing(str(path)):
+            spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if shadowed is not None:
+            sys.modules[path.stem] = shadowed
+        else:
+            sys.modules.pop(path.stem, None)
+        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}") from None
+    return module
+
+
+def _load_module(name: str) -> Any:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    engine.ship(Path.cwd())
+    try:
+        with importing(name):
+            return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
+
+
+_FORMS = (
+    "play(rewards, rng), play_many(rewards, n_runs, rng), release(data, size, rng) or release_one(data, rng)"
+)
+_ROLES = ("n_runs", "size", "rng")  # they are filled even where the function has a default for them
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """What a call has to fill."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    filled = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [
+        p
+        for p in parameters
+        if (p.kind in filled or p.kind is p.KEYWORD_ONLY) and (p.default is p.empty or p.name in _ROLES)
+    ]
+
+
+def kind_of(function: Callable[..., Any]) -> str:
+    """``play``, ``play_many``, ``release`` or ``release_one``, from the parameters.
+
+    Two are those of ``release_one`` if the first is called data, else of ``play``. Three are those of
+    ``release`` if the first is called data or the second size, else of ``play_many``. Parameters with
+    defaults do not count, except for those called rng, size and n_runs.
+
+    Raises
+    ------
+    InputError
+        If they fit none of these, or the function is a coroutine function or a generator function.
+    """
+    code = _code(function)
+    for thing in (code, getattr(code, "__call__", None)):  # noqa: B004 - the method, not whether there is one
+        for test, what in (
+            (inspect.iscoroutinefunction, "a coroutine function (async def)"),
+            (inspect.isasyncgenfunction, "an asynchronous generator function"),
+            (inspect.isgeneratorfunction, "a generator function (yield)"),
+        ):
+            if test(thing):
+                raise InputError(f"target must return its result when it is called, got {what}")
+    needed = _parameters(function)
+    names = [p.name for p in needed]
+    by_name = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
+    fits = all(name in _ROLES for name in by_name)
+    if len(names) == 2 and fits and names[1] not in ("size", "n_runs"):
+        return "release_one" if names[0] == "data" else "play"
+    if len(names) == 3 and fits and sorted(_order(names)) == [0, 1, 2]:
+        return "release" if "size" in names[1:] or names[0] == "data" else "play_many"
+    raise InputError(f"target must be {_FORMS}, got parameters ({', '.join(names)})")
+
+
+class Adapted:
+    """A user's function in another form, as one that is called with (data, size, rng) and the like.
+
+    Parameters
+    ----------
+    function
+        The target.
+    kind
+        See `kind_of`.
+    """
+
+    def __init__(self, function: Callable[..., Any], kind: str) -> None:
+        self.function, self.kind = function, kind
+        self.one_at_a_time = kind == "release_one"
+        self.__wrapped__ = function
+        parameters = _parameters(function)
+        self.names = [p.name if p.kind is p.KEYWORD_ONLY else "" for p in parameters]
+        self.order = _order([p.name for p in parameters])
+        if hasattr(function, "neighbours"):
+            self.neighbours = function.neighbours
+
+    def __call__(self, data: Any, *rest: Any) -> Any:
+        """What the function returns, with a leading axis of `size` if it makes one draw a call."""
+        if self.kind != "release_one":
+            return self._call(data, *rest)
+        size, rng = rest
+        return np.asarray([self._call(_fresh(data), rng) for _ in range(size)])
+
+    def _call(self, *values: Any) -> Any:
+        given = [values[i] for i in self.order]
+        positional = [v for v, name in zip(given, self.names, strict=True) if not name]
+        return self.function(*positional, **{n: v for v, n in zip(given, self.names, strict=True) if n})
+
+
+def _order(names: Sequence[str]) -> list[int]:
+    """Which of (data, size, rng), or of (data, rng), each parameter is given: by its name, else its place."""
+    last = len(names) - 1
+    places = {"rng": last} | ({"size": 1, "n_runs": 1} if last == 2 else {})
+    found = [places.get(name) for name in names[1:]]
+    free = [place for place in range(1, last + 1) if place not in found]
+    return [0, *(free.pop(0) if place is None else place for place in found)]
+
+
+def adapted(function: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
+    """Kind of a target, ``play``, ``play_many`` or ``release``, and the target as the samplers call it.
+
+    A mechanism that makes one draw a call is looped over; parameters called rng, size and n_runs are filled
+    by name, in whatever order they stand.
+
+    Raises
+    ------
+    InputError
+        As `kind_of`.
+    """
+    kind, parameters = kind_of(function), _parameters(function)
+    plain = all(p.kind is not p.KEYWORD_ONLY for p in parameters)
+    if (
+        kind != "release_one"
+        and plain
+        and _order([p.name for p in parameters]) == list(range(len(parameters)))
+    ):
+        return kind, function
+    return kind.removesuffix("_one"), Adapted(function, kind)
+
+
+def _fresh(data: Any) -> Any:
+    """Data that the target may change."""
+    return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
+
+
+def _called(
+    what: str, function: Callable[..., Any], *arguments: Any, runs: int = 1, timeout: float = math.inf
+) -> Any:
+    """What the function returns, mechanisms as an array; what it raises is unusable input, and says where.
+
+    A call that makes several runs may take `timeout` seconds for each.
+    """
+    try:
+        with guarded(), limited(timeout * runs):
+            result = function(*arguments)
+            return np.asarray(result) if what == "release" else result
+    except (KeyboardInterrupt, InputError):
+        raise
+    except OverdueError:
+        each = "" if runs == 1 else f" for {runs} runs"
+        raise InputError(
+            f"{what} did not return within {timeout * runs:g} seconds{each}; if it is that slow, "
+            "give more with --timeout SECONDS (timeout= in Python)"
+        ) from None
+    except BaseException as error:
+        raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
+
+
+def _seeds(key: Any, numbers: IntArray) -> list[int]:
+    """Whole numbers below 2^64 for processes, one for each number."""
+    words = philox.fill_words(key, numbers, _SEEDS, np.zeros((len(numbers), 1), np.int64))
+    seeds: list[int] = words[:, 0].tolist()
+    return seeds
+
+
+@dataclass(frozen=True)
+class PlaySampler:
+    """Samples a user's bandit; only actions are seen.
+
+    Parameters
+    ----------
+    function
+        `play(rewards, rng)`, or `play_many(rewards, n_runs, rng)` if `many`, or a process.
+    n_arms, horizon
+        K and T; rewards are handed over as a fresh array (T, K).
+    seed
+        Of the audit.
+    factor
+        Of the noise, for mutants.
+    shard
+        Runs of one task.
+    rows
+        Runs that one call of `play_many` makes; None for all of a task.
+    timeout
+        Seconds that a run may take.
+    """
+
+    function: Callable[..., Any]
+    many: bool
+    n_arms: int
+    horizon: int
+    seed: int
+    factor: float = 1.0
+    shard: int = 1024
+    rows: int | None = None
+    timeout: float = math.inf
+    boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
+
+    @property
+    def together(self) -> bool:
+        """Whether a call makes several runs, so that they may depend on each other."""
+        return self.many and self.rows is None
+
+    @property
+    def _what(self) -> str:
+        return "play_many" if self.many else "play"
+
+    def actions(self, table: FloatArray, path: tuple[int, ...], runs: IntArray) -> Any:
+        """Arms (n, T) of runs with numbers `runs` on `table`.
+
+        Raises
+        ------
+        InputError
+            If the function raises, or does not return T arms in 0 .. K - 1 for each run.
+        """
+        key, shape = key_of(self.seed, path), (len(runs), self.horizon)
+        small = np.int8 if self.n_arms <= 127 else np.int64
+        if isinstance(self.function, ProcessTarget):
+            given = self.function.play(table, _seeds(key, runs), self.factor)
+            return self._checked(given, shape).astype(small)
+        with scaled_seeds(self.function, self.factor):
+            out = np.empty(shape, small)
+            size = (self.rows or len(runs)) if self.many else 1
+            for i in range(0, len(runs), size):
+                part = runs[i : i + size]
+                rng = generator(key, int(part[0]), self.factor)
+                given = (table.copy(), len(part), rng) if self.many else (table.copy(), rng)
+                result = _called(self._what, self.function, *given, runs=len(part), timeout=self.timeout)
+                wanted = (len(part), self.horizon) if self.many else (self.horizon,)
+                out[i : i + size] = self._checked(result, wanted)
+            return out
+
+    def draws(self, data: Any, runs: IntArray) -> Any:
+        """Arms as `actions` gives them, by streams of their own."""
+        return self.actions(data, (TUNE, 0), runs)
+
+    def _checked(self, result: Any, shape: tuple[int, ...]) -> Any:
+        try:
+            arms = np.asarray(result)
+        except Exception:
+            arms = np.empty(0, object)
+        if arms.shape != shape:
+            raise InputError(f"{self._what} must return arms of shape {shape}, got shape {arms.shape}")
+        if arms.dtype.kind not in "iub":
+            if arms.dtype.kind != "f" or not np.array_equal(arms, np.floor(arms)):
+                raise InputError(f"{self._what} must return integer arms, got dtype {arms.dtype}")
+            arms = arms.astype(np.int64)
+        if arms.size and (arms.min() < 0 or arms.max() >= self.n_arms):
+            raise InputError(
+                f"{self._what} must return arms in 0 .. {self.n_arms - 1}, "
+                f"got values in [{arms.min()}, {arms.max()}]"
+            )
+        return arms
+
+    def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """See `evidence.blackbox.Sampler.sample`."""
+        actions = self.actions(pair.worlds()[world], (stage, number, world), runs)
+        discrete, numeric = action_summaries(actions, self.n_arms)
+        return Observation(len(runs), {**action_columns(actions), **discrete}, numeric)
+
+
+def _last_line(error: BaseException, function: Callable[..., Any]) -> str:
+    """` (file:line)` of the innermost frame in the function's own file."""
+    try:
+        own = inspect.getsourcefile(_code(function))
+    except TypeError:
+        return ""
+    place, frame = "", error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == own:
+            place = f" ({own}:{frame.tb_lineno})"
+        frame = frame.tb_next
+    return place
+
+
+@dataclass(frozen=True, eq=False)
+class DataPair:
+    """Two neighbouring data sets for a `release` mechanism."""
+
+    left: Any
+    right: Any
+
+    def worlds(self) -> tuple[Any, Any]:
+        """Both."""
+        return self.left, self.right
+
+    def describe(self) -> str:
+        """In one line."""
+        return f"data {_short(self.left)} against {_short(self.right)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "type": "data",
+            "left": np.asarray(self.left).tolist(),
+            "right": np.asarray(self.right).tolist(),
+            "words": self.describe(),
+        }
+
+
+def _short(value: Any) -> str:
+    text = np.array2string(np.asarray(value), threshold=8, separator=", ")
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class ReleaseSampler:
+    """Samples a mechanism `release(data, size, rng) -> (size, ...)`.
+
+    Parameters
+    ----------
+    function
+        The mechanism.
+    seed
+        Of the audit.
+    factor
+        Of the noise, for mutants.
+    shard, rows, timeout
+        See `PlaySampler`; `rows` are draws.
+    """
+
+    function: Callable[..., Any]
+    seed: int
+    factor: float = 1.0
+    shard: int = 1 << 17
+    rows: int | None = None
+    timeout: float = math.inf
+
+    @property
+    def together(self) -> bool:
+        """Whether a call makes several draws, so that they may depend on each other."""
+        return self.rows is None and not getattr(self.function, "one_at_a_time", False)
+
+    def values(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+        """Outputs (n, m) as floats.
+
+        Raises
+        ------
+        InputError
+            If the function raises, or does not return numbers with a leading axis of `size`.
+        """
+        size = self.rows or max(len(runs), 1)
+        parts = [self._part(data, path, runs[i : i + size]) for i in range(0, len(runs), size)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _part(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+        """Outputs of one call."""
+        key = key_of(self.seed, path)
+        if isinstance(self.function, ProcessTarget):
+            asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
+            result = self.function.release(data, len(runs), _seeds(key, asked), self.factor)
+        else:
+            rng = generator(key, int(runs[0]), self.factor)
+            with scaled_seeds(self.function, self.factor):
+                result = _called(
+                    "release",
+                    self.function,
+                    _fresh(data),
+                    len(runs),
+                    rng,
+                    runs=len(runs),
+                    timeout=self.timeout,
+                )
+        if result.ndim < 1 or result.shape[0] != len(runs):
+            raise InputError(
+                f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
+            )
+        if result.dtype.kind not in "fiub":
+            raise InputError(
+                "release must return numbers (floats, whole numbers or booleans, NaN for nothing), "
+                f"got {_sorts(result)}"
+            )
+        return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
+
+    def draws(self, data: Any, runs: IntArray) -> FloatArray:
+        """Outputs as `values` gives them, by streams of their own."""
+        return self.values(data, (TUNE, 0), runs)
+
+    def draws_kept(self, pair: DataPair, test: int) -> int:
+        """Selection draws a side that are cheap to keep beside `test` test draws.
+
+        All if the outputs recur, so that they are counted; half if they are single numbers; else a fifth.
+        """
+        seen = self.sample(pair, 0, TUNE, 0, np.arange(_LOOK, dtype=np.int64))
+        return test if seen.weight is not None else test // 2 if len(seen.numeric) == 1 else test // 5
+
+    def sample(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """See `evidence.blackbox.Sampler.sample`."""
+        values, weight = _distinct(self.values(pair.worlds()[world], (stage, number, world), runs))
+        numeric = {f"output {j + 1}": column for j, column in enumerate(values.T)}
+        return Observation(len(runs), _whole_codes(values), numeric, weight=weight)
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
+    """The different rows of outputs (n, m) and how often each occurs; all rows and None if few recur."""
+    weights = np.random.Generator(np.random.Philox(20210101)).integers(0, 2**62, values.shape[1]) * 2 + 1
+    codes = np.zeros(len(values), np.int64)
+    with np.errstate(over="ignore"):
+        for j, weight in enumerate(np.atleast_1d(weights)):  # one column at a time: memory
+            bits = (values[:, j] + 0.0).view(np.int64)  # 0.0 for -0.0
+            # Codes as in `action_columns`; doubles of whole numbers end in zeros: high bits are folded in.
+            codes += (bits ^ (bits >> 29)) * weight
+    if len(np.unique(codes[:_LOOK])) > min(len(codes), _LOOK) // 4:
+        return values, None
+    _, first, times = np.unique(codes, return_index=True, return_counts=True)
+    return values[first] + 0.0, times
+
+
+def _sorts(result: Any) -> str:
+    """The sort of the first entry that is no number."""
+    if result.dtype.kind != "O":
+        return f"dtype {result.dtype}"
+    odd = (x for x in result.ravel() if isinstance(x, bool) or not isinstance(x, int | float | np.number))
+    return type(next(odd, result)).__name__
+
+
+def _whole_codes(values: FloatArray) -> dict[str, IntArray]:
+    """Codes of the whole numbers in outputs (n, m); what is none has codes of its own.
+
+    Each run's code depends on its own outputs only, so that runs stay independent of one another.
+    """
+    codes = np.empty(values.shape, np.int64)
+    for j, column in enumerate(values.T):  # one at a time: memory
+        codes[:, j] = _codes_of(column)
+    if (codes == _CODES[0]).all():  # the same codes, without the work
+        found = action_columns(codes[:1], "output")
+        return {name: np.broadcast_to(code, (len(values),)) for name, code in found.items()}
+    return action_columns(codes, "output")
+
+
+def _codes_of(column: FloatArray) -> IntArray:
+    whole = column == np.floor(column)
+    codes = np.where(whole & (np.abs(column) <= _EDGE), column, 0.0).astype(np.int64)
+    beyond = (~whole, np.isnan(column), whole & (column > _EDGE), whole & (column < -_EDGE))
+    for where, code in zip(beyond, _CODES, strict=True):
+        codes[where] = code
+    return codes
+
+
+_LOOK = 4096  # draws that show whether outputs recur
+_CODES = tuple(int(_EDGE) + i for i in (1, 2, 3, 4))  # no whole number, NaN, beyond either edge
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a few runs tell about a user's target.
+
+    Attributes
+    ----------
+    deterministic
+        Whether every run on an input was alike.
+    repeatable
+        Whether the same generator gives the same output again.
+    notes
+        Lines for the record.
+    """
+
+    deterministic: bool
+    repeatable: bool
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def varied(self) -> bool:
+        """Whether two runs on one input differed, if only with the same generator."""
+        return not (self.deterministic and self.repeatable)
+
+
+def probe_play(sampler: PlaySampler, tables: Sequence[FloatArray], runs: int = 12) -> Probe:
+    """Play some tables a few times: are runs alike, and does the generator decide all?"""
+    numbers, alike, repeatable = np.arange(runs, dtype=np.int64), True, True
+    for i, table in enumerate(tables):
+        first = sampler.actions(table, (9, i), numbers)
+        alike = alike and bool((first == first[0]).all())
+        # Backwards where each run has a generator of its own: an order that matters is a shared state.
+        turn = 1 if sampler.together else -1
+        again = sampler.actions(table, (9, i), numbers[::turn])[::turn]
+        repeatable = repeatable and bool((first == again).all())
+    return Probe(alike, repeatable, _notes(repeatable))
+
+
+def probe_release(sampler: ReleaseSampler, data: Sequence[Any], runs: int = 64) -> Probe:
+    """As `probe_play` for a mechanism."""
+    numbers, alike, repeatable = np.arange(runs, dtype=np.int64), True, True
+    for i, item in enumerate(data):
+        first = sampler.values(item, (9, i), numbers)
+        alike = alike and bool((first == first[0]).all())
+        again = sampler.values(item, (9, i), numbers)
+        repeatable = repeatable and np.array_equal(first, again, equal_nan=True)
+    return Probe(alike, repeatable, _notes(repeatable))
+
+
+def _notes(repeatable: bool) -> tuple[str, ...]:
+    if repeatable:
+        return ()
+    return (
+        "not repeatable: the same generator gave other outputs; the target keeps state between runs or "
+        "draws from another source, so a re-run need not give the same counts",
+    )

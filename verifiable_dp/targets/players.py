@@ -1,0 +1,263 @@
+"""Regret of a bandit in any of the forms that a target may have, at any number of arms and any horizon.
+
+A form is an `Algorithm` or its class, a class of bandits (`adapters`), a function that makes one of these or
+a `play` from the number of arms, the horizon and parameters, or `play` and `play_many` themselves. Code that
+is not an `Algorithm` is handed the rewards of a run as a table, (T, K), that no other run sees.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.environments import Drawn, Environment, TwoPoint
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import FloatArray, InputError, one_line
+from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, parameters_of
+from verifiable_dp.targets.guard import guarded
+from verifiable_dp.targets.load import PlaySampler, adapted, generator
+
+LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
+_CHOICES, _REWARDS, _UNEARNED = (0,), (1,), (2,)  # paths of the streams of one seed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a player is put.
+
+    Attributes
+    ----------
+    n_arms, horizon
+        K and T.
+    parameters
+        Of the algorithm, by name.
+    """
+
+    n_arms: int
+    horizon: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Player:
+    """A target whose regret can be measured.
+
+    Parameters
+    ----------
+    target
+        In one of the forms of the module.
+    form
+        ``algorithm``, ``bandit``, ``maker`` (of any of them), ``play`` or ``play_many``.
+    """
+
+    target: Callable[..., Any]
+    form: str
+
+    @classmethod
+    def of(cls, target: Any, parameters: Mapping[str, Any]) -> Player:
+        """Recognise the form of a target that is given `parameters`.
+
+        Raises
+        ------
+        InputError
+            If it has none of them.
+        """
+        if inspect.isclass(target) and issubclass(target, Algorithm):
+            return cls(target, "algorithm")
+        if not callable(target):
+            raise InputError(
+                f"target must be an Algorithm, a class, a function that makes a bandit, play(rewards, rng) "
+                f"or play_many(rewards, n_runs, rng), got an object of {type(target).__name__}"
+            )
+        if makes_bandits(target):
+            return cls(target, "bandit" if inspect.isclass(target) else "maker")
+        kind, _ = adapted(functools.partial(target, **parameters) if parameters else target)
+        if kind == "release":
+            raise InputError("target must choose arms to have regret, got a mechanism that releases data")
+        return cls(target, kind)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Parameters that can be set beside the number of arms and the horizon, as far as they are named."""
+        taken = ("self", "n_arms", "horizon", "rewards", "rng", "n_runs", "seed")
+        return tuple(name for name, p in self._parameters().items() if name not in taken and p.kind in _NAMED)
+
+    def takes(self, name: str) -> bool:
+        """Whether there is a parameter of this name."""
+        rest = any(p.kind is p.VAR_KEYWORD for p in self._parameters().values())
+        return name in self.names or rest
+
+    def default(self, name: str) -> Any:
+        """Default of a parameter; None without one."""
+        found = self._parameters().get(name)
+        return None if found is None or found.default is found.empty else found.default
+
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        return parameters_of(self.target)
+
+    def made(self, setting: Setting) -> Any:
+        """What is played: an `Algorithm`, or ``(many, play)``.
+
+        Raises
+        ------
+        InputError
+            If it cannot be made.
+        """
+        bound = functools.partial(self.target, **setting.parameters) if setting.parameters else self.target
+        if self.form == "algorithm":
+            given = {"n_arms": setting.n_arms, "horizon": setting.horizon}
+            missing = [name for name in given if name not in self._parameters()]
+            if missing:
+                raise InputError(f"target must have the parameter {missing[0]} to have regret")
+            return _tried(lambda: self.target(**{**setting.parameters, **given}))
+        if self.form in ("play", "play_many"):
+            kind, function = adapted(bound)
+            return kind == "play_many", function
+        bandits = BanditClass(bound)
+        if self.form == "bandit":
+            return False, bandits
+        rng = generator(key_of(0), 0)
+        first = _tried(lambda: bandits.made(setting.n_arms, setting.horizon, rng))
+        if isinstance(first, Algorithm):
+            return first
+        if any(hasattr(first, choose) and hasattr(first, learn) for choose, learn in PROTOCOLS):
+            return False, bandits
+        if callable(first):
+            return adapted(first)[0] == "play_many", MadePlay(bandits)
+        raise InputError(
+            f"target: {bandits.name} must return an Algorithm, a bandit or a play, got {type(first).__name__}"
+        )
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@dataclass(frozen=True)
+class MadePlay:
+    """A play or play_many that is made afresh for every run."""
+
+    bandits: BanditClass
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """Where the source is."""
+        return self.bandits.maker
+
+    def __call__(self, rewards: Any, *rest: Any) -> Any:
+        """What is made plays."""
+        horizon, n_arms = rewards.shape
+        return adapted(self.bandits.made(n_arms, horizon, rest[-1]))[1](rewards, *rest)
+
+
+def _tried(make: Callable[[], Any]) -> Any:
+    """What is made; unusable input where the code raises."""
+    try:
+        with guarded():
+            return make()
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"target raised {one_line(error)}") from None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Runs first .. last - 1 of a player in an environment; they follow from `seed` and their numbers."""
+
+    player: Player
+    setting: Setting
+    environment: Environment
+    seed: int
+    first: int
+    last: int
+
+
+def regret(part: Part) -> FloatArray:
+    """Pseudo-regret at the horizon of the runs of a part, (last - first,), in units of reward.
+
+    Raises
+    ------
+    InputError
+        If the player cannot be played, or returns no arms.
+    """
+    made, environment = part.player.made(part.setting), part.environment
+    if isinstance(made, Algorithm):
+        # An algorithm's runs are played together: a part holds all of them.
+        return simulate(made, environment, runs=part.last - part.first, seed=part.seed, points=2).regret
+    sampler = _sampler(made, part)
+    out = np.empty(part.last - part.first)
+    for i, run in enumerate(range(part.first, part.last)):
+        table = rewards(environment, part.setting.horizon, generator(key_of(part.seed, _REWARDS), run))
+        out[i] = _gaps(environment, _arms(sampler, table, run))
+    return out
+
+
+def _sampler(made: tuple[bool, Any], part: Part) -> PlaySampler:
+    setting = part.setting
+    if setting.n_arms * setting.horizon > LARGEST:
+        raise InputError(
+            f"horizon must be at most {LARGEST // setting.n_arms} for {setting.n_arms} arms: your own code "
+            f"is handed the rewards as a table, got {setting.horizon}"
+        )
+    return PlaySampler(made[1], made[0], setting.n_arms, setting.horizon, part.seed)
+
+
+def _arms(sampler: PlaySampler, table: FloatArray, run: int) -> Any:
+    return sampler.actions(table, _CHOICES, np.array([run], dtype=np.int64))[0]
+
+
+def _gaps(environment: Environment, arms: Any) -> float:
+    pulls = np.bincount(np.asarray(arms, dtype=np.int64), minlength=environment.n_arms)
+    return float(pulls @ environment.gaps)
+
+
+def rewards(environment: Any, horizon: int, rng: np.random.Generator) -> FloatArray:
+    """A table of rewards (T, K).
+
+    Raises
+    ------
+    InputError
+        If rewards of the environment cannot be drawn one by one.
+    """
+    shape = (horizon, environment.n_arms)
+    if isinstance(environment, TwoPoint):
+        hit = rng.random(shape) < environment.probabilities
+        return np.where(hit, environment.high, environment.low)
+    if isinstance(environment, Drawn):
+        return np.column_stack([environment.draw(rng, arm, horizon) for arm in range(environment.n_arms)])
+    raise InputError(
+        "environments must have rewards that are drawn one by one (bernoulli, Pareto, StudentT, Huber, "
+        f"Discrete, …), got {type(environment).__name__}"
+    )
+
+
+def whole(player: Player, setting: Setting) -> bool:
+    """Whether all runs of a cell are one part."""
+    return isinstance(player.made(setting), Algorithm)
+
+
+def notes(player: Player, setting: Setting, environment: Environment, seed: int) -> list[str]:
+    """What one run of a user's code tells: is it repeatable, does it look only at rewards that it earns?"""
+    made = player.made(setting)
+    if isinstance(made, Algorithm):
+        return []
+    sampler = _sampler(made, Part(player, setting, environment, seed, 0, 1))
+    table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
+    first = np.asarray(_arms(sampler, table, 0), dtype=np.int64)
+    if not np.array_equal(first, _arms(sampler, table, 0)):
+        return ["not repeatable: the same generator gave other actions, so a re-run need not give the same"]
+    other = rewards(environment, setting.horizon, generator(key_of(seed, _UNEARNED), 0))
+    rounds = np.arange(setting.horizon)
+    other[rounds, first] = table[rounds, first]
+    if not np.array_equal(first, _arms(sampler, other, 0)):
+        return [
+            "other actions come out if rewards that it does not earn change: it sees more than a bandit does"
+        ]
+    return []

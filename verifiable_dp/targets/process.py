@@ -1,0 +1,458 @@
+"""Targets in any language: processes that play or release on request, in lines of JSON.
+
+The protocol is that of ``docs/targets.md``. Each line from us is one object; the process answers each with
+one line. First comes a greeting, then requests:
+
+    us       {"protocol": "verifiable-dp-1", "kind": "play", "n_arms": 2, "horizon": 3, "bounds": [0, 1]}
+    process  {"ready": true, "kind": "play"}
+    us       {"id": 1, "input": "5f1d…", "rewards": [[0, 1], [0, 1], [0, 1]], "seeds": ["17", "4"]}
+    process  {"id": 1, "actions": [[0, 1, 1], [1, 1, 0]]}
+
+A request without rewards (data) is about those of the request before it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import json
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray, InputError, positive
+
+PROTOCOL = "verifiable-dp-1"
+TIMEOUT = 60.0
+_VALUES = 1_000_000  # values in an answer, at most
+_RUNS = 256  # runs of a bandit in a request, at most
+_DRAWS = 8192  # draws of a mechanism in a request
+_LARGEST = 1 << 28  # bytes of a line
+_QUOTED = 80  # characters of a line that an error quotes
+_GRACE = 0.5  # seconds that a process has to end by itself
+
+
+@dataclass(frozen=True)
+class Exec:
+    """A command that is audited: a program in any language that speaks JSON lines.
+
+    Parameters
+    ----------
+    command
+        Program and arguments, split as a shell would; no shell runs them.
+    timeout
+        Seconds that the answer to one request may take.
+
+    Raises
+    ------
+    InputError
+        If the command is empty or its quotes do not match, or the timeout is not positive.
+    """
+
+    command: str
+    timeout: float = TIMEOUT
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.command, str):
+            raise InputError(f"exec must be a command line, got {type(self.command).__name__}")
+        try:
+            split = shlex.split(self.command)
+        except ValueError as error:
+            raise InputError(f"exec: {self.command!r} cannot be split into arguments: {error}") from None
+        if not split:
+            raise InputError("exec must be a program and its arguments, got nothing")
+        object.__setattr__(self, "timeout", positive("exec_timeout", self.timeout))
+
+    @property
+    def arguments(self) -> list[str]:
+        """Program and arguments."""
+        return shlex.split(self.command)
+
+    @property
+    def file(self) -> Path | None:
+        """The code: the first argument that names a file, else the program if it is named by its path."""
+        program, *rest = self.arguments
+        named = [*rest, program] if os.sep in program else rest
+        return next((Path(word) for word in named if Path(word).is_file()), None)
+
+
+class _LostError(Exception):
+    """The process ended or did not answer in time; it may be started again."""
+
+
+class _Child:
+    """One running process; only one thread talks to it at a time."""
+
+    def __init__(self, command: Exec, greeting: dict[str, Any]) -> None:
+        self._command = command
+        try:
+            self._process = subprocess.Popen(
+                command.arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # a group of its own, which ends with it
+            )
+        except OSError as error:
+            raise InputError(f"exec: {command.command!r} cannot be started: {error.strerror}") from None
+        # Pipes were asked for, so that none is None.
+        self._in, self._out, self._err = (
+            cast(IO[bytes], pipe)
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
+        self._selector = selectors.DefaultSelector()
+        for pipe in (self._in, self._out, self._err):
+            os.set_blocking(pipe.fileno(), False)
+        for pipe in (self._out, self._err):
+            self._selector.register(pipe, selectors.EVENT_READ)
+        self._received, self._tail = bytearray(), b""
+        self._number, self._input = 0, ""
+        try:
+            self.ready = self._read(self._exchange(_line(greeting)))
+            if self.ready.get("ready") is not True or self.ready.get("kind") != greeting["kind"]:
+                raise InputError(
+                    f'exec: the first line must be {{"ready": true, "kind": "{greeting["kind"]}"}}, '
+                    f"got {json.dumps(self.ready)[:_QUOTED]}"
+                )
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, key: str, what: str, data: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request about `data`, which is sent only if it is not the one sent last."""
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "input": key}
+        if self._input != key:
+            message[what] = data.tolist() if isinstance(data, np.ndarray) else data
+        answer = self._read(self._exchange(_line({**message, **request})))
+        self._input = key
+        if "error" in answer:
+            raise InputError(f"exec: the process reports an error: {str(answer['error'])[:200]}")
+        if answer.get("id") != self._number:
+            raise InputError(f"exec: the answer to request {self._number} has id {answer.get('id')!r}")
+        return answer
+
+    def _read(self, line: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            shown = line[: 4 * _QUOTED].decode("utf-8", "replace")[:_QUOTED]
+            raise InputError(f"exec: the process must answer with lines of JSON objects, got {shown!r}")
+        return answer
+
+    def _exchange(self, line: bytes) -> bytes:
+        """Write a line and read one; both at once, so that full pipes block nobody."""
+        pending, deadline = memoryview(line), time.monotonic() + self._command.timeout
+        self._selector.register(self._in, selectors.EVENT_WRITE)
+        searched = 0
+        try:
+            while True:
+                end = self._received.find(b"\n", searched)
+                if end >= 0:
+                    answer = bytes(self._received[:end])
+                    del self._received[: end + 1]
+                    return answer
+                searched = len(self._received)
+                if searched > _LARGEST:
+                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without a line end")
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise _LostError(f"gave no answer within {self._command.timeout:g} seconds")
+                for key, _ in self._selector.select(left):
+                    if key.fileobj is self._in:
+                        pending = self._write(pending)
+                    elif key.fileobj is self._err:
+                        self._drain()
+                    elif not self._receive():
+                        raise _LostError(self._ending())
+        finally:
+            if self._process.returncode is None and self._in in self._selector.get_map():
+                self._selector.unregister(self._in)
+
+    def _write(self, pending: memoryview) -> memoryview:
+        try:
+            pending = pending[os.write(self._in.fileno(), pending[: 1 << 16]) :]
+        except BlockingIOError:
+            return pending
+        except OSError:
+            pending = memoryview(b"")  # it reads no more; what it has written still counts
+        if not pending:
+            self._selector.unregister(self._in)
+        return pending
+
+    def _receive(self) -> bool:
+        """Take what was written; whether more may come."""
+        try:
+            part = os.read(self._out.fileno(), 1 << 20)
+        except BlockingIOError:
+            return True
+        self._received += part
+        return bool(part)
+
+    def _drain(self) -> None:
+        """Keep the end of what is written to stderr."""
+        try:
+            part = os.read(self._err.fileno(), 1 << 16)
+        except BlockingIOError:
+            return
+        if not part and self._err in self._selector.get_map():
+            self._selector.unregister(self._err)
+        self._tail = (self._tail + part)[-4096:]
+
+    def _ending(self) -> str:
+        """How the process ended, in words; it is reaped."""
+        where = " in the middle of a line" if self._received else ""
+        self._wait()
+        for _ in range(64):
+            self._drain()
+        status = self.close()
+        how = f"exit status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
+        lines = self._tail.decode("utf-8", "replace").strip().splitlines()
+        return f"ended{where} ({how})" + (f": {lines[-1].strip()[:200]}" if lines else "")
+
+    def _wait(self) -> None:
+        """Let the process end, for a moment, without reaping it: its group keeps its number."""
+        end = time.monotonic() + _GRACE
+        while time.monotonic() < end and self._process.returncode is None:
+            if os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return
+            time.sleep(0.005)
+
+    def close(self, grace: bool = False) -> int:
+        """End the process with its children and reap it; its exit status."""
+        if self._process.returncode is not None:
+            return self._process.returncode
+        with contextlib.suppress(OSError):
+            self._in.close()
+        if grace:
+            self._wait()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        status = self._process.wait()
+        self._selector.close()
+        for pipe in (self._out, self._err):
+            pipe.close()
+        return status
+
+
+def _line(message: dict[str, Any]) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+class _Pool:
+    """The processes of one target in this process: as many as there are threads that ask."""
+
+    def __init__(self, command: Exec, greeting: dict[str, Any]) -> None:
+        self._command, self._greeting = command, greeting
+        self._lock = threading.Lock()
+        self._idle: list[_Child] = []
+        self._ready: dict[str, Any] | None = None
+        self.restarted = ""
+
+    def _start(self) -> _Child:
+        child = _Child(self._command, self._greeting)
+        self._ready = child.ready
+        return child
+
+    @property
+    def ready(self) -> dict[str, Any]:
+        """The line by which the process said that it is ready."""
+        if self._ready is None:
+            try:
+                child = self._start()
+            except _LostError as error:
+                raise InputError(f"exec: the process {error}") from None
+            with self._lock:
+                self._idle.append(child)
+        assert self._ready is not None
+        return self._ready
+
+    def ask(self, *request: Any) -> dict[str, Any]:
+        """The answer of any idle process; a request during which it is lost is made once more."""
+        try:
+            return self._ask(*request)
+        except _LostError as error:
+            self.restarted = str(error)
+        try:
+            return self._ask(*request)
+        except _LostError as error:
+            raise InputError(f"exec: the process {error} (the request was made twice)") from None
+
+    def _ask(self, *request: Any) -> dict[str, Any]:
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child is None:
+            child = self._start()
+        try:
+            answer = child.ask(*request)
+        except BaseException:
+            child.close()
+            raise
+        with self._lock:
+            self._idle.append(child)
+        return answer
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close(grace=True)
+
+
+_POOLS: dict[tuple[int, ProcessTarget], _Pool] = {}
+_POOLS_LOCK = threading.Lock()
+
+
+def _close_all() -> None:
+    for (pid, _), pool in list(_POOLS.items()):
+        if pid == os.getpid():
+            pool.close()
+
+
+atexit.register(_close_all)
+
+
+@dataclass(frozen=True)
+class ProcessTarget:
+    """A command as a bandit or a mechanism; processes start on first use, some for each Python process.
+
+    Parameters
+    ----------
+    command
+        What runs.
+    kind
+        ``play`` or ``release``.
+    bounds
+        Range of the rewards or of the data.
+    n_arms, horizon
+        K and T of a bandit.
+    """
+
+    command: Exec
+    kind: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    n_arms: int = 0
+    horizon: int = 0
+
+    @property
+    def _pool(self) -> _Pool:
+        with _POOLS_LOCK:
+            key = (os.getpid(), self)
+            if key not in _POOLS:
+                greeting: dict[str, Any] = {"protocol": PROTOCOL, "kind": self.kind}
+                if self.kind == "play":
+                    greeting |= {"n_arms": self.n_arms, "horizon": self.horizon}
+                _POOLS[key] = _Pool(self.command, {**greeting, "bounds": list(self.bounds)})
+            return _POOLS[key]
+
+    @property
+    def scalable(self) -> bool:
+        """Whether the process can multiply its noise, so that the power of an audit can be measured."""
+        return self._pool.ready.get("noise_factor") is True
+
+    @property
+    def neighbours(self) -> list[tuple[Any, Any]] | None:
+        """Pairs of neighbouring data that the process declares, if any."""
+        given = self._pool.ready.get("neighbours")
+        if given is None:
+            return None
+        try:
+            return [(_data(left), _data(right)) for left, right in given]
+        except (TypeError, ValueError):
+            raise InputError("exec: neighbours must be pairs of numbers or of arrays of numbers") from None
+
+    @property
+    def restarted(self) -> str:
+        """Why a process was started again, in words; empty if none was."""
+        return self._pool.restarted
+
+    def play(self, table: FloatArray, seeds: Sequence[int], factor: float = 1.0) -> list[Any]:
+        """Actions of a run for each seed, as the process gave them: n lists of T arms.
+
+        Raises
+        ------
+        InputError
+            If the process is lost twice, or does not follow the protocol.
+        """
+        size = int(np.clip(_VALUES // max(self.horizon, 1), 1, _RUNS))
+        out: list[Any] = []
+        for i in range(0, len(seeds), size):
+            part = seeds[i : i + size]
+            out += self._ask(
+                "rewards", table, {"seeds": [str(s) for s in part]}, factor, "actions", len(part)
+            )
+        return out
+
+    def release(self, data: Any, size: int, seeds: Sequence[int], factor: float = 1.0) -> FloatArray:
+        """Outputs (size, ...) of a mechanism; a seed for each 8192 of them.
+
+        Raises
+        ------
+        InputError
+            As `play`, or if an output is no number.
+        """
+        out: list[Any] = []
+        for i, seed in enumerate(seeds):
+            runs = min(_DRAWS, size - i * _DRAWS)
+            out += self._ask("data", data, {"seed": str(seed), "runs": runs}, factor, "outputs", runs)
+        try:
+            return np.array(out, dtype=np.float64)  # null is NaN
+        except (TypeError, ValueError):
+            raise InputError("exec: outputs must be numbers, or lists of as many numbers each") from None
+
+    @staticmethod
+    def requests(size: int) -> int:
+        """Seeds that `release` needs for `size` draws."""
+        return -(-size // _DRAWS)
+
+    def _ask(
+        self, what: str, data: Any, request: dict[str, Any], factor: float, expected: str, runs: int
+    ) -> list[Any]:
+        if factor != 1.0:
+            if not self.scalable:
+                raise InputError("exec: the process does not declare noise_factor")
+            request["noise_factor"] = factor
+        array = np.asarray(data, dtype=np.float64)
+        key = hashlib.sha256(repr(array.shape).encode() + array.tobytes()).hexdigest()[:16]
+        found = self._pool.ask(key, what, data, request).get(expected)
+        if not isinstance(found, list) or len(found) != runs:
+            got = f"{len(found)}" if isinstance(found, list) else "none"
+            raise InputError(
+                f"exec: {expected} must be a list with {runs} entries, one for each run, got {got}"
+            )
+        return found
+
+    def close(self) -> None:
+        """End the processes that this Python process started."""
+        with _POOLS_LOCK:
+            pool = _POOLS.pop((os.getpid(), self), None)
+        if pool is not None:
+            pool.close()
+
+
+def _data(value: Any) -> Any:
+    return float(value) if isinstance(value, int | float) else np.array(value, dtype=np.float64)
+
+
+@contextlib.contextmanager
+def running(target: ProcessTarget) -> Iterator[ProcessTarget]:
+    """The target while it is audited; afterwards its processes are ended."""
+    try:
+        yield target
+    finally:
+        target.close()
