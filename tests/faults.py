@@ -96,7 +96,7 @@ FAULTS = (
         "TOLERANCE = 1e-9",
         "TOLERANCE = 1e-3",
         "a loss of 1.0005 epsilon counts as within the claim",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "actions may differ",
@@ -104,7 +104,7 @@ FAULTS = (
         "(~same, ",
         "(same & False, ",
         "other actions after the same releases go unnoticed",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "what is published may differ",
@@ -112,7 +112,7 @@ FAULTS = (
         "(~published, ",
         "(published & False, ",
         "other published values after the same releases go unnoticed",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "draws of another run",
@@ -120,7 +120,7 @@ FAULTS = (
         "(_undrawn(there.released, tape), SHARED)",
         "(np.zeros(runs, bool), SHARED)",
         "runs that publish with the draws of another run go unnoticed",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "alignment on one input",
@@ -128,7 +128,7 @@ FAULTS = (
         "return Table(left), Table(right)",
         "return Table(left), Table(left)",
         "the replay is on the recorded input: no pair differs",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "one direction only",
@@ -136,7 +136,7 @@ FAULTS = (
         "for turned in (False, True):",
         "for turned in (False,):",
         "a pair is replayed in one direction only",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "a cost above epsilon clears",
@@ -144,7 +144,7 @@ FAULTS = (
         '"inconclusive" if cost > limit',
         '"not_refuted" if cost > limit',
         "hidden noise that costs more than epsilon is no longer a lead",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "costs of a group",
@@ -152,7 +152,7 @@ FAULTS = (
         "np.sum([part.cost for part in parts]",
         "np.max([part.cost for part in parts]",
         "the events of a group pay once, not each",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "scale follows the data",
@@ -160,7 +160,7 @@ FAULTS = (
         'self._leave(address[~same, 0], "the scale',
         'self._leave(address[:0, 0], "the scale',
         "a noise scale that depends on the data goes unnoticed",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "one draw for two releases",
@@ -168,7 +168,7 @@ FAULTS = (
         "if abs(first - moved[i]) > ",
         "if abs(first - moved[i]) > np.inf + ",
         "noise that is used for two releases goes unnoticed",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "exact values may differ",
@@ -176,7 +176,7 @@ FAULTS = (
         "self._leave(run[exact], ",
         "self._leave(run[exact][:0], ",
         "an exact value that differs is no divergence",
-        ("tests/unit/test_noise.py",),
+        ("tests/unit/core/test_noise.py",),
     ),
     Fault(
         "half the cost",
@@ -184,7 +184,7 @@ FAULTS = (
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale / 2)",
         "a release costs half of what it does",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "releases that are missing",
@@ -192,7 +192,7 @@ FAULTS = (
         "short = np.flatnonzero(counted < recorded)",
         "short = np.flatnonzero(counted < 0)",
         "fewer releases on the neighbour go unnoticed",
-        ("tests/unit/test_alignment.py",),
+        ("tests/unit/evidence/test_alignment.py",),
     ),
     Fault(
         "shown outcomes may differ",
@@ -200,7 +200,7 @@ FAULTS = (
         'differs = shown["output"][at] != hidden.outcome(out)["output"][at]',
         "differs = run != run",
         "a declared shift that gives another output goes unnoticed",
-        ("tests/unit/test_mechanisms.py", "tests/unit/test_noise.py"),
+        ("tests/unit/core/test_mechanisms.py", "tests/unit/core/test_noise.py"),
     ),
     # noise and its seeds
     Fault(
@@ -209,7 +209,7 @@ FAULTS = (
         "np.random.SeedSequence(seed, spawn_key=path)",
         "np.random.SeedSequence(seed)",
         "both worlds and all stages draw the same noise",
-        ("tests/unit/test_noise.py",),
+        ("tests/unit/core/test_noise.py",),
     ),
     Fault(
         "mutants keep their noise",
@@ -217,7 +217,7 @@ FAULTS = (
         "scale=draw.scale * factor, slot=slot",
         "scale=draw.scale, slot=slot",
         "noise that should be divided is not: power and mutants are those of the target",
-        ("tests/unit/test_noise.py",),
+        ("tests/unit/core/test_noise.py",),
     ),
     Fault(
         "draws are not joined",
@@ -225,7 +225,7 @@ FAULTS = (
         "slot = draw.slot if reslot is None else reslot(draw.slot)",
         "slot = draw.slot",
         "mutants that share a draw between arms are the target itself",
-        ("tests/unit/test_noise.py",),
+        ("tests/unit/core/test_noise.py",),
     ),
     Fault(
         "every shard is the first",
@@ -233,7 +233,7 @@ FAULTS = (
         "np.arange(i, min(i + size, count), dtype=np.int64)",
         "np.arange(0, min(size, count - i), dtype=np.int64)",
         "shards repeat one another's runs: counts are those of fewer runs",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "tested on the runs that chose",
@@ -241,7 +241,7 @@ FAULTS = (
         "    stage: int = TEST,\n",
         "    stage: int = SELECT,\n",
         "the event is tested on the runs that it was chosen on",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "both worlds draw alike",
@@ -249,7 +249,7 @@ FAULTS = (
         "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[world], (stage, number), runs)",
         "a user's bandit has the same generators on both inputs",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "a bandit's inputs do not differ",
@@ -257,7 +257,7 @@ FAULTS = (
         "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[0], (stage, number, world), runs)",
         "a user's bandit is played on one input only",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "every run has the first generator",
@@ -265,7 +265,7 @@ FAULTS = (
         "rng = generator(key, int(part[0]), self.factor)",
         "rng = generator(key, 0, self.factor)",
         "all runs of a user's bandit are the same one",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     # mechanisms
     Fault(
@@ -274,7 +274,7 @@ FAULTS = (
         "return self.sensitivity / self.epsilon",
         "return 0.9 * self.sensitivity / self.epsilon",
         "a tenth too little noise",
-        ("tests/unit/test_mechanisms.py",),
+        ("tests/unit/core/test_mechanisms.py",),
     ),
     Fault(
         "levels of the tree",
@@ -282,7 +282,7 @@ FAULTS = (
         "return self.leaves.bit_length()",
         "return max(1, self.leaves.bit_length() - 1)",
         "a level too few: the first item is in one node more than is paid for",
-        ("tests/unit/test_mechanisms.py",),
+        ("tests/unit/core/test_mechanisms.py",),
     ),
     Fault(
         "range of growing items",
@@ -290,7 +290,7 @@ FAULTS = (
         "return np.asarray(2 * self.limit(number) * self.divisor / self.epsilon)",
         "return np.asarray(self.limit(number) * self.divisor / self.epsilon)",
         "noise for [0, B] where an item lies in [-B, B]",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "cost of AboveThreshold",
@@ -298,7 +298,7 @@ FAULTS = (
         "+ 2 * self.sensitivity / self.query_scale",
         "+ self.sensitivity / self.query_scale",
         "a positive answer is charged once, not twice",
-        ("tests/unit/test_mechanisms.py",),
+        ("tests/unit/core/test_mechanisms.py",),
     ),
     Fault(
         "shift of AboveThreshold",
@@ -306,7 +306,7 @@ FAULTS = (
         'self.sensitivity + shown["gap"] - gap',
         'shown["gap"] - gap',
         "the declared alignment does not follow the threshold",
-        ("tests/unit/test_mechanisms.py",),
+        ("tests/unit/core/test_mechanisms.py",),
     ),
     Fault(
         "domain of amplification",
@@ -314,7 +314,7 @@ FAULTS = (
         "return math.log(n / (16 * math.log(2 / delta)))",
         "return math.log(n / (8 * math.log(2 / delta)))",
         "amplification by shuffling is claimed beyond its domain",
-        ("tests/unit/test_shuffle.py::test_outside_the_domain_it_is_refused_in_one_line",),
+        ("tests/unit/core/test_shuffle.py::test_outside_the_domain_it_is_refused_in_one_line",),
     ),
     Fault(
         "half the clones",
@@ -322,7 +322,7 @@ FAULTS = (
         "inside = 2 * lean * sides * _excess(c + 1, tau)",
         "inside = lean * sides * _excess(c + 1, tau)",
         "the upper bound on delta of shuffled reports is half of it",
-        ("tests/unit/test_shuffle.py::test_clones_bound_from_above_by_a_millionth",),
+        ("tests/unit/core/test_shuffle.py::test_clones_bound_from_above_by_a_millionth",),
     ),
     # algorithms
     Fault(
@@ -331,7 +331,7 @@ FAULTS = (
         "privacy = 8 * np.log(4 * size * epoch**2 / beta)",
         "privacy = 4 * np.log(4 * size * epoch**2 / beta)",
         "epochs are too short where privacy decides",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "noise of DP-SE is reused",
@@ -339,7 +339,7 @@ FAULTS = (
         "slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)",
         "slot = 0 * state.epoch[:, None] + np.arange(self.n_arms)",
         "an arm has the same noise in every epoch",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "first epoch after a restart",
@@ -347,7 +347,7 @@ FAULTS = (
         "first_epoch=np.where(over, epoch - 1, after.first_epoch)",
         "first_epoch=np.where(over, epoch, after.first_epoch)",
         "the second epoch of a phase has the length of its first",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "a guess holds too long",
@@ -355,7 +355,7 @@ FAULTS = (
         "(self.first_guess << state.phase) // 2, self.horizon)",
         "(self.first_guess << state.phase), self.horizon)",
         "a guess is in force until its end, not until half of it",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "split budget of DP-UCB",
@@ -363,7 +363,7 @@ FAULTS = (
         'share = self.epsilon / self.n_arms if self.budget == "split" else self.epsilon',
         "share = self.epsilon",
         "the budget is not split though the listing splits it",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "sensitivity of rewards in [-1, 1]",
@@ -371,7 +371,7 @@ FAULTS = (
         'return Laplace(2.0 if self.variant == "corrected" else 1.0, self.epsilon)',
         "return Laplace(1.0, self.epsilon)",
         "the corrected listing has the noise of the printed one",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     Fault(
         "noise of truncated rewards",
@@ -379,7 +379,7 @@ FAULTS = (
         "2 * self.limit / self.epsilon",
         "self.limit / self.epsilon",
         "noise for [0, B] where a reward lies in [-B, B]; as the proof of Theorem 6 prints: 2 epsilon-LDP",
-        ("tests/unit/test_schedules.py",),
+        ("tests/unit/algorithms/test_schedules.py",),
     ),
     # sequential tests
     Fault(
@@ -388,7 +388,7 @@ FAULTS = (
         "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
         "return Bet(coin, stake, epsilon, delta)",
         "a bet may stake more than it has: payoffs that are not finite",
-        ("tests/unit/test_sequential.py::test_no_claim_that_holds_can_lose_by_any_bet",),
+        ("tests/unit/evidence/test_sequential.py::test_no_claim_that_holds_can_lose_by_any_bet",),
     ),
     Fault(
         "level of the limits",
@@ -396,7 +396,7 @@ FAULTS = (
         '(1 - float(statistics["confidence"])) / tests)',
         '(1 - float(statistics["confidence"])))',
         "each of several sequential tests spends the whole error of the lower bound",
-        ("tests/unit/test_sequential.py::test_the_judge_needs_the_counts_only",),
+        ("tests/unit/evidence/test_sequential.py::test_the_judge_needs_the_counts_only",),
     ),
     Fault(
         "level of the e-value",
@@ -404,7 +404,7 @@ FAULTS = (
         "log_p = min(0.0, math.log(tests) - highest)",
         "log_p = min(0.0, -highest)",
         "each of several sequential tests spends the whole alpha",
-        ("tests/unit/test_sequential.py::test_the_judge_needs_the_counts_only",),
+        ("tests/unit/evidence/test_sequential.py::test_the_judge_needs_the_counts_only",),
     ),
     Fault(
         "runs are used twice",
@@ -412,7 +412,7 @@ FAULTS = (
         "starts = self.used.get(item.number, (0, 0))",
         "starts = (0, 0)",
         "every look counts the first runs again",
-        ("tests/unit/test_sequential.py::test_a_run_stops_when_it_may_and_never_reuses_a_sample",),
+        ("tests/unit/evidence/test_sequential.py::test_a_run_stops_when_it_may_and_never_reuses_a_sample",),
     ),
     Fault(
         "limits above what is refuted",
@@ -420,7 +420,7 @@ FAULTS = (
         "if not known[chunk][look, place] >= -math.log(level):",
         "if not known[chunk][look, place] >= 0:",
         "a lower limit climbs while the e-value merely exceeds 1",
-        ("tests/unit/test_sequential.py::test_limits_climb_the_ladder_one_claim_at_a_time",),
+        ("tests/unit/evidence/test_sequential.py::test_limits_climb_the_ladder_one_claim_at_a_time",),
     ),
     Fault(
         "roots of rounded negatives",
@@ -428,7 +428,7 @@ FAULTS = (
         "np.maximum(middle**2 - 8 * growth * (p + q), 0.0)",
         "middle**2 - 8 * growth * (p + q)",
         "stakes that are not a number",
-        ("tests/unit/test_sequential.py::test_payoffs_are_finite_at_any_probabilities",),
+        ("tests/unit/evidence/test_sequential.py::test_payoffs_are_finite_at_any_probabilities",),
     ),
     # exact tests of counts
     Fault(
@@ -437,7 +437,7 @@ FAULTS = (
         "stats.binom.sf(k1 - 1, k1 + k0",
         "stats.binom.sf(k1, k1 + k0",
         "the p-value leaves out the outcome itself",
-        ("tests/unit/test_statistics.py::test_the_ratio_test_has_its_level_at_the_boundary",),
+        ("tests/unit/evidence/test_statistics.py::test_the_ratio_test_has_its_level_at_the_boundary",),
     ),
     Fault(
         "wrong side of a limit",
@@ -445,7 +445,7 @@ FAULTS = (
         "stats.beta.isf(level, hits + 1, runs - hits)",
         "stats.beta.isf(level, hits, runs - hits + 1)",
         "an upper limit of a share that lies too low",
-        ("tests/unit/test_statistics.py::test_clopper_pearson_covers",),
+        ("tests/unit/evidence/test_statistics.py::test_clopper_pearson_covers",),
     ),
     Fault(
         "lower limit at twice the level",
@@ -453,7 +453,7 @@ FAULTS = (
         "stats.beta.ppf(level, hits, runs - hits + 1)",
         "stats.beta.ppf(2 * level, hits, runs - hits + 1)",
         "a lower limit that fails twice as often as it says",
-        ("tests/unit/test_statistics.py::test_the_ratio_limit_inverts_the_test",),
+        ("tests/unit/evidence/test_statistics.py::test_the_ratio_limit_inverts_the_test",),
     ),
     Fault(
         "power of a test",
@@ -461,7 +461,7 @@ FAULTS = (
         "return float(stats.binom.sf(need - 1, hits, p / (p + q)))",
         "return float(stats.binom.sf(need // 2, hits, p / (p + q)))",
         "the stated power is that of half the hits needed",
-        ("tests/unit/test_statistics.py::test_the_stated_power_is_the_binomial_one",),
+        ("tests/unit/evidence/test_statistics.py::test_the_stated_power_is_the_binomial_one",),
     ),
     Fault(
         "nuisance at its estimate",
@@ -470,7 +470,7 @@ FAULTS = (
         "low, high = self.interval(k0, 0.9)",
         "the p-value is not the worst over the nuisance",
         (
-            "tests/unit/test_statistics.py::test_the_approximate_test_has_its_level_at_every_point_of_the_claim",
+            "tests/unit/evidence/test_statistics.py::test_the_approximate_test_has_its_level_at_every_point_of_the_claim",
         ),
     ),
     Fault(
@@ -479,7 +479,7 @@ FAULTS = (
         "p_value = min(1.0, p_value * tests)",
         "p_value = min(1.0, p_value)",
         "each of several tests spends the whole alpha",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "level of several bounds",
@@ -487,7 +487,7 @@ FAULTS = (
         'level = (1 - float(statistics["confidence"])) / tests',
         'level = 1 - float(statistics["confidence"])',
         "each of several tests spends the whole error of the lower bound",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "pairs do not share the level",
@@ -495,7 +495,7 @@ FAULTS = (
         '"tests": len(chosen) * terms.tests,',
         '"tests": terms.tests,',
         "pairs that are tested together do not share alpha",
-        ("tests/unit/test_black_box.py",),
+        ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "one test for two games",
@@ -503,7 +503,7 @@ FAULTS = (
         "_TESTS = 2",
         "_TESTS = 1",
         "the interactive game and the fixed inputs do not share alpha",
-        ("tests/unit/test_adversary.py::test_an_audit_plays_the_game_and_its_record_runs_again",),
+        ("tests/unit/evidence/test_adversary.py::test_an_audit_plays_the_game_and_its_record_runs_again",),
     ),
     Fault(
         "points of a curve",
@@ -511,7 +511,7 @@ FAULTS = (
         'shared = len(statistics["points"]) * int(statistics["tests"])',
         'shared = int(statistics["tests"])',
         "the points of a curve do not share alpha",
-        ("tests/unit/test_curves.py::test_the_judge_needs_nothing_but_the_record",),
+        ("tests/unit/evidence/test_curves.py::test_the_judge_needs_nothing_but_the_record",),
     ),
     Fault(
         "curve runs the wrong way",
@@ -519,7 +519,9 @@ FAULTS = (
         'r["epsilon"] >= row["epsilon"]',
         'r["epsilon"] <= row["epsilon"]',
         "a bound at a small epsilon is taken for one at a larger epsilon",
-        ("tests/unit/test_curves.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",),
+        (
+            "tests/unit/evidence/test_curves.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",
+        ),
     ),
     # exact laws
     Fault(
@@ -528,7 +530,7 @@ FAULTS = (
         "_TAIL = 60.0",
         "_TAIL = 6.0",
         "a four-hundredth of each integral is cut off",
-        ("tests/unit/test_race.py::test_two_arms_with_equal_noise_follow_the_closed_form",),
+        ("tests/unit/evidence/test_race.py::test_two_arms_with_equal_noise_follow_the_closed_form",),
     ),
     Fault(
         "rest of the law",
@@ -536,7 +538,9 @@ FAULTS = (
         "max(d + r for d, r in zip(least, self.remainder, strict=True))",
         "max(d for d, r in zip(least, self.remainder, strict=True))",
         "paths that were not followed are left out of the upper bound on delta",
-        ("tests/unit/test_exact.py::test_what_was_not_followed_is_added_to_the_upper_bound_on_delta",),
+        (
+            "tests/unit/evidence/test_exact.py::test_what_was_not_followed_is_added_to_the_upper_bound_on_delta",
+        ),
     ),
     Fault(
         "draws in two comparisons",
@@ -544,7 +548,7 @@ FAULTS = (
         "if now & before:",
         "if now & before & frozenset():",
         "comparisons that share a draw count as independent",
-        ("tests/unit/test_exact.py::test_a_draw_that_comes_again_is_refused",),
+        ("tests/unit/evidence/test_exact.py::test_a_draw_that_comes_again_is_refused",),
     ),
     # power
     Fault(
@@ -553,7 +557,7 @@ FAULTS = (
         "return float(tried[factor][2]) >= POWER_PROBABILITY",
         "return float(tried[factor][2]) >= 0.5",
         "what is caught half of the time is said to be caught with .95",
-        ("tests/unit/test_power.py",),
+        ("tests/unit/auditing/test_power.py",),
     ),
     Fault(
         "power without its repeats",
@@ -561,7 +565,7 @@ FAULTS = (
         "if refuted < repeats:",
         "if refuted < 0:",
         "a power that its own repeats do not show is stated",
-        ("tests/unit/test_power.py",),
+        ("tests/unit/auditing/test_power.py",),
     ),
     Fault(
         "power is not needed",
@@ -569,7 +573,7 @@ FAULTS = (
         "or power is None or any(",
         "or any(",
         "not_refuted is said by an audit that could not have refuted",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "leads are passed over",
@@ -577,7 +581,7 @@ FAULTS = (
         'if check["kind"] in _SAMPLED and not computed and',
         'if check["kind"] in _SAMPLED and computed and',
         "not_refuted is said beside a lower bound above the claim",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     # verdicts
     Fault(
@@ -586,7 +590,7 @@ FAULTS = (
         '    if "refuted" in verdicts:\n        return "refuted"',
         '    if verdicts and set(verdicts) == {"refuted"}:\n        return "refuted"',
         "one refutation does not decide",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "least of the lower bounds",
@@ -594,7 +598,7 @@ FAULTS = (
         "return max(bounds, key=float, default=0.0)",
         "return min(bounds, key=float, default=0.0)",
         "the weakest lower bound is reported",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "regret is consistent if anything is",
@@ -602,7 +606,7 @@ FAULTS = (
         'all(v == "consistent" for v in telling)',
         'any(v == "consistent" for v in telling)',
         "inconclusive checks of regret are passed over",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "exact losses with a delta",
@@ -610,7 +614,7 @@ FAULTS = (
         'return claim.observe in ("releases", "reports") and claim.delta == 0',
         'return claim.observe in ("releases", "reports")',
         "one transcript refutes a claim that allows for exceptions",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "mutants that are not run",
@@ -618,7 +622,7 @@ FAULTS = (
         "for mutant in case.auditor.mutants:",
         "for mutant in case.auditor.mutants[:1]:",
         "all mutants but the first are left out",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "a prefix that is not stated",
@@ -626,7 +630,7 @@ FAULTS = (
         "elif played is not whole:",
         "elif False:",
         "the record does not say that only the first rounds were played",
-        ("tests/unit/test_instances.py::test_so_does_what_the_other_checks_find",),
+        ("tests/unit/auditing/test_instances.py::test_so_does_what_the_other_checks_find",),
     ),
     # regret
     Fault(
@@ -635,7 +639,7 @@ FAULTS = (
         "_t_p_value(mean - bound if at_most else bound - mean, error, n - 1)",
         "_t_p_value(bound - mean if at_most else mean - bound, error, n - 1)",
         "regret below its bound contradicts it",
-        ("tests/unit/test_regret_judges.py",),
+        ("tests/unit/evidence/test_regret_judges.py",),
     ),
     Fault(
         "vacuous bounds",
@@ -643,7 +647,7 @@ FAULTS = (
         'idle = float(statistics["bound"]) >= largest - TOLERANCE * abs(largest)',
         "idle = False",
         "a bound that nothing could break counts as kept",
-        ("tests/unit/test_regret_judges.py",),
+        ("tests/unit/evidence/test_regret_judges.py",),
     ),
     Fault(
         "tail of a share",
@@ -651,7 +655,7 @@ FAULTS = (
         "p_value = float(stats.binom.sf(failures - 1, n, claimed))",
         "p_value = float(stats.binom.sf(failures, n, claimed))",
         "the p-value leaves out the outcome itself",
-        ("tests/unit/test_regret_judges.py",),
+        ("tests/unit/evidence/test_regret_judges.py",),
     ),
     Fault(
         "error of the means",
@@ -659,7 +663,7 @@ FAULTS = (
         "(settled(r, size) / (1 - h)) ** 2 + error**2",
         "(settled(r, size) / (1 - h)) ** 2",
         "a slope is taken for as sure as its points happen to line up",
-        ("tests/unit/test_regret_judges.py",),
+        ("tests/unit/evidence/test_regret_judges.py",),
     ),
     Fault(
         "margin of an exponent",
@@ -667,7 +671,7 @@ FAULTS = (
         "_t_p_value(abs(slope - claimed) - margin, error, df)",
         "_t_p_value(abs(slope - claimed) - 3 * margin, error, df)",
         "a slope may lie three margins off",
-        ("tests/unit/test_regret_judges.py",),
+        ("tests/unit/evidence/test_regret_judges.py",),
     ),
     Fault(
         "spread of a comparison",
@@ -675,7 +679,7 @@ FAULTS = (
         "_welch((factor**2 * variances[0], variances[1]), counts)",
         "_welch((variances[0], variances[1]), counts)",
         "the spread of the better one is not scaled by the factor",
-        ("tests/unit/test_regret_judges.py",),
+        ("tests/unit/evidence/test_regret_judges.py",),
     ),
     Fault(
         "bound of tree sums",
@@ -707,7 +711,7 @@ FAULTS = (
         "(plan[0], factor * plan[1])",
         "(plan[0], plan[1])",
         "hasty and timid eliminations are the correct one",
-        ("tests/unit/test_declarations_of_auditors.py",),
+        ("tests/unit/registry/test_declarations_of_auditors.py",),
     ),
     Fault(
         "a mutant's own bound",
@@ -715,7 +719,7 @@ FAULTS = (
         "return self.kind(**original(self.algorithm).parameters)",
         "return original(self.algorithm)",
         "a mutant is held against the bound of its own schedule",
-        ("tests/unit/test_declarations_of_auditors.py",),
+        ("tests/unit/registry/test_declarations_of_auditors.py",),
     ),
     Fault(
         "a bound at another horizon",
@@ -723,7 +727,7 @@ FAULTS = (
         "there = at_horizon(rule, horizon)",
         "there = rule",
         "the failure probability of a bound does not follow the horizon",
-        ("tests/unit/test_declarations_of_auditors.py",),
+        ("tests/unit/registry/test_declarations_of_auditors.py",),
     ),
     # claims
     Fault(
@@ -732,7 +736,7 @@ FAULTS = (
         "return size * epsilon, delta",
         "return epsilon, delta",
         "a group of k rewards has the epsilon of one",
-        ("tests/unit/test_curves.py::test_group_privacy",),
+        ("tests/unit/evidence/test_curves.py::test_group_privacy",),
     ),
     Fault(
         "zCDP of groups",
@@ -740,7 +744,7 @@ FAULTS = (
         "rho = claim.rho * size**2\n        return",
         "rho = claim.rho * size\n        return",
         "a group of k has k rho, not k^2 rho",
-        ("tests/unit/test_curves.py::test_group_privacy",),
+        ("tests/unit/evidence/test_curves.py::test_group_privacy",),
     ),
     Fault(
         "delta below epsilon",
@@ -748,7 +752,7 @@ FAULTS = (
         "slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))",
         "slack = -math.expm1(epsilon - self.epsilon) / (2 + math.exp(-self.epsilon))",
         "the promise is said to imply a smaller delta than it does",
-        ("tests/unit/test_curves.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
+        ("tests/unit/evidence/test_curves.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
     ),
     # tracing
     Fault(
@@ -757,7 +761,7 @@ FAULTS = (
         "leads = {**there.ledger.leads, **here.ledger.leads}",
         "leads = {**here.ledger.leads}",
         "a lead that shows on the neighbour only is dropped",
-        ("tests/unit/test_tracing.py::test_a_line_that_only_the_neighbour_reaches_is_named_too",),
+        ("tests/unit/evidence/test_tracing.py::test_a_line_that_only_the_neighbour_reaches_is_named_too",),
     ),
     Fault(
         "an index decides nothing",
@@ -765,7 +769,7 @@ FAULTS = (
         'DECISIVE = ("branch", "index", ',
         'DECISIVE = ("branch", ',
         "raw rewards that are used as an index rank as plain numbers",
-        ("tests/unit/test_tracing.py::test_kinds_of_leads_and_their_line",),
+        ("tests/unit/evidence/test_tracing.py::test_kinds_of_leads_and_their_line",),
     ),
     Fault(
         "scales of traced noise",
@@ -773,7 +777,7 @@ FAULTS = (
         "scales = np.abs(spread - b.law.spread) > SAME * np.maximum(spread, b.law.spread)",
         "scales = np.abs(spread - b.law.spread) > np.inf",
         "noise whose scale depends on the rewards has a finite cost",
-        ("tests/unit/test_tracing.py", "tests/property/test_tracing.py"),
+        ("tests/unit/evidence/test_tracing.py", "tests/property/test_tracing.py"),
     ),
     Fault(
         "a traced draw is used twice",
@@ -781,7 +785,7 @@ FAULTS = (
         "if abs(moves[i] - before) > size:",
         "if abs(moves[i] - before) > math.inf:",
         "one draw that is added to two sums goes unnoticed",
-        ("tests/unit/test_tracing.py::test_a_draw_that_meets_data_twice_is_one",),
+        ("tests/unit/evidence/test_tracing.py::test_a_draw_that_meets_data_twice_is_one",),
     ),
     Fault(
         "other coins",
@@ -789,7 +793,7 @@ FAULTS = (
         "if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):",
         "if False:",
         "coins that are tossed on one input only go unnoticed",
-        ("tests/unit/test_tracing.py::test_a_seed_that_is_raw_is_a_divergence",),
+        ("tests/unit/evidence/test_tracing.py::test_a_seed_that_is_raw_is_a_divergence",),
     ),
     Fault(
         "cost of randomised response",
@@ -797,7 +801,7 @@ FAULTS = (
         "abs(math.log(chance) - math.log1p(-chance))",
         "abs(math.log(chance) - math.log1p(-chance)) / 2",
         "a coin that is turned costs half of its log odds",
-        ("tests/unit/test_tracing.py::test_randomised_response_is_aligned_by_its_coin",),
+        ("tests/unit/evidence/test_tracing.py::test_randomised_response_is_aligned_by_its_coin",),
     ),
     Fault(
         "normal noise has a bound",
@@ -805,7 +809,7 @@ FAULTS = (
         'if self.kind in ("laplace", "logistic"):',
         'if self.kind in ("laplace", "logistic", "normal"):',
         "normal noise is said to bound the loss",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/evidence/test_tracing.py",),
     ),
     Fault(
         "off the lattice",
@@ -813,7 +817,7 @@ FAULTS = (
         "np.abs(steps - np.round(steps)) < 1e-6, moved, np.inf",
         "np.abs(steps - np.round(steps)) < 1, moved, np.inf",
         "whole noise on values that are not whole is said to bound the loss",
-        ("tests/unit/test_tracing.py",),
+        ("tests/unit/evidence/test_tracing.py",),
     ),
     Fault(
         "releases of a traced run",
@@ -821,7 +825,7 @@ FAULTS = (
         "float(bounds[fresh].sum())",
         "float(bounds[fresh].max(initial=0.0))",
         "of several numbers that are released together one is paid for",
-        ("tests/unit/test_tracing.py::test_numbers_that_are_released_together_are_paid_for_each",),
+        ("tests/unit/evidence/test_tracing.py::test_numbers_that_are_released_together_are_paid_for_each",),
     ),
     # neighbours
     Fault(
@@ -830,7 +834,7 @@ FAULTS = (
         "drawn[1], drawn[2], _farthest(",
         "drawn[1], 0, _farthest(",
         "the search changes rewards of the first arm only",
-        ("tests/unit/test_claims_and_neighbours.py",),
+        ("tests/unit/core/test_claims_and_neighbours.py",),
     ),
     # records
     Fault(
@@ -839,7 +843,7 @@ FAULTS = (
         'if key != "digest"}',
         'if key not in ("digest", "seed")}',
         "the digest does not cover the seed",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "derived numbers may differ",
@@ -863,7 +867,7 @@ FAULTS = (
         "    if stated != found:",
         "    if stated is None:",
         "any digest holds",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "verdict is taken as it is",
@@ -871,7 +875,7 @@ FAULTS = (
         '_same("verdict", record["verdict"], ',
         '_same("verdict", conclude.privacy(record["checks"], record["power"]), ',
         "a verdict that does not follow from the checks holds",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "lower bound is taken as it is",
@@ -879,7 +883,7 @@ FAULTS = (
         '_same("epsilon_lower", record["epsilon_lower"], ',
         '_same("epsilon_lower", conclude.epsilon_lower(record["checks"]), ',
         "a lower bound that does not follow from the checks holds",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "mutants are taken as they are",
@@ -887,7 +891,7 @@ FAULTS = (
         'mutant["verdict"], conclude.mutant(mutant), record)',
         'mutant["verdict"], mutant["verdict"], record)',
         "a mutant's verdict that does not follow from its checks holds",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "checks of mutants are not judged",
@@ -895,7 +899,7 @@ FAULTS = (
         '            yield f"mutants.{i}.checks.{j}", check',
         "            pass",
         "counts of mutants may be edited",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "regret is not judged again",
@@ -903,7 +907,7 @@ FAULTS = (
         '        yield f"regret.checks.{i}", check',
         "        pass",
         "measurements of regret may be edited",
-        ("tests/unit/test_verdicts.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "words of a verdict",
@@ -911,7 +915,7 @@ FAULTS = (
         "No violation of epsilon {epsilon} was found. This is not a proof of privacy.",
         "The claim of epsilon {epsilon} holds.",
         "a page says that a claim holds",
-        ("tests/unit/test_page_words.py",),
+        ("tests/unit/render/test_page_words.py",),
     ),
     Fault(
         "refutations in SARIF",
@@ -919,7 +923,7 @@ FAULTS = (
         'found.append(("privacy", "error", f"{name}: {verdict} {shown}."))',
         'found.append(("privacy", "note", f"{name}: {verdict} {shown}."))',
         "a refuted claim is a note, which no code host stops at",
-        ("tests/unit/test_page_words.py",),
+        ("tests/unit/render/test_page_words.py",),
     ),
     Fault(
         "weaker promises",
@@ -927,7 +931,7 @@ FAULTS = (
         'before, after, "worse", "a weaker promise")',
         'before, after, "neutral", "a weaker promise")',
         "diff passes over a claim that was weakened",
-        ("tests/unit/test_diff.py::test_a_weaker_promise_is_worse",),
+        ("tests/unit/render/test_diff.py::test_a_weaker_promise_is_worse",),
     ),
     Fault(
         "errata that half fail",
@@ -944,7 +948,7 @@ FAULTS = (
         "if known is None or known[0] != asked:",
         "if known is None:",
         "a step that was asked for with other settings is used again",
-        ("tests/unit/test_checkpoint.py::test_a_step_that_was_asked_for_something_else_is_made_again",),
+        ("tests/unit/core/test_checkpoint.py::test_a_step_that_was_asked_for_something_else_is_made_again",),
     ),
     Fault(
         "checkpoint of another audit",
@@ -952,7 +956,7 @@ FAULTS = (
         'if head["of"] != of:',
         'if head["of"] is None:',
         "the steps of another audit are used",
-        ("tests/unit/test_checkpoint.py::test_another_audit_is_refused_and_a_run_of_many_begins_anew",),
+        ("tests/unit/core/test_checkpoint.py::test_another_audit_is_refused_and_a_run_of_many_begins_anew",),
     ),
     Fault(
         "damaged checkpoints",
@@ -960,7 +964,7 @@ FAULTS = (
         'row.pop("sum", None) == _sum(_text(row)):',
         'row.pop("sum", None):',
         "a damaged line of a checkpoint is used",
-        ("tests/unit/test_checkpoint.py::test_a_changed_line_and_all_after_it_are_dropped",),
+        ("tests/unit/core/test_checkpoint.py::test_a_changed_line_and_all_after_it_are_dropped",),
     ),
     # faces
     Fault(
@@ -969,7 +973,7 @@ FAULTS = (
         "            alpha=alpha,\n",
         "",
         "the level of the command line does nothing",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/cli/test_options.py",),
     ),
     Fault(
         "--beta is ignored",
@@ -977,7 +981,7 @@ FAULTS = (
         '        "beta": beta,\n',
         "",
         "a claim about each run is checked as one about the mean",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/cli/test_options.py",),
     ),
     Fault(
         "--seed of simulate is ignored",
@@ -985,7 +989,7 @@ FAULTS = (
         "runs=runs, seed=seed, workers=workers)",
         "runs=runs, seed=0, workers=workers)",
         "simulate always has seed 0",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/cli/test_options.py",),
     ),
     Fault(
         "inconclusive passes",
@@ -993,7 +997,7 @@ FAULTS = (
         'EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}',
         'EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 0}',
         "CI passes where nothing was decided",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/cli/test_options.py",),
     ),
     Fault(
         "vacuous passes",
@@ -1001,7 +1005,7 @@ FAULTS = (
         '"vacuous": 3,',
         '"vacuous": 0,',
         "CI passes where a bound says nothing",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/cli/test_options.py",),
     ),
     Fault(
         "worse passes",
@@ -1009,7 +1013,7 @@ FAULTS = (
         '"worse": 1,',
         '"worse": 0,',
         "CI passes where a record is worse than the last",
-        ("tests/unit/test_options.py::test_diff",),
+        ("tests/unit/cli/test_options.py::test_diff",),
     ),
     Fault(
         "unusable input is a refutation",
@@ -1017,7 +1021,7 @@ FAULTS = (
         "_fail(str(error), 2)",
         "_fail(str(error), 1)",
         "a mistyped name exits as a refutation does",
-        ("tests/unit/test_options.py",),
+        ("tests/unit/cli/test_options.py",),
     ),
     Fault(
         "pytest passes inconclusive audits",
@@ -1043,8 +1047,8 @@ FAULTS = (
         "if now.get(name, _Allowance) is _Allowance]",
         "a target that replaces what records are made with goes unnoticed",
         (
-            "tests/unit/test_guard.py::test_a_file_that_replaces_json_when_it_is_imported_is_refused",
-            "tests/unit/test_guard.py::test_hostile_code_ends_in_one_clear_line",
+            "tests/unit/targets/test_guard.py::test_a_file_that_replaces_json_when_it_is_imported_is_refused",
+            "tests/unit/targets/test_guard.py::test_hostile_code_ends_in_one_clear_line",
         ),
     ),
     Fault(
@@ -1065,7 +1069,7 @@ FAULTS = (
         'return (self.verdict == "refuted") == (self.control.expected == "refuted")',
         'return self.verdict == "refuted" or self.control.expected != "refuted"',
         "selftest passes though a right control was refuted",
-        ("tests/unit/test_controls.py",),
+        ("tests/unit/controls/test_controls.py",),
     ),
     Fault(
         "scale of drawn noise",
@@ -1073,7 +1077,7 @@ FAULTS = (
         "magnitude = -np.log(to_unit(bits))",
         "magnitude = -0.97 * np.log(to_unit(bits))",
         "noise has too small a scale everywhere",
-        ("tests/unit/test_noise.py",),
+        ("tests/unit/core/test_noise.py",),
     ),
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.chromium import CHROMIUM, Chromium
-from tests.unit.test_study import TINY
+from tests.unit.registry.test_study import TINY
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies

@@ -18,7 +18,7 @@ from verifiable_dp.evidence.regret.judges import scaling
 from verifiable_dp.render import courses, plots
 from verifiable_dp.render.page import render
 
-REPORTS = Path(__file__).parents[2] / "reports"
+REPORTS = Path(__file__).parents[3] / "reports"
 
 
 def recorded(name):

@@ -594,7 +594,7 @@ def test_sarif_of_an_undecided_and_of_a_contradicted_record_is_valid():
 
 def test_sarif_points_at_the_file_as_the_repository_has_it():
     """The package's `algorithms` is a link; code hosts show findings at the file itself."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     refuted = [record for record in map(load, NAMES) if record["verdict"] == "refuted"]
     assert len(refuted) > 5
     for record in refuted:

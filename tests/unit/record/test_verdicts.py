@@ -18,7 +18,7 @@ from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
 from verifiable_dp.registry import entries as registry
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REPORTS = ROOT / "reports"
 POWER = {"smallest_epsilon": 2.0}
 

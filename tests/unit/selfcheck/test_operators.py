@@ -15,7 +15,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import operators
 from verifiable_dp.selfcheck.operators import AllButLast, Lingering, Outside, Overlapping, Upper, traits
 
-DOCS = Path(__file__).parents[2] / "docs" / "mutation-suite.md"
+DOCS = Path(__file__).parents[3] / "docs" / "mutation-suite.md"
 RUN = np.arange(16)
 
 

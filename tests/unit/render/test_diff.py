@@ -10,7 +10,7 @@ import pytest
 from verifiable_dp.render.diff import compare
 from verifiable_dp.report import finish
 
-REPORTS = Path(__file__).parents[2] / "reports"
+REPORTS = Path(__file__).parents[3] / "reports"
 
 
 def load(name):

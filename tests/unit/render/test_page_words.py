@@ -15,7 +15,7 @@ from verifiable_dp.render.page import render
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
 
-REPORTS = Path(__file__).parents[2] / "reports"
+REPORTS = Path(__file__).parents[3] / "reports"
 REFUTED = "The claim of epsilon 1 is refuted: epsilon is at least 2. The counterexample can be run again."
 
 

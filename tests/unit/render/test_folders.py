@@ -16,7 +16,7 @@ from verifiable_dp.render import folders, mutation
 from verifiable_dp.render.page import render, render_errata, render_study
 from verifiable_dp.report import finish
 
-REPORTS = Path(__file__).parents[2] / "reports"
+REPORTS = Path(__file__).parents[3] / "reports"
 LATER = {
     "version": "9.9.9",
     "command": "verifiable-dp report --out elsewhere",

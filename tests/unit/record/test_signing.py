@@ -16,7 +16,7 @@ from verifiable_dp.record.sealing import canonical, digest
 
 pytest.importorskip("cryptography")
 openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl")
-RECORD = Path(__file__).parents[2] / "reports" / "dp-linear-printed" / "record.json"
+RECORD = Path(__file__).parents[3] / "reports" / "dp-linear-printed" / "record.json"
 
 
 def make(folder, name, algorithm="ed25519", *options):
@@ -81,7 +81,7 @@ def test_openssl_checks_it_without_us(record, keys, signature, tmp_path):
 @openssl
 @pytest.mark.skipif(shutil.which("python3") is None, reason="no python3 in the path")
 def test_the_documented_way_without_this_package(record, keys, tmp_path):
-    page = (Path(__file__).parents[2] / "docs" / "renderings.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "renderings.md").read_text("utf-8")
     (script,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     shutil.copy(RECORD, tmp_path / "record.json")
     (tmp_path / "record.json.sig").write_text(signing.sign(record, keys[0]), "utf-8")

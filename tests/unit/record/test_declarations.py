@@ -136,7 +136,7 @@ def test_files_of_windows_editors_are_read(text, tmp_path):
 
 # ---------------------------------------------------------------- joined to a record
 
-REPORTS = Path(__file__).parents[2] / "reports"
+REPORTS = Path(__file__).parents[3] / "reports"
 
 
 @pytest.fixture

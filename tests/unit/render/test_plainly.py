@@ -13,7 +13,7 @@ from verifiable_dp.render import plainly
 from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.page import render
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORDS = ("epsilon", "rung", "release", "transcript", "cost", "loss", "event", "power")
 
 

@@ -42,7 +42,7 @@ target = "tree-sum"
 parameters = { epsilon = 0.5 }
 seed = 3
 """
-RECORD = Path(__file__).parents[2] / "reports" / "tree-sum" / "record.json"
+RECORD = Path(__file__).parents[3] / "reports" / "tree-sum" / "record.json"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from verifiable_dp.render import portfolio
 from verifiable_dp.render.page import render_index
 from verifiable_dp.report import Report
 
-REPORTS = Path(__file__).parents[2] / "reports"
+REPORTS = Path(__file__).parents[3] / "reports"
 
 
 def record(name):

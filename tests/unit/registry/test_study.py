@@ -26,7 +26,7 @@ from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Panel, Plan, Statement, Study
 from verifiable_dp.render import study as reporting
 
-HERE = Path(__file__).parents[2]
+HERE = Path(__file__).parents[3]
 PLACE = bernoulli([0.9, 0.1], "far apart")
 SOURCE = Source("Nobody, Nowhere, 2026", "Theorem 0", "made up for a test")
 
@@ -197,7 +197,7 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
-from tests.unit.test_study import plan
+from tests.unit.registry.test_study import plan
 from verifiable_dp import reproduction
 print("ready", flush=True)
 outcomes = reproduction.simulate(plan(), 0, Path({store!r}))

@@ -17,7 +17,7 @@ PLAN = Plan(24, 200, 600_000)
 
 
 def draft(**options):
-    name = "tests.unit.test_stages:release"
+    name = "tests.unit.auditing.test_stages:release"
     return audited(release, name=name, epsilon=1.0, plan=PLAN, power=False, **options)
 
 
