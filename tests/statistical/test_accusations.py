@@ -95,11 +95,14 @@ def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
 # ---------------------------------------------------------------- runs in other processes
 
 
-def test_code_with_a_generator_of_its_own_is_run_in_one_process():
-    """Each worker would seed it alike. Control: what the given generator decides may be shared out."""
-    words = "draws from a generator of its own: all runs are made in one process"
-    assert words in audit(code.seeded_by_the_module, runs=400, workers=2).record["target"]["note"]
-    assert "one process" not in audit(code.given, runs=400, workers=2).record["target"]["note"]
+def test_code_with_a_generator_of_its_own_follows_the_one_of_each_run():
+    """Each worker would seed it alike. Control: what the given generator decides is let alone."""
+    words = "draws from a generator of its own: it is made to follow the generator of each run"
+    alone, shared = (audit(code.seeded_by_the_module, runs=400, workers=workers).record for workers in (1, 2))
+    assert words in shared["target"]["note"]
+    counts = [[check for check in one["checks"] if check["kind"] != "tracing"] for one in (alone, shared)]
+    assert counts[0] == counts[1] != []
+    assert "follow" not in audit(code.given, runs=400, workers=2).record["target"]["note"]
 
 
 def test_runs_that_come_out_differently_in_another_process_are_noticed():

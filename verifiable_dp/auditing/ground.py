@@ -16,6 +16,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.load import Probe
 from verifiable_dp.targets.process import ProcessTarget
+from verifiable_dp.targets.randomness import follower_of
 
 
 def _seconds(run: Callable[[int], Any], most: int) -> float:
@@ -101,7 +102,7 @@ NO_POWER = "power could not be stated: "
 ACCEPTED = "an undecided audit is accepted by expect=None in pytest and by fail-on: refuted in CI"
 NOT_GIVEN = (
     f"{NO_POWER}it is measured by reducing the noise of the generator that the code is given, and this code "
-    f"draws from elsewhere; take all randomness from that generator; {ACCEPTED}"
+    f"draws from where no generator can be followed, as a clock; take all randomness from it; {ACCEPTED}"
 )
 NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, by which it is measured; {ACCEPTED}"
 ROWS_DEPEND = (
@@ -168,6 +169,12 @@ def grounded(
             sizes.prefix = ""
     used = independence.used(sampler, inputs[0])
     others = [source for source in used if source != GIVEN]
-    if others:
-        notes.append(f"draws from {' and '.join(others)}: all runs are made in one process")
-    return allowed, Ground(sampler, not others, tuple(notes), fixed, bool(used))
+    if follower_of(sampler.function).compiled:
+        others.append("compiled code")
+    if sizes("followed", lambda: int(bool(others))):
+        notes.append(
+            f"draws from {' and '.join(others)}: it is made to follow the generator of each run, as if what "
+            "seeds it were secret"
+        )
+        sampler = replace(sampler, followed=True)
+    return allowed, Ground(sampler, notes=tuple(notes), no_power=fixed, draws=bool(used))

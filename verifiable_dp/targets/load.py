@@ -32,6 +32,7 @@ from verifiable_dp.evidence.blackbox.events import Observation, action_columns, 
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.guard import OverdueError, guarded, importing, limited
 from verifiable_dp.targets.process import Exec, ProcessTarget
+from verifiable_dp.targets.randomness import Run, alone, follower_of
 
 DETERMINISTIC = "deterministic output: no noise was used"
 _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
@@ -548,6 +549,8 @@ class PlaySampler:
         Runs that one call of `play_many` makes; None for all of a task.
     timeout
         Seconds that a run may take.
+    followed
+        Whether it draws from elsewhere than the generator it is given, too: see `randomness.Follower`.
     """
 
     function: Callable[..., Any]
@@ -559,6 +562,7 @@ class PlaySampler:
     shard: int = 1024
     rows: int | None = None
     timeout: float = math.inf
+    followed: bool = False
     boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
 
     @property
@@ -583,17 +587,24 @@ class PlaySampler:
         if isinstance(self.function, ProcessTarget):
             given = self.function.play(table, _seeds(key, runs), self.factor)
             return self._checked(given, shape).astype(small)
-        with scaled_seeds(self.function, self.factor):
-            out = np.empty(shape, small)
-            size = (self.rows or len(runs)) if self.many else 1
+        out = np.empty(shape, small)
+        size = (self.rows or len(runs)) if self.many else 1
+
+        def make(run: Run) -> Any:
             for i in range(0, len(runs), size):
                 part = runs[i : i + size]
-                rng = generator(key, int(part[0]), self.factor)
-                given = (table.copy(), len(part), rng) if self.many else (table.copy(), rng)
-                result = _called(self._what, self.function, *given, runs=len(part), timeout=self.timeout)
+
+                def call(rng: np.random.Generator, count: int = len(part)) -> Any:
+                    given = (table.copy(), count, rng) if self.many else (table.copy(), rng)
+                    return _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
+
+                result = run(functools.partial(generator, key, int(part[0]), self.factor), call)
                 wanted = (len(part), self.horizon) if self.many else (self.horizon,)
                 out[i : i + size] = self._checked(result, wanted)
             return out
+
+        with scaled_seeds(self.function, self.factor):
+            return follower_of(self.function).batch(make) if self.followed else alone(make)
 
     def draws(self, data: Any, runs: IntArray) -> Any:
         """Arms as `actions` gives them, by streams of their own."""
@@ -680,7 +691,7 @@ class ReleaseSampler:
         Of the audit.
     factor
         Of the noise, for mutants.
-    shard, rows, timeout
+    shard, rows, timeout, followed
         See `PlaySampler`; `rows` are draws.
     """
 
@@ -690,6 +701,7 @@ class ReleaseSampler:
     shard: int = 1 << 17
     rows: int | None = None
     timeout: float = math.inf
+    followed: bool = False
 
     @property
     def together(self) -> bool:
@@ -715,17 +727,17 @@ class ReleaseSampler:
             asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
             result = self.function.release(data, len(runs), _seeds(key, asked), self.factor)
         else:
-            rng = generator(key, int(runs[0]), self.factor)
+            made = functools.partial(generator, key, int(runs[0]), self.factor)
+
+            def call(rng: np.random.Generator) -> Any:
+                given, count = (_fresh(data), len(runs), rng), len(runs)
+                return _called("release", self.function, *given, runs=count, timeout=self.timeout)
+
+            def make(run: Run) -> Any:
+                return run(made, call)
+
             with scaled_seeds(self.function, self.factor):
-                result = _called(
-                    "release",
-                    self.function,
-                    _fresh(data),
-                    len(runs),
-                    rng,
-                    runs=len(runs),
-                    timeout=self.timeout,
-                )
+                result = follower_of(self.function).batch(make) if self.followed else alone(make)
         if result.ndim < 1 or result.shape[0] != len(runs):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
