@@ -10,6 +10,7 @@ from typing import Any
 
 from verifiable_dp.auditing import identity, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
+from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.auditing.regret import regret_only
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings, promised
@@ -28,6 +29,7 @@ from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player
 from verifiable_dp.targets.process import TIMEOUT, Exec
+from verifiable_dp.targets.source import Source, load
 
 Target = Algorithm | Callable[..., Any] | Exec | str
 Declared = str | PathLike[str] | Mapping[str, Any] | None
@@ -44,7 +46,7 @@ def resolve(target: Target) -> tuple[Any, str]:
     check_outside()
     if isinstance(target, str):
         if ":" in target:
-            return targets.load(target), target
+            return load(target), target
         return registry.auditor(target), target
     if isinstance(target, Algorithm):
         return target, target.name
@@ -512,7 +514,7 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
 
 
 def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[str, Any]:
-    target, plan = record["target"], record["plan"]
+    target, plan, code = record["target"], record["plan"], Code.of(record).target
     started = time.time()
     if "regret" in plan:
         draft = claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
@@ -540,11 +542,9 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
             raise InputError(
                 "record: its pairs were given as Python objects; it can be re-run from Python only"
             )
-        parameters = dict(target["parameters"])
-        function = _again(parameters, target, progress)
-        now = targets.Source.of(function, target["name"]).sha256
-        if now != target["source"]["sha256"]:
-            raise InputError(f"record: {target['source']['path']} has changed since the audit")
+        apart = ("exec", "exec_timeout")
+        parameters = {key: value for key, value in target["parameters"].items() if key not in apart}
+        function = _again(code, target["source"], progress)
         draft = rungs.audit(_request_of(record, function, parameters, workers, progress))
     return dict(finish(draft, started=started, cpu_seconds=0.0).record)
 
@@ -581,47 +581,33 @@ def can_rerun(record: Mapping[str, Any], target: Target) -> bool:
     plan, thing = record["plan"], type(target) if isinstance(target, Algorithm) else target
     if plan.get("given_pairs") or not plan.get("regret", {"instances": True})["instances"]:
         return False
-    sources = _sources(plan)
-    if record["target"]["kind"] != "algorithm" and not isinstance(target, str | Exec):
-        sources.append(record["target"]["source"])
-        if not targets.names(thing):
-            return False
+    if record["target"]["kind"] != "algorithm" and not (
+        isinstance(target, str | Exec) or targets.names(thing)
+    ):
+        return False
     try:
-        return all(targets.Source(**source).reference for source in sources)
+        return bool(will_run(record))
     except InputError:
         return False
 
 
 def will_run(record: Mapping[str, Any]) -> list[str]:
     """What `rerun` imports or starts, a line each; nothing is run to tell it."""
-    target, lines = record["target"], []
-    command = target["parameters"].get("exec")
-    if command is not None:
-        lines.append(f"runs the command: {command}")
-    elif target["kind"] == "algorithm":
-        lines.append(f"runs {target['name']} of the installed catalogue")
-    sources = [] if command is not None or target["kind"] == "algorithm" else [target["source"]]
-    for source in [*sources, *_sources(record["plan"])]:
-        name = str(source["name"] if ":" in str(source["name"]) else f"{source['path']}:{source['name']}")
-        lines.append(f"imports and runs {name}, SHA-256 {str(source['sha256'])[:12] or 'unknown'}")
-    return list(dict.fromkeys(lines))
+    return Code.of(record).announced()
 
 
-def _sources(plan: Any) -> list[Mapping[str, Any]]:
-    """Descriptions of code within a plan: bounds and rivals of claims of regret."""
-    if isinstance(plan, Mapping):
-        if {"name", "path", "line", "sha256"} <= plan.keys():
-            return [plan]
-        return [found for value in plan.values() for found in _sources(value)]
-    return [found for value in plan for found in _sources(value)] if isinstance(plan, list) else []
+def _again(code: Source | Exec | str, recorded: Mapping[str, Any], progress: Progress) -> Any:
+    """The code or the command of a record.
 
-
-def _again(parameters: dict[str, Any], target: Mapping[str, Any], progress: Progress) -> Any:
-    """The code or the command of a record; what makes up the command is taken out of its parameters."""
-    command, timeout = parameters.pop("exec", None), parameters.pop("exec_timeout", None)
-    if command is None:
-        source = targets.Source(**{**target["source"], "name": target["name"]})
-        targets.check_unchanged(source)
-        return targets.load(source.reference)
-    progress(f"runs the command of the record: {command}")
-    return Exec(command) if timeout is None else Exec(command, timeout)
+    Raises
+    ------
+    InputError
+        If it is another one than in the record.
+    """
+    if isinstance(code, Source):
+        return code.load()
+    assert isinstance(code, Exec)
+    if Source.of(code, code.command).sha256 != recorded["sha256"]:
+        raise InputError(f"record: {recorded['path']} has changed since the audit")
+    progress(f"runs the command of the record: {code.command}")
+    return code

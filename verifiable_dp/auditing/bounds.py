@@ -6,16 +6,15 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.validate import InputError, one_line
 from verifiable_dp.evidence.regret import judges as regret
-from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.adapters import parameters_of
-from verifiable_dp.targets.load import Source
 from verifiable_dp.targets.players import Player, Setting
+from verifiable_dp.targets.source import Source, load
 
 _MOST = 1 << 53  # horizons beyond are no whole doubles
 _ACCEPTED = "a number of at least 0, a function (gaps, horizon, ...) -> number, or file.py:function"
@@ -52,7 +51,7 @@ class Bound:
             except ValueError:
                 if ":" not in given:
                     raise InputError(f"bound must be {_ACCEPTED}, got {given!r}") from None
-                return cls(_function(targets.load(given)), given)
+                return cls(_function(load(given)), given)
         if callable(given):
             return cls(_function(given), str(getattr(given, "__qualname__", type(given).__name__)))
         try:
@@ -66,7 +65,7 @@ class Bound:
     def as_dict(self) -> dict[str, Any]:
         """Plain values from which `read` makes it again."""
         if callable(self.value):
-            return {"name": self.name, "source": asdict(Source.of(self.value, self.name))}
+            return {"name": self.name, "source": Source.named(self.value, self.name).as_dict()}
         return {"name": self.name, "value": self.value}
 
     @classmethod
@@ -80,7 +79,8 @@ class Bound:
         """
         if "value" in plain:
             return cls(float(plain["value"]), str(plain["name"]))
-        return cls(_function(targets.again(plain["source"])), str(plain["name"]))
+        name = str(plain["name"])
+        return cls(_function(Source.read(plain["source"], name).load()), name)
 
     def at(self, environment: Environment, player: Player, setting: Setting) -> float:
         """The bound on an instance.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import law as exact
 from verifiable_dp.registry.auditor import Auditor, Prefix
-from verifiable_dp.targets.load import Source
+from verifiable_dp.targets.source import Source
 
 
 def target(algorithm: Algorithm, auditor: Auditor | None) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def target(algorithm: Algorithm, auditor: Auditor | None) -> dict[str, Any]:
         "name": algorithm.name,
         "kind": "algorithm",
         "parameters": plain_parameters(algorithm),
-        "source": asdict(Source.of(type(algorithm), type(algorithm).__qualname__)),
+        "source": Source.of(type(algorithm), type(algorithm).__qualname__).as_dict(),
         "note": _note(algorithm),
         "paper": auditor.paper if auditor else "",
         "model": auditor.model if auditor else "central",

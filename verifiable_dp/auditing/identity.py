@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from verifiable_dp.auditing import drafts
 from verifiable_dp.core import checkpoint, engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.checkpoint import CheckpointError
-from verifiable_dp.targets.load import Source, file_digest
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.source import Source, file_digest
 
 
 def beside(file: Path | None) -> str:
@@ -67,7 +66,7 @@ def _target(thing: Any, name: str) -> dict[str, Any]:
     file = _known(_file(kind) if named and "<" not in kind.__qualname__ else None, name)
     parameters = drafts.plain_parameters(thing) if isinstance(thing, Algorithm) else {}
     return {
-        "source": asdict(Source.of(kind, name)),
+        "source": Source.named(kind, name).as_dict(),
         "name": f"{kind.__module__}.{kind.__qualname__}",
         "parameters": checkpoint.packed(parameters),
         "files": beside(file),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, Probe, Source
+from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.source import Source
 
 REDUCED = 6  # factor of the noise reduction by which it is told whether reductions reach the code
 _RUNS = 16
@@ -169,7 +170,7 @@ class UserCase(Case):
             "name": self.request.name,
             "kind": self.kind,
             "parameters": parameters,
-            "source": asdict(Source.of(self.function, self.request.name)),
+            "source": Source.named(self.function, self.request.name).as_dict(),
             "note": "; ".join(notes),
             "paper": "",
             "model": "central",

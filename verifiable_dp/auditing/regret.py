@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,9 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.study import cell_seed
-from verifiable_dp.targets import load as targets
 from verifiable_dp.targets import players
-from verifiable_dp.targets.load import Source
 from verifiable_dp.targets.players import Part, Player, Setting
+from verifiable_dp.targets.source import Source
 
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
 _SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
@@ -163,7 +162,7 @@ class Subject:
                 raise InputError(f"{key} must be given for your own code ({flag})")
         arms, rounds = validate.arms_and_horizon(n_arms, horizon)
         words = name if ":" in name else getattr(code, "__qualname__", name)
-        return cls(name, player, Setting(arms, rounds, given), listed, Source.of(code, words))
+        return cls(name, player, Setting(arms, rounds, given), listed, Source.named(code, words))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -185,7 +184,7 @@ class Subject:
             "name": self.name,
             "kind": "user",
             "parameters": {"n_arms": self.setting.n_arms, "horizon": self.setting.horizon, **parameters},
-            "source": asdict(self.source),
+            "source": self.source.as_dict(),
             "note": "",
             "paper": "",
             "model": "central",
@@ -203,21 +202,16 @@ class Subject:
         parameters = dict(target["parameters"])
         numbers = {key: parameters.pop(key, None) for key in ("n_arms", "horizon")}
         if target["kind"] == "algorithm":
-            thing: Any = registry.make(target["name"], **target["parameters"])
-        else:
-            thing = targets.again(target["source"])
-            if isinstance(thing, type) and issubclass(thing, Algorithm):
-                # Lists are what JSON makes of tuples.
-                plain = {k: tuple(v) if isinstance(v, list) else v for k, v in parameters.items()}
-                return cls(
-                    target["name"],
-                    Player(thing, "algorithm"),
-                    Setting(numbers["n_arms"], numbers["horizon"], plain),
-                    False,
-                    Source(**target["source"]),
-                )
-        found = cls.of(thing, target["name"], **numbers, parameters=parameters)
-        return found if found.listed else replace(found, source=Source(**target["source"]))
+            listed = registry.make(target["name"], **target["parameters"])
+            return cls.of(listed, target["name"], **numbers, parameters=parameters)
+        source = Source.read(target["source"], target["name"])
+        thing = source.load()
+        if isinstance(thing, type) and issubclass(thing, Algorithm):
+            # Lists are what JSON makes of tuples.
+            plain = {k: tuple(v) if isinstance(v, list) else v for k, v in parameters.items()}
+            setting = Setting(numbers["n_arms"], numbers["horizon"], plain)
+            return cls(target["name"], Player(thing, "algorithm"), setting, False, source)
+        return replace(cls.of(thing, target["name"], **numbers, parameters=parameters), source=source)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import Source
+from verifiable_dp.targets.source import Source
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
-from verifiable_dp.targets.load import file_digest
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.source import file_digest
 
 _LARGEST = 1 << 20  # bytes of a campaign file
 _MOST = 1000  # targets

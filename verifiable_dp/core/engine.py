@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import pickle
 import platform
 import sys
 import time
@@ -20,7 +21,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from verifiable_dp.core import validate
+from verifiable_dp.core import held, validate
 from verifiable_dp.core.validate import InputError
 
 Task = TypeVar("Task")
@@ -241,7 +242,28 @@ def _in_pool(
     if apart:
         how = {"n_jobs": max(2, size), "pre_dispatch": size, "backend": "loky"}
     pool = Parallel(batch_size=1, return_as="generator_unordered", **how)
-    yield from pool(delayed(_numbered)(function, number, task) for number, task in list(left.items()))
+    yield from pool(delayed(_opened)(_Sent(function, number, task)) for number, task in list(left.items()))
+
+
+class _Sent:
+    """A task on its way to a process, which takes along the modules that are held in memory."""
+
+    def __init__(self, *task: Any) -> None:
+        self.task = task
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from joblib.externals.loky.backend.reduction import dumps
+
+        return _received, (held.all_held(), dumps(self.task))
+
+
+def _received(modules: dict[str, tuple[str, bytes]], content: bytes) -> _Sent:
+    held.take_over(modules)
+    return _Sent(*pickle.loads(content))
+
+
+def _opened(sent: _Sent) -> tuple[int, Any]:
+    return _numbered(*sent.task)
 
 
 # ---------------------------------------------------------------- Dask

@@ -7,32 +7,27 @@ A target is named as an object, as ``file.py:name`` (its folder becomes importab
 from __future__ import annotations
 
 import copy
-import difflib
-import functools
-import hashlib
-import importlib
-import importlib.util
 import inspect
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp.core import engine, philox
+from verifiable_dp.core import philox
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.test import TUNE
-from verifiable_dp.targets.guard import OverdueError, guarded, importing, limited
-from verifiable_dp.targets.process import Exec, ProcessTarget
+from verifiable_dp.targets.guard import OverdueError, guarded, limited
+from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import Run, alone, follower_of
+from verifiable_dp.targets.source import code_of
 
 DETERMINISTIC = "deterministic output: no noise was used"
 _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
@@ -141,7 +136,7 @@ def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
     if factor == 1.0:
         yield
         return
-    code = _code(function)
+    code = code_of(function)
     module = vars(sys.modules.get(str(code.__module__), np.random))
     token = _FACTOR.set(factor)
     with _LOCK:
@@ -161,93 +156,6 @@ def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
                 names[name] = _OWN_RNG
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a target's code is.
-
-    Attributes
-    ----------
-    name
-        As given, or the qualified name of an object.
-    path
-        File, or empty if there is none: as the target names it, relative to the package's root for a
-        module of a package, relative to the current folder for what is below it, else absolute.
-    line
-        First line of the definition, or 0.
-    sha256
-        Digest of the file, or empty.
-    """
-
-    name: str
-    path: str = ""
-    line: int = 0
-    sha256: str = ""
-
-    @property
-    def reference(self) -> str:
-        """The code as `load` takes it; an object given in Python is looked up in its file.
-
-        Raises
-        ------
-        InputError
-            If it has no file, or is no name of it.
-        """
-        if ":" in self.name:
-            return self.name
-        if not self.path or "<" in self.name:
-            raise InputError(f"record: the source of {self.name} is not known; it cannot be re-run")
-        file = Path(self.path)
-        packaged = (file.parent / "__init__.py").is_file() or not file.is_file()
-        if file.is_absolute() or len(file.parts) == 1 or not packaged:
-            return f"{self.path}:{self.name}"
-        return f"{'.'.join(file.with_suffix('').parts)}:{self.name}"
-
-    @classmethod
-    def of(cls, thing: Any, name: str) -> Source:
-        """Look up file, line and digest of `thing`."""
-        if isinstance(thing, Exec | ProcessTarget):
-            file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
-            return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
-        try:
-            code = _code(thing)
-            path = inspect.getsourcefile(code) or ""
-            line = inspect.getsourcelines(code)[1]
-        except (TypeError, OSError):
-            return cls(name)
-        digest = file_digest(Path(path))
-        return cls(name, _portable(path, str(getattr(code, "__module__", "")), name), line, digest)
-
-
-def file_digest(path: Path | None) -> str:
-    """SHA-256 of a file; empty if there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
-
-
-def _code(thing: Any) -> Any:
-    """What was written down of a target: a function, or the class of an object."""
-    if not callable(thing):
-        return type(thing)
-    code = inspect.unwrap(thing)
-    while isinstance(code, functools.partial):
-        code = inspect.unwrap(code.func)
-    return code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
-
-
-def _portable(path: str, module: str, name: str) -> str:
-    """A path that means the same in another checkout, where there is one."""
-    given = name.rpartition(":")[0]
-    if given.endswith(".py"):
-        return Path(given).as_posix()
-    inside = Path(*module.split(".")).with_suffix(".py").as_posix()
-    if "." in module and Path(path).as_posix().endswith(inside):
-        return inside
-    try:
-        below = Path(path).relative_to(Path.cwd())
-    except (ValueError, OSError):  # elsewhere, or the current folder is gone
-        return path
-    return path if "site-packages" in below.parts else below.as_posix()
-
-
 def names(thing: Any) -> bool:
     """Whether `thing` is what its module has under its name, so that a re-run in another process finds it."""
     found: Any = sys.modules.get(str(getattr(thing, "__module__", "")))
@@ -264,117 +172,13 @@ def check_imported(thing: Any, workers: int) -> None:
     InputError
         If it is.
     """
-    module = str(getattr(_code(thing), "__module__", ""))
+    module = str(getattr(code_of(thing), "__module__", ""))
     spec = getattr(sys.modules.get(module), "__spec__", None)
     if workers > 1 and getattr(spec, "_initializing", False):
         raise InputError(
             f"workers must be 1 for an audit that starts while {module!r}, the module of its target, is "
             'imported; put the audit under `if __name__ == "__main__":`'
         )
-
-
-def load(reference: str) -> Any:
-    """The object that ``file.py:name`` or ``package.module:name`` names.
-
-    Raises
-    ------
-    InputError
-        If the file, the module or the name does not exist, or importing it fails.
-    """
-    place, _, name = reference.rpartition(":")
-    if not place or not name:
-        raise InputError(
-            f"target must be a catalogue name, file.py:name or package.module:name, got {reference!r}"
-        )
-    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
-    try:
-        thing: Any = module
-        for part in name.split("."):
-            thing = getattr(thing, part)
-    except AttributeError:
-        raise InputError(f"target: {place} has no {name!r}{_near(module, name)}") from None
-    return thing
-
-
-def _near(module: Any, name: str) -> str:
-    """What may have been meant, of a module's public names."""
-    known = {n.lower(): n for n, v in vars(module).items() if callable(v) and not n.startswith("_")}
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    return f"; did you mean {known[near[0]]!r}?" if near else ""
-
-
-def again(source: Mapping[str, Any]) -> Any:
-    """The code that a record was made of.
-
-    Raises
-    ------
-    InputError
-        If it can no longer be found, or its file has changed.
-    """
-    known = Source(**source)
-    check_unchanged(known)
-    thing = load(known.reference)
-    if Source.of(thing, known.name).sha256 != known.sha256:
-        raise InputError(f"record: {known.path} has changed since the audit")
-    return thing
-
-
-def check_unchanged(known: Source) -> None:
-    """Refuse code whose file is another one than in the record, before anything of it is run.
-
-    What is named by a module is found by importing it only.
-
-    Raises
-    ------
-    InputError
-        If the file has changed; a missing one is left to `load`.
-    """
-    place = known.reference.rpartition(":")[0]
-    now = file_digest(Path(place)) if place.endswith(".py") else ""
-    if now and now != known.sha256:
-        raise InputError(f"record: {known.path} has changed since the audit")
-
-
-def _load_file(path: Path) -> Any:
-    if not path.is_file():
-        relative = "; paths are relative to the folder in which the audit is started"
-        raise InputError(f"target: no file {str(path)!r}{'' if path.is_absolute() else relative}")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    engine.ship(path.parent)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"target: {str(path)!r} cannot be imported as Python")
-    module = importlib.util.module_from_spec(spec)
-    shadowed = sys.modules.get(path.stem)
-    sys.modules[path.stem] = module  # worker processes and pickling look it up by name
-    try:
-        with importing(str(path)):
-            spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        if shadowed is not None:
-            sys.modules[path.stem] = shadowed
-        else:
-            sys.modules.pop(path.stem, None)
-        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}") from None
-    return module
-
-
-def _load_module(name: str) -> Any:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    engine.ship(Path.cwd())
-    try:
-        with importing(name):
-            return importlib.import_module(name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
 
 
 _FORMS = (
@@ -409,7 +213,7 @@ def kind_of(function: Callable[..., Any]) -> str:
     InputError
         If they fit none of these, or the function is a coroutine function or a generator function.
     """
-    code = _code(function)
+    code = code_of(function)
     for thing in (code, getattr(code, "__call__", None)):  # noqa: B004 - the method, not whether there is one
         for test, what in (
             (inspect.iscoroutinefunction, "a coroutine function (async def)"),
@@ -638,7 +442,7 @@ class PlaySampler:
 def _last_line(error: BaseException, function: Callable[..., Any]) -> str:
     """` (file:line)` of the innermost frame in the function's own file."""
     try:
-        own = inspect.getsourcefile(_code(function))
+        own = inspect.getsourcefile(code_of(function))
     except TypeError:
         return ""
     place, frame = "", error.__traceback__

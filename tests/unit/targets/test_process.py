@@ -14,8 +14,9 @@ import pytest
 
 from verifiable_dp import InputError
 from verifiable_dp.targets import process
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, Source, probe_play, probe_release
+from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, probe_play, probe_release
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
+from verifiable_dp.targets.source import Source
 
 # What every example begins with: it answers the greeting and hands over one request after the other.
 FRAME = """

@@ -17,12 +17,12 @@ from verifiable_dp.targets.load import (
     DataPair,
     PlaySampler,
     ReleaseSampler,
-    Source,
     adapted,
     kind_of,
     probe_play,
     probe_release,
 )
+from verifiable_dp.targets.source import Source, load
 
 RUNS = np.arange(6)
 
@@ -283,7 +283,7 @@ def test_what_a_target_prints_goes_to_stderr(capsys):
 def test_importing_a_file_prints_nothing_on_stdout(tmp_path, capsys):
     (tmp_path / "loud_module.py").write_text("print('hello')\ndef release(data, size, rng): return size\n")
     try:
-        targets.load(f"{tmp_path / 'loud_module.py'}:release")
+        load(f"{tmp_path / 'loud_module.py'}:release")
     finally:
         sys.path.remove(str(tmp_path))
         sys.modules.pop("loud_module", None)
@@ -319,7 +319,7 @@ def test_a_file_that_exits_when_imported(tmp_path):
     path.write_text("import sys\nsys.exit(0)\n")
     try:
         with pytest.raises(InputError, match="raised SystemExit"):
-            targets.load(f"{path}:release")
+            load(f"{path}:release")
     finally:
         sys.path.remove(str(tmp_path))
 

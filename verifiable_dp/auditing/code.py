@@ -1,0 +1,76 @@
+"""What running a record again imports or starts: derived once, then announced, compared and run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.process import TIMEOUT, Exec
+from verifiable_dp.targets.source import TWO, Source
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a record.
+
+    Attributes
+    ----------
+    target
+        Where the audited code is, the command that was audited, or a name of the catalogue.
+    others
+        Where bounds and rivals of claims about regret are.
+    """
+
+    target: Source | Exec | str
+    others: tuple[Source | str, ...] = ()
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Code:
+        """The code that a record names.
+
+        Raises
+        ------
+        InputError
+            If its name, its source and its command do not name the same.
+        """
+        regret = record["plan"].get("regret")
+        if regret is None:
+            return cls(_target(record["target"], commands=True))
+        others: list[Source | str] = []
+        if regret["bound"] is not None and "source" in regret["bound"]:
+            others.append(Source.read(regret["bound"]["source"], regret["bound"]["name"]))
+        if regret["rival"] is not None:
+            rival = _target(regret["rival"])
+            assert not isinstance(rival, Exec)
+            others.append(rival)
+        return cls(_target(record["target"]), tuple(others))
+
+    def announced(self) -> list[str]:
+        """What is imported or started, a line each."""
+        lines = [line for part in (self.target, *self.others) for line in _announced(part)]
+        return list(dict.fromkeys(lines))
+
+
+def _target(target: Mapping[str, Any], commands: bool = False) -> Source | Exec | str:
+    """Of a target: only audits of privacy take commands."""
+    name, command = str(target["name"]), target["parameters"].get("exec")
+    if target["kind"] == "algorithm":
+        return name
+    if command is None:
+        return Source.read(target["source"], name)
+    source = Source(**target["source"])
+    for other in (name, source.name):
+        if command != other or not commands:
+            raise InputError(TWO.format(command, other))
+    if source.path and source.path not in shlex.split(command):
+        raise InputError(TWO.format(command, source.path))
+    return Exec(command, target["parameters"].get("exec_timeout", TIMEOUT))
+
+
+def _announced(part: Source | Exec | str) -> list[str]:
+    if isinstance(part, str):
+        return [f"runs {part} of the installed catalogue"]
+    return [f"runs the command: {part.command}"] if isinstance(part, Exec) else part.announced()

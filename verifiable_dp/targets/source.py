@@ -1,0 +1,391 @@
+"""Where a target's code is: found without importing anything, hashed, and run as it was hashed.
+
+A `Source` is the one value that a record keeps of its code. What `verify --rerun` announces, compares and
+runs is made of it and of nothing else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp.core import engine, held
+from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.targets.guard import importing
+from verifiable_dp.targets.process import Exec, ProcessTarget
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file that is run when a target is loaded, read once.
+
+    Attributes
+    ----------
+    name
+        The module's; of ``file.py:name`` the file as it is named.
+    path
+        Of the file.
+    content
+        Its bytes.
+    """
+
+    name: str
+    path: Path
+    content: bytes
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def sha256_loaded(self) -> str:
+        """Digest of what was run of it, or that of the content where this is not known."""
+        module = self.path.stem if self.name.endswith(".py") else self.name
+        return held.sha256_of(module, str(self.path)) or self.sha256
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a target's code is.
+
+    Attributes
+    ----------
+    name
+        As given, or the qualified name of an object.
+    path
+        File that defines it, or empty if there is none: as the target names it, relative to the package's
+        root for a module of a package, relative to the current folder for what is below it, else absolute.
+    line
+        First line of the definition, or 0.
+    sha256
+        Digest of the file, or empty.
+    loads
+        Digests of what else has to be run to reach it, by name: the packages that a module is in, and the
+        module or file that is named where another one defines it.
+    """
+
+    name: str
+    path: str = ""
+    line: int = 0
+    sha256: str = ""
+    loads: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, thing: Any, name: str) -> Source:
+        """Look up file, line and digest of `thing`; `loads` is left empty."""
+        if isinstance(thing, Exec | ProcessTarget):
+            file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
+            return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
+        try:
+            code = code_of(thing)
+            path = inspect.getsourcefile(code) or ""
+            line = inspect.getsourcelines(code)[1]
+        except (TypeError, OSError):
+            return cls(name)
+        module = str(getattr(code, "__module__", ""))
+        digest = held.sha256_of(module, path) or file_digest(Path(path))
+        return cls(name, _portable(path, module, name), line, digest)
+
+    @classmethod
+    def named(cls, thing: Any, name: str) -> Source:
+        """As `of`, with what has to be run to reach it: what a record needs to be run again."""
+        found = cls.of(thing, name)
+        if isinstance(thing, Exec | ProcessTarget):
+            return found
+        try:
+            place, way = found.reference.rpartition(":")[0], list(_way(found.reference))
+        except InputError:  # it is not found by a name: a closure, an object made at run time
+            return found
+        apart = [part for part in way if part.name != place or not _same_file(part.path, found.path)]
+        return replace(found, loads={part.name: part.sha256_loaded for part in apart})
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any], name: str) -> Source:
+        """From a record, whose target or bound is called `name`.
+
+        Raises
+        ------
+        InputError
+            If it says two things of what to run.
+        """
+        found = cls(**stored)
+        if name != found.name and ":" in f"{name}{found.name}":
+            raise InputError(TWO.format(name, found.name))
+        place = found.name.rpartition(":")[0]
+        if place and place not in found.loads and not _agrees(place, found.path):
+            raise InputError(TWO.format(name, found.path))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        plain = {"name": self.name, "path": self.path, "line": self.line, "sha256": self.sha256}
+        return {**plain, "loads": dict(self.loads)} if self.loads else plain
+
+    @property
+    def reference(self) -> str:
+        """The code as `load` takes it; an object given in Python is looked up in its file.
+
+        Raises
+        ------
+        InputError
+            If it has no file, or is no name of it.
+        """
+        if ":" in self.name:
+            return self.name
+        if not self.path or "<" in self.name:
+            raise InputError(f"record: the source of {self.name} is not known; it cannot be re-run")
+        file = Path(self.path)
+        packaged = (file.parent / "__init__.py").is_file() or not file.is_file()
+        if file.is_absolute() or len(file.parts) == 1 or not packaged:
+            return f"{self.path}:{self.name}"
+        return f"{_dotted(file)}:{self.name}"
+
+    def announced(self) -> list[str]:
+        """What `load` runs, a line each, in order; nothing is run to tell it."""
+        lines = [f"imports {name}, SHA-256 {digest[:12]}" for name, digest in self.loads.items()]
+        return [*lines, f"imports and runs {self.reference}, SHA-256 {self.sha256[:12] or 'unknown'}"]
+
+    def load(self) -> Any:
+        """The code, if every file that has to be run for it is the one of the record; those bytes are run.
+
+        Raises
+        ------
+        InputError
+            If a file is another one, before anything is run; or as `load`.
+        """
+        place, parts = self.reference.rpartition(":")[0], list(_way(self.reference))
+        expected = {place: self.sha256, **self.loads}
+        if self.sha256 and (place in self.loads or place not in [part.name for part in parts]):
+            parts += (defining := self._defining([part.name for part in parts]))
+            expected |= {part.name: self.sha256 for part in defining[-1:]}
+        for part in parts:
+            if part.name not in expected:
+                raise InputError(
+                    f"record: loading {self.reference} runs {part.name}, too, whose digest the record does "
+                    "not hold; audit it again"
+                )
+            if part.sha256 != expected[part.name]:
+                raise InputError(f"record: {part.path} has changed since the audit")
+        thing = _loaded(self.reference, parts)
+        if Source.of(thing, self.name).sha256 != self.sha256:
+            raise InputError(f"record: {self.path} has changed since the audit")
+        return thing
+
+    def _defining(self, known: Sequence[str]) -> list[Part]:
+        """The file that defines the code where the reference names another one, which imports it.
+
+        Raises
+        ------
+        InputError
+            If it is not found.
+        """
+        file = Path(self.path)
+        packaged = not file.is_absolute() and ((file.parent / "__init__.py").is_file() or not file.is_file())
+        if packaged:
+            parts = [part for part in _searched(_dotted(file)) if part.name not in known]
+        else:
+            parts = [Part(file.stem, file.absolute(), file.read_bytes())] if file.is_file() else []
+        if not parts:
+            raise InputError(
+                f"record: {self.path} is not found without running it, so that it cannot be compared with "
+                "the record first; audit it again"
+            )
+        return parts
+
+
+TWO = "record: it names two programs to run, {!r} and {!r}, and is not run again"
+
+
+def load(reference: str) -> Any:
+    """The object that ``file.py:name`` or ``package.module:name`` names.
+
+    Raises
+    ------
+    InputError
+        If the file, the module or the name does not exist, or importing it fails.
+    """
+    place, _, name = reference.rpartition(":")
+    if not place or not name:
+        raise InputError(
+            f"target must be a catalogue name, file.py:name or package.module:name, got {reference!r}"
+        )
+    return _loaded(reference, list(_way(reference)))
+
+
+def file_digest(path: Path | None) -> str:
+    """SHA-256 of a file; empty if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+
+
+def code_of(thing: Any) -> Any:
+    """What was written down of a target: a function, or the class of an object."""
+    if not callable(thing):
+        return type(thing)
+    code = inspect.unwrap(thing)
+    while isinstance(code, functools.partial):
+        code = inspect.unwrap(code.func)
+    return code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
+
+
+def _portable(path: str, module: str, name: str) -> str:
+    """A path that means the same in another checkout, where there is one."""
+    given = name.rpartition(":")[0]
+    if given.endswith(".py") and _same_file(Path(given), path):
+        return Path(given).as_posix()
+    inside = Path(*module.split(".")).with_suffix(".py").as_posix()
+    if "." in module and Path(path).as_posix().endswith(inside):
+        return inside
+    try:
+        below = Path(path).relative_to(Path.cwd())
+    except (ValueError, OSError):  # elsewhere, or the current folder is gone
+        return path
+    return path if "site-packages" in below.parts else below.as_posix()
+
+
+def _same_file(file: Path, path: str) -> bool:
+    return bool(path) and file.resolve() == Path(path).resolve()
+
+
+def _dotted(file: Path) -> str:
+    """Name of the module in a file of a package."""
+    parts = file.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _agrees(place: str, path: str) -> bool:
+    """Whether a path of a record may be the file of the module or file that its name begins with."""
+    if place.endswith(".py"):
+        return Path(place).as_posix() == path
+    inside = "/".join(place.split("."))
+    files = [f"{inside}.py", f"{inside}/__init__.py"]
+    return not path or any(path == file or path.endswith(f"/{file}") for file in files)
+
+
+# ---------------------------------------------------------------- searched
+
+
+def _way(reference: str) -> Iterator[Part]:
+    """Files that are run when a reference is loaded, in order; nothing is imported.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    """
+    place = reference.rpartition(":")[0]
+    if not place.endswith(".py"):
+        yield from _searched(place)
+        return
+    path = Path(place)
+    if not path.is_file():
+        relative = "; paths are relative to the folder in which the audit is started"
+        raise InputError(f"target: no file {place!r}{'' if path.is_absolute() else relative}")
+    yield Part(place, path.absolute(), path.read_bytes())
+
+
+def _searched(name: str) -> Iterator[Part]:
+    """Source files of a module and of the packages that it is in, as the path is searched for them."""
+    folder, place, whole = str(Path.cwd()), None, name.split(".")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    for end in range(1, len(whole) + 1):
+        part = ".".join(whole[:end])
+        spec = _spec(part, place)
+        if spec is None:  # perhaps made by the package when it is imported; loading will tell
+            return
+        file = Path(spec.origin) if spec.has_location and spec.origin else None
+        if file is not None and file.suffix in SOURCE_SUFFIXES and file.is_file():
+            yield Part(part, file.absolute(), file.read_bytes())
+        place = spec.submodule_search_locations
+        if place is None:
+            return
+
+
+def _spec(name: str, place: Any) -> ModuleSpec | None:
+    """What importing a module would find, with its packages not imported."""
+    known = sys.modules.get(name)
+    if known is not None:
+        return getattr(known, "__spec__", None)
+    for finder in sys.meta_path:
+        found = finder.find_spec(name, place) if hasattr(finder, "find_spec") else None
+        if found is not None:
+            return found
+    return None
+
+
+# ---------------------------------------------------------------- loaded
+
+
+def _loaded(reference: str, parts: list[Part]) -> Any:
+    """What a reference names, made of the bytes of these parts."""
+    place, _, name = reference.rpartition(":")
+    module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
+    try:
+        thing: Any = module
+        for word in name.split("."):
+            thing = getattr(thing, word)
+    except AttributeError:
+        raise InputError(f"target: {place} has no {name!r}{_near(module, name)}") from None
+    return thing
+
+
+def _near(module: Any, name: str) -> str:
+    """What may have been meant, of a module's public names."""
+    known = {n.lower(): n for n, v in vars(module).items() if callable(v) and not n.startswith("_")}
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[near[0]]!r}?" if near else ""
+
+
+def _run_file(place: str, parts: list[Part]) -> Any:
+    path, (first, *others) = Path(place), parts
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    engine.ship(path.parent)
+    spec = held.spec_of(path.stem, str(path.absolute()), first.content)
+    module = importlib.util.module_from_spec(spec)
+    shadowed = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module  # worker processes and pickling look it up by name
+    try:
+        with importing(place), held.served(_by_name(others)):
+            assert spec.loader is not None
+            spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if shadowed is not None:
+            sys.modules[path.stem] = shadowed
+        else:
+            sys.modules.pop(path.stem, None)
+        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}") from None
+    return module
+
+
+def _run_module(name: str, parts: list[Part]) -> Any:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    engine.ship(Path.cwd())
+    try:
+        with importing(name), held.served(_by_name(parts)):
+            return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
+
+
+def _by_name(parts: list[Part]) -> dict[str, tuple[str, bytes]]:
+    """What is not imported yet."""
+    return {part.name: (str(part.path), part.content) for part in parts if part.name not in sys.modules}
