@@ -1,5 +1,6 @@
 """Linear bandits: design and net, formulas, horizons, privacy cost, and the leak of the printed listing."""
 
+import itertools
 import json
 import math
 
@@ -8,7 +9,7 @@ import pytest
 
 from verifiable_dp import simulate
 from verifiable_dp.algorithms import _linear, dp_linear, ldp_linear, linear_elimination
-from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
+from verifiable_dp.algorithms._design import ball_net, coordinates, core_limit, design, net, spread
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
@@ -16,7 +17,7 @@ from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditors._laplace import FACTOR, log_chernoff, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import CIRCLE
-from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs, width_failure
+from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs, sets, width_failure
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table, TwoPoint
 from verifiable_dp.core.noise import Seeded
@@ -104,7 +105,7 @@ def test_a_design_of_degenerate_sets():
 
 @pytest.mark.parametrize(("d", "zeta"), [(1, 0.1), (2, 0.1), (2, 0.3), (3, 0.2), (4, 0.5)])
 def test_a_net_covers_the_ball(d, zeta):
-    points = net(d, zeta)
+    points = ball_net(d, zeta)
     rng = np.random.default_rng(0)
     ball = rng.standard_normal((2000, d))
     ball *= (rng.random(2000) ** (1 / d) / np.linalg.norm(ball, axis=1))[:, None]
@@ -118,10 +119,45 @@ def test_a_net_covers_the_ball(d, zeta):
 
 def test_a_net_that_is_too_fine_is_refused():
     with pytest.raises(InputError, match="zeta"):
-        net(3, 1e-4)
+        ball_net(3, 1e-4)
     with pytest.raises(InputError, match="zeta"):
-        net(2, 1.5)
-    assert (design(net(2, 0.1)) > 0).sum() <= core_limit(2)
+        ball_net(2, 1.5)
+    assert (design(ball_net(2, 0.1)) > 0).sum() <= core_limit(2)
+
+
+@pytest.mark.parametrize("zeta", [0.01, 0.1, 0.4, 1.0])
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_a_net_of_a_given_set(d, zeta):
+    """Lemma 1: in the set, within zeta of all its points, small, and spanning."""
+    for name, points in sets(d, 3):
+        chosen = list(net(points, zeta))
+        assert len(set(chosen)) == len(chosen) <= min(net_size(d, zeta), len(points)), name
+        near = np.linalg.norm(points[:, None] - points[None, chosen], axis=2).min(axis=1)
+        assert near.max() <= zeta, name
+        assert np.linalg.matrix_rank(points[chosen]) == d, name
+
+
+def test_a_net_is_made_as_the_points_come():
+    """Of an endless enumeration, holding no more than it has given."""
+    circle = ((math.cos(x), math.sin(x)) for x in itertools.count())
+    first = list(itertools.islice(net(circle, 0.5), 7))
+    assert first == [0, 1, 2, 3, 4, 5, 12]
+    assert next(net(circle, 1e-9)) == 0
+    with pytest.raises(InputError, match="zeta"):
+        next(net([(0.0, 1.0)], 0.0))
+
+
+def test_the_first_batch_is_a_net_of_the_actions():
+    """Line 2 of Algorithms 1 to 3: of two actions within 1/T of each other one is played."""
+    twins = ((1.0, 0.0), (0.9999, 0.0), (0.0, 1.0), (0.0, 0.99))
+    for kind in (DPLinear, LDPLinear, ShuffledLinear):
+        assert kind(twins, 1.0, 1000).first.tolist() == [True, False, True, True]
+        assert kind(twins, 1.0, 10**6).first.all()
+    rule = DPLinear(((0.3, 0.0), (0.3, 0.01), (0.31, 0.0), (-1.0, 0.0)), 1.0, 9)
+    assert rule.first.tolist() == [True, True, False, True]  # the second one for the span
+    played = simulate(DPLinear(twins, 1.0, 1000), TwoPoint((0.5, 0.5, 0, 0), -1, 1), runs=3).pulls
+    assert (played[:, 1] == 0).all()
+    assert LinearElimination(twins, 1000).first.all()  # the baseline has no such line
 
 
 # ---------------------------------------------------------------- formulas
