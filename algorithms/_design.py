@@ -1,9 +1,11 @@
-"""Where a linear bandit looks: G-optimal designs of finite action sets, and nets of the unit ball."""
+"""Where a linear bandit looks: G-optimal designs of finite action sets, and nets of given sets."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +80,57 @@ def design(actions: FloatArray, *, core: bool = True) -> FloatArray:
     return weights
 
 
-def net(dimension: int, zeta: float) -> FloatArray:
+def net(points: Iterable[Any], zeta: float) -> Iterator[int]:
+    """Numbers of points, one of them within `zeta` of each point given, that span what all of them span.
+
+    A point is kept where none kept before lies within zeta of it: that is decided when it comes, so that any
+    iterable will do, and no more is held than the net. Points farther than zeta apart number at most
+    (1 + 2/zeta)^d in the unit ball; up to d more follow at the end where those kept span less.
+
+    Parameters
+    ----------
+    points
+        Of R^d, in the unit ball, (d,) each: a finite set, or one enumerated as finely as is wanted.
+    zeta
+        In (0, 1].
+
+    Raises
+    ------
+    InputError
+        If `zeta` is out of range.
+
+    Source: Hanna et al. 2022, Lemma 1, which bounds the size that is needed by (3/zeta)^d + d.
+    """
+    if not 0 < zeta <= 1:
+        raise InputError(f"zeta must lie in (0, 1], got {zeta!r}")
+    # Cells of side zeta in the first three coordinates: what lies within zeta is in a cell or beside it.
+    cells: dict[tuple[int, ...], list[FloatArray]] = {}
+    kept: list[FloatArray] = []  # independent ones
+    spare: list[tuple[int, FloatArray]] = []  # near others, beyond their span
+    for number, given in enumerate(points):
+        point = np.asarray(given, dtype=np.float64)
+        cell = tuple(np.floor(point[:3] / zeta).astype(np.int64).tolist())
+        beside = itertools.product(*((x - 1, x, x + 1) for x in cell))
+        near = [other for place in beside for other in cells.get(place, ())]
+        if not near or float(np.min(np.linalg.norm(np.array(near) - point, axis=1))) > zeta:
+            cells.setdefault(cell, []).append(point)
+            if _rank([*kept, point]) > len(kept):
+                kept.append(point)
+            yield number
+        elif _rank([*kept, *(p for _, p in spare), point]) > len(kept) + len(spare):
+            spare.append((number, point))
+    for number, point in spare:
+        if _rank([*kept, point]) > len(kept):
+            kept.append(point)
+            yield number
+
+
+def _rank(points: list[FloatArray]) -> int:
+    """Dimension of the span of independent points and one more."""
+    return int(np.linalg.matrix_rank(np.array(points))) if len(points) <= len(points[0]) else len(points) - 1
+
+
+def ball_net(dimension: int, zeta: float) -> FloatArray:
     """Points (n, d) of the unit ball of R^d, one of them within `zeta` of every point of the ball.
 
     Points of a grid of step 2 zeta / sqrt(d), drawn into the ball: a step towards a convex set brings a
@@ -87,7 +139,8 @@ def net(dimension: int, zeta: float) -> FloatArray:
     Raises
     ------
     InputError
-        If `zeta` is not in (0, 1), or more than ten million grid points would have to be looked at.
+        If `zeta` is not in (0, 1), or more than ten million grid points would have to be looked at: the
+        1/T-net of line 2 of the listings has some (3T)^d points, which no run could hold.
 
     Source: Hanna et al. 2022, Lemma 1, which bounds the size that is needed by (3/zeta)^d + d.
     """

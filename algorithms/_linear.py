@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp.algorithms._design import design
+from verifiable_dp.algorithms._design import design, net
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.noise import Noise
@@ -99,6 +99,14 @@ def _weights(actions: Actions, remaining: bytes, core: bool) -> FloatArray:
     return weights
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def netted(actions: Actions, zeta: float) -> bytes:
+    """Whether each action is in the net of them all, K booleans as bytes."""
+    chosen = np.zeros(len(actions), bool)
+    chosen[list(net(actions, zeta))] = True
+    return chosen.tobytes()
+
+
 @functools.lru_cache(maxsize=1 << 14)
 def plan(actions: Actions, remaining: bytes, core: bool, size: float) -> Plan:
     """Pull each action of the core set ceil(pi(a) `size`) times; V^+ a for each of them."""
@@ -169,6 +177,11 @@ class PhasedElimination(Algorithm):
         """Rewards lie in [-1, 1]."""
         return (-1.0, 1.0)
 
+    @property
+    def first(self) -> BoolArray:
+        """Actions of the first batch, (K,): all."""
+        return np.ones(self.n_arms, bool)
+
     def plan(self, batch: int, active: BoolArray) -> Plan:
         """The batch number `batch` of the remaining actions `active` (K,)."""
         return plan(self.actions, active.tobytes(), self.core, self.size(batch))
@@ -185,9 +198,10 @@ class PhasedElimination(Algorithm):
         return slot, query.active & query.complete[:, None]
 
     def start(self, run: IntArray) -> LinearState:
-        """All actions remain."""
+        """All actions of the first batch remain; one of them leads."""
         zero = np.zeros(len(run), np.int64)
-        return LinearState(run, zero, zero + 1, np.ones((len(run), self.n_arms), bool), zero)
+        active = np.repeat(self.first[None, :], len(run), axis=0)
+        return LinearState(run, zero, zero + 1, active, zero + int(self.first.argmax()))
 
     def exploring(self, state: LinearState) -> BoolArray:
         """Whether another batch comes, (n,)."""

@@ -16,14 +16,17 @@ from verifiable_dp.core.algorithm import Query, State, Truncated
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import AdaptiveTree
 
-BUDGETS = {"corrected": "levels", "printed": "log"}
+VARIANTS = ("corrected", "printed")
+LOGS = {"natural": math.log, "binary": math.log2}
+_PRINTED = {"natural": "log", "binary": "log2"}  # budget of a node
 
 
-def adaptive_tree(horizon: int, epsilon: float, v: float, u: float, variant: str) -> AdaptiveTree:
+def adaptive_tree(horizon: int, epsilon: float, v: float, u: float, variant: str, log: str) -> AdaptiveTree:
     """The tree of one arm, with B_n = (epsilon u n/log^1.5 T)^(1/(1+v)) (Algorithm 1, line 3)."""
     power = 1 / (1 + v)
-    factor = (epsilon * u / math.log(horizon) ** 1.5) ** power
-    return AdaptiveTree(horizon, epsilon, 1.0, BUDGETS[variant], factor, power)
+    factor = (epsilon * u / LOGS[log](horizon) ** 1.5) ** power
+    budget = "levels" if variant == "corrected" else _PRINTED[log]
+    return AdaptiveTree(horizon, epsilon, 1.0, budget, factor, power)
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class AdaptiveTreeSum(PrefixSums):
 
     :math:`B_n = (\varepsilon u n/\log^{1.5} T)^{1/(1+v)}`, node noise
     :math:`Lap(2B_n L/\varepsilon)`. Corrected: :math:`L = \lfloor\log_2 T\rfloor + 1`, the most nodes that an
-    item enters. Printed: :math:`L = \log T`, by which the stream costs up to 1.4 epsilon.
+    item enters. Printed: :math:`L = \log T`, by which the stream costs up to 1.4 epsilon where the logarithm
+    is natural; with log2 it costs at most epsilon for T >= 8, since B_n grows.
 
     Parameters
     ----------
@@ -44,6 +48,8 @@ class AdaptiveTreeSum(PrefixSums):
         E|X|^(1+v) <= u, v in (0, 1].
     variant
         ``corrected`` or ``printed``.
+    log
+        ``natural`` or ``binary``: the base of log T in B_n and in the budget as printed; not stated.
 
     Raises
     ------
@@ -60,13 +66,15 @@ class AdaptiveTreeSum(PrefixSums):
     v: float
     u: float
     variant: str = "corrected"
+    log: str = "natural"
     name: ClassVar[str] = "adaptive-tree"
 
     def __post_init__(self) -> None:
         validate.positive("epsilon", self.epsilon)
         validate.integer("horizon", self.horizon, least=2)
         check_moments(self.v, self.u)
-        validate.choice("variant", self.variant, tuple(BUDGETS))
+        validate.choice("variant", self.variant, VARIANTS)
+        validate.choice("log", self.log, tuple(LOGS))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -87,7 +95,7 @@ class AdaptiveTreeSum(PrefixSums):
     @property
     def mechanism(self) -> AdaptiveTree:
         """The tree."""
-        return adaptive_tree(self.horizon, self.epsilon, self.v, self.u, self.variant)
+        return adaptive_tree(self.horizon, self.epsilon, self.v, self.u, self.variant, self.log)
 
     def query(self, state: State) -> Query:
         """One item, truncated."""

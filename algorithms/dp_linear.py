@@ -6,11 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._linear import Actions, PhasedElimination
+from verifiable_dp.algorithms._linear import Actions, PhasedElimination, netted
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.validate import BoolArray
 
 VARIANTS = ("corrected", "printed")
 
@@ -47,7 +50,8 @@ def width(
 class DPLinear(PhasedElimination):
     r"""Private phased elimination for linear bandits, with noise on the sums of a small core set.
 
-    Batch i = 1 .. floor(log T) - 1, with :math:`q = (2T)^{1/\log T}`, finds a core set of the remaining
+    It begins with a 1/T-net of the actions (line 2). Batch i = 1 .. floor(log T) - 1, with
+    :math:`q = (2T)^{1/\log T}`, finds a core set of the remaining
     actions and its G-optimal weights pi, pulls action a of it :math:`n_a = \lceil \pi(a) q^i \rceil` times,
     releases the sum of its rewards with :math:`Lap(2/\varepsilon)`, estimates
 
@@ -72,7 +76,8 @@ class DPLinear(PhasedElimination):
     Parameters
     ----------
     actions
-        K >= 2 vectors of norm at most 1; for a continuous set a net of it (`_design.net`).
+        K >= 2 vectors of norm at most 1. Of those within 1/T of one another one is played. For a continuous
+        set give points of it (`_design.net` thins out any enumeration); its own 1/T-net has some (3T)^d.
     epsilon
         Privacy budget of the whole run, event level.
     horizon
@@ -115,6 +120,11 @@ class DPLinear(PhasedElimination):
     def mechanism(self) -> Laplace:
         """Of the sum of one action in one batch: one reward changes one sum by at most 2."""
         return Laplace(2.0 if self.variant == "corrected" else 1.0, self.epsilon)
+
+    @property
+    def first(self) -> BoolArray:
+        """A 1/T-net of the actions (line 2), which costs a regret of 1 at most."""
+        return np.frombuffer(netted(self.actions, 1 / self.horizon), dtype=bool)
 
     @property
     def last_batch(self) -> int:

@@ -13,7 +13,7 @@ from numba import njit
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
 from verifiable_dp.algorithms._robust import LINE, check_moments, factor_of
-from verifiable_dp.algorithms.adaptive_tree import BUDGETS, adaptive_tree
+from verifiable_dp.algorithms.adaptive_tree import LOGS, VARIANTS, adaptive_tree
 from verifiable_dp.algorithms.robust_ucb import Supply
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.algorithm import Query, Truncated
@@ -34,8 +34,9 @@ class DPRobustUCB(TreeIndex):
     Index, with :math:`B_n = (\varepsilon u n/\log^{1.5} T)^{1/(1+v)}`:
 
     .. math:: \hat S_a/n_a + 18 u^{1/(1+v)}
-              \left(\frac{\log(2t^4)\log^{1.5+1/v} T}{n_a\varepsilon}\right)^{v/(1+v)}.
+              \left(\frac{\log(2t^4)\log^{1.5+1/v} T}{n_a\varepsilon}\right)^{v/(1+v)}
 
+    in round t, the first being round 1.
     With the printed constant the bonus exceeds any gap at practical horizons, and arms are played in turn.
 
     Parameters
@@ -52,6 +53,9 @@ class DPRobustUCB(TreeIndex):
         ``proof``, or a factor on the constant 18.
     variant
         ``corrected``: the budget of a node is epsilon/(floor(log2 T) + 1). ``printed``: epsilon/log T.
+    log
+        ``natural`` or ``binary``: the base of all logarithms of the listing, which the paper does not state.
+        As printed it is epsilon-DP with ``binary`` for T >= 8, and not with ``natural``.
 
     Raises
     ------
@@ -70,6 +74,7 @@ class DPRobustUCB(TreeIndex):
     u: float
     constants: str | float = "proof"
     variant: str = "corrected"
+    log: str = "natural"
     name: ClassVar[str] = "dp-robust-ucb"
 
     def __post_init__(self) -> None:
@@ -77,7 +82,8 @@ class DPRobustUCB(TreeIndex):
         validate.positive("epsilon", self.epsilon)
         check_moments(self.v, self.u)
         factor_of(self.constants)
-        validate.choice("variant", self.variant, tuple(BUDGETS))
+        validate.choice("variant", self.variant, VARIANTS)
+        validate.choice("log", self.log, tuple(LOGS))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -98,7 +104,7 @@ class DPRobustUCB(TreeIndex):
     @functools.cached_property
     def mechanism(self) -> AdaptiveTree:
         """Tree of one arm."""
-        return adaptive_tree(self.horizon, self.epsilon, self.v, self.u, self.variant)
+        return adaptive_tree(self.horizon, self.epsilon, self.v, self.u, self.variant, self.log)
 
     def bonus(self, t: FloatArray, pulls: FloatArray) -> FloatArray:
         """What the index adds to the mean of `pulls` rewards in round t (they broadcast)."""
@@ -117,8 +123,9 @@ class DPRobustUCB(TreeIndex):
 
     @property
     def logs(self) -> float:
-        """log^(1.5+1/v) T."""
-        return float(math.log(self.horizon) ** (1.5 + 1 / self.v))
+        """log^(1.5+1/v) T, over log b for base b, so that the bonus can take a natural log(2t^4)."""
+        log = LOGS[self.log]
+        return float(log(self.horizon) ** (1.5 + 1 / self.v) * log(math.e))
 
     def query(self, state: TreeState) -> Query:
         """One round; the reward is truncated by the number of its pull."""
@@ -127,7 +134,7 @@ class DPRobustUCB(TreeIndex):
 
     def index(self, state: TreeState) -> FloatArray:
         """Private upper confidence bounds."""
-        bonus = self.bonus(state.t[:, None].astype(np.float64), state.pulls.astype(np.float64))
+        bonus = self.bonus((state.t[:, None] + 1).astype(np.float64), state.pulls.astype(np.float64))
         return np.asarray(state.estimate / state.pulls + bonus)
 
     def kernel(
@@ -193,7 +200,7 @@ def _advance(numbers, times, stock, have, played, index, clock):  # type: ignore
     while t < horizon:
         arm, window, safe = t, 1, math.inf
         if t >= k:
-            grown = constant * (math.log(2.0 * float(t) ** 4) * logs) ** power
+            grown = constant * (math.log(2.0 * float(t + 1) ** 4) * logs) ** power
             best = -math.inf
             for a in range(k):
                 value = estimate[a] / pulls[a] + grown * unit[a]
@@ -201,7 +208,7 @@ def _advance(numbers, times, stock, have, played, index, clock):  # type: ignore
                     best, arm = value, a
             if arm == latest and pulls[arm] >= 128:
                 window = min(pulls[arm] >> 6, 1024)
-                later = constant * (math.log(2.0 * float(t + window) ** 4) * logs) ** power
+                later = constant * (math.log(2.0 * float(t + 1 + window) ** 4) * logs) ** power
                 cap = -math.inf
                 for a in range(k):
                     if a != arm:

@@ -12,6 +12,7 @@ from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditors import dp_linear
+from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import AXES, CIRCLE
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim, Source
@@ -21,9 +22,8 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.registry.errata import Erratum, Findings
+from verifiable_dp.registry.errata import Erratum, Findings, Quotation
 
 LEAK: dict[str, Any] = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
@@ -79,25 +79,90 @@ def local_sensitivity(seed: int) -> Findings:
     return Findings([aligned["printed"][0]], [aligned["corrected"][0]], aligned["printed"][1].worst)
 
 
+def _over(words: str, n: int, t: float, log_bound: float, **about: Any) -> Check:
+    """The exact chance that a sum of `n` Laplace variables of scale 1 reaches `t`, over a bound on it."""
+    ratio = math.exp(log_tail(n, t) - log_bound)
+    return statement(f"P[sum of {n} >= {t:g}] over {words}", ratio, "at most", 1.0, n=n, t=t, **about)
+
+
+def _worst(words: str, points: list[tuple[int, float]], factor: float | None = None) -> Check:
+    """The largest ratio over a grid; the printed form with `factor`, or the corrected lemma."""
+    ratios = {
+        (n, t): log_tail(n, t) - (-(t**2) / (factor * n) if factor else log_lemma_4(n, t)) for n, t in points
+    }
+    n, t = max(ratios, key=lambda point: ratios[point])
+    return statement(words, math.exp(ratios[n, t]), "at most", 1.0, n=n, t=t, points=len(points))
+
+
+SIZES = (1, 2, 3, 5, 8, 16, 30, 60, 100, 200, 400, 1000)
+NEAR = [(n, n * x) for n in SIZES for x in np.linspace(0.05, 1.0, 20).tolist()]
+FAR = [(n, n * x) for n in SIZES[:-1] for x in (1.01, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)]
+
+
 def tail(seed: int) -> Findings:
-    """Sums of a hundred Laplace variables of scale 1 above 40."""
-    n, t, runs = 100, 40.0, 200_000
-    rng = np.random.default_rng(seed)
-    above = np.concatenate([rng.laplace(size=(20_000, n)).sum(axis=1) >= t for _ in range(runs // 20_000)])
-    about: dict[str, Any] = {"variables": n, "t": t}
-    claimed, right = math.exp(-(t**2) / (2 * n)), math.exp(-(t**2) / (4 * n))
+    """The first case of Lemma 4, b = c = 1, with exact chances."""
+    at = ((100, 40.0), (200, 200.0), (1000, 1000.0))
+    printed = [_over("exp(-t^2/(2n))", n, t, -(t**2) / (2 * n)) for n, t in at]
+    n, t = at[0]
+    example = {"n": n, "t": t, "claimed": math.exp(-(t**2) / (2 * n)), "exact": math.exp(log_tail(n, t))}
+    right = _worst("largest P[sum >= t]/exp(-t^2/(4.5 n)) over n = 1 to 1000, t = n/20 to n", NEAR, FACTOR)
+    return Findings(printed, [right], example)
+
+
+def far_tail(seed: int) -> Findings:
+    """The second case of Lemma 4, and what gamma of Algorithm 1 takes from it, (26)."""
+    log, n = math.log(4 * 10 * 10**12), 10
+    printed = [
+        _over("exp(n/2 - t)", 16, 50.0, 8 - 50.0),
+        _over("1/(4KT^2), which (26) needs, K = 10, T = 1e6, n = Bd = 10", n, n + log, -log, K=10, T=10**6),
+    ]
+    right = [
+        _worst("largest P[sum >= t]/((4/3)^n exp(-t/2)) over n = 1 to 400, t = n to 10 n", FAR),
+        statement(
+            "failures of all estimates of a run with gamma as it is used over beta, K up to 1000",
+            max(dp_linear.width_failure(t, k, 1 / t) * t for t in (100, 10**4, 10**6) for k in (2, 10, 1000)),
+            "at most",
+            1.0,
+        ),
+    ]
+    return Findings(printed, right, {"n": 16, "t": 50, "exact": math.exp(log_tail(16, 50.0))})
+
+
+def local_step(seed: int) -> Findings:
+    """What (38) takes from Lemma 4, and a case that Lemma 2 allows: d = 1, one core action, |a|^2 = 2/q."""
+    k, horizon, pulls = 2, 1000, 1000
+    log = math.log(4 * k * horizon**2)
+    claimed = -math.log(2 * k * horizon**2)
+    about: dict[str, Any] = {"K": k, "T": horizon}
+    # alpha'V^-1 a = sqrt(2)/q for each of q reports, against t = (2/q) sqrt(q L)
+    chance = math.log(2) + log_tail(pulls, math.sqrt(2 * pulls * log))
     return Findings(
         [
-            evidence.probability(
-                "a sum exceeds t with probability exp(-t^2/(2n))", above, probability=claimed, **about
-            )
+            statement(
+                "exp(-t^2 b^2/(2 n c^2)) at the t of (38), twice, over 1/(2KT^2)",
+                math.exp(math.log(2) - log / 2 - claimed),
+                "at most",
+                1.0,
+                **about,
+            ),
+            statement(
+                "P[|<a, theta-bar - theta-hat>| >= t] over 1/(2KT^2), d = 1, q = n = 1000",
+                math.exp(chance - claimed),
+                "at most",
+                1.0,
+                **about,
+            ),
         ],
         [
-            evidence.probability(
-                "a sum exceeds t with probability exp(-t^2/(4n))", above, probability=right, **about
+            statement(
+                "the same with t = s sqrt(8 L max(|a|^2, c^2 L)), c = 2d/q, |a|^2 <= c",
+                math.exp(math.log(2) + log_tail(pulls, math.sqrt(8 * pulls * log)) - claimed),
+                "at most",
+                1.0,
+                **about,
             )
         ],
-        {**about, "claimed": claimed, "measured": float(above.mean())},
+        {**about, "q": pulls, "probability": math.exp(chance), "claimed": math.exp(claimed)},
     )
 
 
@@ -156,13 +221,14 @@ def width(seed: int) -> Findings:
     weights = actions @ done.solver.T  # of the sum of each core action, (K, c)
     variance = float(((weights**2) * done.counts[done.core]).sum(axis=1).max())
     pulls = algorithm.size(batch)
+    allowed = (2 * d / pulls) ** 2 * float(done.counts.sum())
     return Findings(
         [
             statement(
-                "half of the printed variance (2d/q)^2 n is reached",
-                variance,
+                "variance that the proof allows, (2d/q)^2 n, over the largest there is",
+                allowed / variance,
                 "at least",
-                (2 * d / pulls) ** 2 * float(done.counts.sum()) / 2,
+                d,
                 d=d,
                 q=pulls,
             )
@@ -207,11 +273,12 @@ def domain_of_theorem_3(seed: int) -> Findings:
     private = math.sqrt(math.log(1 / delta)) * math.log(horizon) ** 1.5 / epsilon
     free = math.sqrt(horizon * math.log(horizon))
     about = {"horizon": horizon, "delta": delta, "epsilon": epsilon}
+    words = "private term of Theorem 3 over sqrt(T log T)"
     return Findings(
-        [statement("private term of Theorem 3 over sqrt(T log T)", private / free, "at most", 1.0, **about)],
+        [statement(words, private / free, "at least", 10.0, **about)],
         [
             statement(
-                "it equals log T there",
+                f"{words}, which is log T",
                 private / free,
                 "equal to",
                 math.log(horizon),
@@ -223,10 +290,31 @@ def domain_of_theorem_3(seed: int) -> Findings:
     )
 
 
+_LEMMA_4 = Quotation(
+    "Lemma 4",
+    r"Lemma 4. Let $x_{i}=l_{i}z_{i}$ for $i\in[n]$, where $z_{i}\sim\mathsf{Lap}(1/b)$ and $l_{i}$ is "
+    r"constant such that $|l_{i}|\leq c$. Let $\bar{x}=\sum_{i=1}^{n}x_{i}$. We have that [...] "
+    r"$\Pr[\bar{x}\geq t]\leq\left\{\begin{array}[]{ll}\exp\left(-\frac{t^{2}b^{2}}{2nc^{2}}\right)"
+    r"&\text{if }\ t\leq\frac{nc}{b}\\ \exp\left(\frac{n}{2}-\frac{b}{c}t\right)&\text{if }\ "
+    r"t>\frac{nc}{b}\end{array}\right.$",
+)
 ERRATA = (
     Erratum(
         "central-sensitivity",
         Source(papers.HANNA, "Algorithm 1, Theorem 1"),
+        "false",
+        (
+            Quotation("Theorem 1", r"Theorem 1. Algorithm 1 is $\epsilon$-differentially private."),
+            Quotation(
+                "Algorithm 1",
+                r"where $z_{ia}$ is an independent noise that follows $\mathsf{Lap}(\frac{1}{\epsilon})$.",
+            ),
+            Quotation(
+                "Appendix A",
+                r"$\|\bar{r}-\bar{r}^{\prime}\|_{1}\leq\max_{r_{k},r^{\prime}_{k}}|r_{k}-r^{\prime}_{k}|"
+                r"\leq 1,$",
+            ),
+        ),
         "Sums of rewards in [-1, 1] get Lap(1/epsilon).",
         "A reward moves by up to 2: Lap(2/epsilon), and the epsilon-terms of gamma doubled. As printed it is "
         "2 epsilon-DP, and the actions alone show more than epsilon.",
@@ -236,6 +324,15 @@ ERRATA = (
     Erratum(
         "local-sensitivity",
         Source(papers.HANNA, "Algorithm 2, Theorem 2"),
+        "false",
+        (
+            Quotation("Theorem 2", r"Theorem 2. Algorithm 2 is $\epsilon_{0}$-LDP."),
+            Quotation(
+                "Appendix B",
+                r"For any client, since the reward is bounded by $|r|\leq 1$, the output "
+                r"$\hat{r}=r+\mathsf{Lap}(1/\epsilon_{0})$ is $\epsilon_{0}$-LDP",
+            ),
+        ),
         "A reward in [-1, 1] is reported with Lap(1/epsilon0).",
         "Lap(2/epsilon0): a report as printed is 2 epsilon0-LDP.",
         "privacy",
@@ -243,15 +340,92 @@ ERRATA = (
     ),
     Erratum(
         "laplace-tail",
-        Source(papers.HANNA, "Lemma 4"),
-        "A sum of n Laplace variables exceeds t with probability at most exp(-t^2 b^2/(2nc^2)).",
-        "The exponent is -t^2 b^2/(4nc^2), for t up to n.",
+        Source(papers.HANNA, "Lemma 4, first case"),
+        "false",
+        (_LEMMA_4,),
+        "A sum of n Laplace variables exceeds t <= nc/b with probability at most exp(-t^2 b^2/(2nc^2)).",
+        "The exponent is -t^2 b^2/(4.5nc^2); with 4 for 4.5 it fails as well (n = t = 1000).",
         "proof",
         tail,
     ),
     Erratum(
+        "laplace-tail-far",
+        Source(
+            papers.HANNA,
+            "Lemma 4, second case",
+            "Lemma 3 rests on it; that gamma holds all the same is computed here from exact chances, for up "
+            "to a million actions: its union is over log T batches where T are allowed for",
+        ),
+        "false",
+        (
+            _LEMMA_4,
+            Quotation(
+                "proof of Lemma 3",
+                r"$\Pr\left[\left|\langle a,\bar{\theta}_{i}-\hat{\theta}_{i}\rangle\right|\geq 2"
+                r"\frac{Bd^{2}}{\epsilon q^{i}}+\frac{2d\log\left(4KT^{2}\right)}{\epsilon q^{i}}\right]\leq"
+                r"\frac{1}{2KT^{2}},$",
+            ),
+        ),
+        "Beyond t = nc/b the probability is at most exp(n/2 - bt/c).",
+        "It takes the moment generating function at its pole, where it is infinite. At half of that, "
+        "(4/3)^n exp(-bt/(2c)).",
+        "proof",
+        far_tail,
+    ),
+    Erratum(
+        "local-step",
+        Source(papers.HANNA, "proof of Lemma 5, (38)"),
+        "false",
+        (
+            Quotation(
+                "proof of Lemma 5",
+                r"From Lemma 4 presented in Section 3, by setting $b=\epsilon_{0}$, $n=n_{i}$, "
+                r"$c=\frac{2d}{q^{i}}$, and $t=\frac{2d}{q^{i}\epsilon_{0}}\sqrt{n_{i}\log(4KT^{2})}$, "
+                r"we get that: $\Pr\left[\left|\langle a,\bar{\theta}_{i}-\hat{\theta}_{i}\rangle\right|\geq"
+                r"\frac{2d}{q^{i}\epsilon_{0}}\sqrt{n_{i}\log(4KT^{2})}\right]\leq\frac{1}{2KT^{2}},$",
+            ),
+        ),
+        "Lemma 4 gives 1/(2KT^2) at that t.",
+        "As printed it gives 2 exp(-L/2) = 1/(T sqrt(K)), L = log(4KT^2), and in one dimension the chance is "
+        "about that. With s sqrt(8 L max(c, c^2 L)), c = 2d/q, s the scale of the noise, it holds.",
+        "proof",
+        local_step,
+    ),
+    Erratum(
+        "all-for-any",
+        Source(papers.HANNA, "Lemmas 3 and 5, (21), (27), (35) and (39)"),
+        "reading",
+        (
+            Quotation(
+                "Lemma 3",
+                r"Lemma 3. Let $\hat{\theta}_{i}$ be the least square estimate of $\theta_{*}$ at the end of "
+                r"the $i$th batch of Algorithm 1. Then, we have that $\Pr\left[\left|\langle a,"
+                r"\hat{\theta}_{i}-\theta_{*}\rangle\right|>\gamma_{i}\ \forall i\in[\log T]\forall "
+                r"a\in\mathcal{A}_{i}\right]\leq\frac{1}{T},$",
+            ),
+            Quotation(
+                "Lemma 5",
+                r"Lemma 5. Let $\hat{\theta}_{i}$ be the least square estimate of $\theta_{*}$ at the end of "
+                r"the $i$th batch of Algorithm 2. Then, we have that $\Pr\left[\left|\langle a,"
+                r"\hat{\theta}_{i}-\theta_{*}\rangle\right|>\gamma_{i}\ \forall i\in[\log T]\forall "
+                r"a\in\mathcal{A}_{i}\right]\leq\frac{1}{T},$",
+            ),
+        ),
+        "With probability at most 1/T all estimates of all batches are off by more than gamma.",
+        "Some estimate of some batch, as the proofs show and use it.",
+        "text",
+    ),
+    Erratum(
         "local-dimension",
         Source(papers.HANNA, "Theorem 2", "an upper bound that holds but is not sharp"),
+        "loose",
+        (
+            Quotation(
+                "Theorem 2",
+                r"Moreover, it achieves a regret $R_{T}\leq C(1+\frac{1}{\epsilon_{0}})\left("
+                r"d\sqrt{dT\log T}\right),$ (8) with probability at least $1-\frac{1}{T}$",
+            ),
+        ),
         "Regret (1 + 1/epsilon0) d sqrt(d T log T): each report's noise is bounded by the largest weight.",
         "The squared weights of the reports add up to |a|^2 in V^-1, at most 2d/q: d sqrt(T log T).",
         "proof",
@@ -260,6 +434,14 @@ ERRATA = (
     Erratum(
         "overrun",
         Source(papers.HANNA, "Algorithms 1 to 3"),
+        "false",
+        (
+            Quotation("Algorithm 1", r"for $i=1:\log(T)-1$ do"),
+            Quotation(
+                "Section 3",
+                r"where the length of batch $i$ is approximately $q^{i}$ and $q=(2T)^{1/\log T}$",
+            ),
+        ),
         "floor(log T) - 1 batches of q^i pulls fit into T rounds.",
         "They do not for about one horizon in twenty, such as T = 2990: play must stop at T.",
         "regret",
@@ -267,8 +449,27 @@ ERRATA = (
     ),
     Erratum(
         "maximum",
-        Source(papers.HANNA, "Algorithm 1, line 10"),
-        "Actions are compared with the largest estimate over all actions.",
+        Source(papers.HANNA, "Algorithm 1, line 10, and Algorithm 3, line 22"),
+        "reading",
+        (
+            Quotation(
+                "Algorithm 1",
+                r"10: $\mathcal{A}_{i+1}\leftarrow\{a\in\mathcal{A}_{i}|\langle a,\hat{\theta}_{i}\rangle\geq"
+                r"\max_{\alpha\in\mathcal{A}}\langle\alpha,\hat{\theta}_{i}\rangle-2\gamma_{i}\}$",
+            ),
+            Quotation(
+                "Algorithm 3",
+                r"22: $\mathcal{A}_{i+1}\leftarrow\{a\in\mathcal{A}_{i}|\langle a,\hat{\theta}_{i}\rangle\geq"
+                r"\max_{\alpha\in\mathcal{A}}\langle\alpha,\hat{\theta}_{i}\rangle-2\gamma_{i}\}$",
+            ),
+            Quotation(
+                "Algorithm 2",
+                r"15: $\mathcal{A}_{i+1}\leftarrow\{a\in\mathcal{A}_{i}|\langle a,\hat{\theta}_{i}\rangle\geq"
+                r"\max_{\alpha\in\mathcal{A_{i}}}\langle\alpha,\hat{\theta}_{i}\rangle-2\gamma_{i}\}$",
+            ),
+        ),
+        "Actions are compared with the largest estimate over all actions in Algorithms 1 and 3, over those "
+        "that remain in Algorithm 2.",
         "Only over those that remain: estimates of removed actions are arbitrary where the core set does not "
         "span them, and may remove everything.",
         "regret",
@@ -277,6 +478,15 @@ ERRATA = (
     Erratum(
         "shuffle-domain",
         Source(papers.HANNA, "Algorithm 3, line 8, and equation (10)"),
+        "false",
+        (
+            Quotation(
+                "Section 5",
+                r"To ensure that the output of batch $i$ is $\left(\epsilon,\delta\right)$-DP, it is "
+                r"suffcient to add to each reward noise $\mathsf{Lap}(\frac{1}{\epsilon_{0}^{(i)}})$, where "
+                r"$\epsilon_{0}^{(i)}\leftarrow f_{n_{i},\delta}^{-1}(\epsilon)$",
+            ),
+        ),
         "eps0 is the inverse of the amplification formula at epsilon, for every batch.",
         "The formula holds for eps0 <= log(n/(16 log(2/delta))) only, and never for n below 16 log(2/delta): "
         "eps0 = max(epsilon, min(f^-1(epsilon), log(n/(16 log(2/delta))))).",
@@ -285,11 +495,52 @@ ERRATA = (
     ),
     Erratum(
         "shuffle-rate",
-        Source(papers.HANNA, "Theorem 3"),
-        "Privacy is almost free in the shuffle model: a term sqrt(log(1/delta)) log^1.5 T/epsilon is added.",
-        "The theorem covers epsilon = O(sqrt(log(1/delta)/T)) only, where that term is log T times "
-        "sqrt(T log T) or more.",
+        Source(papers.HANNA, "Theorem 3", "the statement holds; how large its terms are is ours"),
+        "loose",
+        (
+            Quotation(
+                "Theorem 3",
+                r"Moreover, for $\epsilon=O(\sqrt{\frac{\log(1/\delta)}{T}})$ it achieves a regret "
+                r"$R_{T}\leq C\left(\sqrt{T\log T}+\frac{\sqrt{\log(1/\delta)}\log^{3/2}T}{\epsilon}"
+                r"\right),$",
+            ),
+        ),
+        "Privacy adds a term sqrt(log(1/delta)) log^1.5 T/epsilon, for epsilon of order "
+        "sqrt(log(1/delta)/T) at most.",
+        "For these epsilon that term is log T times sqrt(T log T) or more: the theorem says nothing of "
+        "larger epsilon, where privacy would be almost free.",
         "proof",
         domain_of_theorem_3,
+    ),
+    Erratum(
+        "shuffle-summary",
+        Source(papers.HANNA, "Section 1, against Theorem 3"),
+        "reading",
+        (
+            Quotation(
+                "Section 1",
+                r"Our algorithm achieves regret $R_{T}=\mathcal{O}\left(\sqrt{T\log(T)}+"
+                r"\frac{\log(T)}{\epsilon}\right)$ w.h.p.",
+            ),
+        ),
+        "The summary has log T/epsilon, for every epsilon.",
+        "Theorem 3 has sqrt(log(1/delta)) log^1.5 T/epsilon, for small epsilon.",
+        "text",
+    ),
+    Erratum(
+        "local-summary",
+        Source(papers.HANNA, "Remark 6, against Theorem 2"),
+        "reading",
+        (
+            Quotation(
+                "Remark 6",
+                r"Observe that when $\epsilon_{0}<1$, the dominating term in the regret bound is "
+                r"$R_{T}=\mathcal{O}\left(\frac{T\log(T)}{\epsilon_{0}}\right)$. In other words, we obtain "
+                r"the regret of the non-private case divided by the LDP parameter $\epsilon_{0}$.",
+            ),
+        ),
+        "The dominating term is T log T/epsilon0.",
+        "sqrt(T log T)/epsilon0, as Theorem 2 has it; T log T would be no bound at all.",
+        "text",
     ),
 )

@@ -91,7 +91,7 @@ BY_HAND = {
         ),
         14754.6759583103,
     ),
-    "lemma-4 of Hanna et al.": (lambda: dp_linear.laplace_tail(100, 40.0), math.exp(-4)),
+    "lemma-4 of Hanna et al.": (lambda: dp_linear.laplace_tail(100, 40.0), math.exp(-1600 / 450)),
     # T sqrt(.2/.8).
     "contaminated": (lambda: dp_robust_elimination.least_contaminated(1000, 0.2, 2.0), 500.0),
     # beta of 2^15 rewards is .1058, the first below 1/8: .5 (2 + 4 + .. + 2^15) + .5.

@@ -269,6 +269,8 @@ def errata(
     for row in whole["errata"]:
         click.echo(line(row))
         if names:
+            for quote in row["quotes"]:
+                click.echo(f"  {quote['place']}: {quote['text']}")
             click.echo(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
                 click.echo(f"    {words.line(check)}")

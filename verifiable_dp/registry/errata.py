@@ -1,4 +1,8 @@
-"""Errata: statements of a paper that a check refutes, each beside the statement that holds instead.
+"""Errata: what a paper prints, word for word, beside what holds instead, in three registers.
+
+``false``: the statement fails as printed. ``loose``: it holds, with a rate or a constant that can be much
+better. ``reading``: it depends on how it is read, or is a slip of the pen that the paper itself puts right
+elsewhere. Only the first contradicts a statement.
 
 A package registers its errata with an entry point of group ``verifiable_dp.errata`` that names a sequence
 of `Erratum` objects.
@@ -18,8 +22,38 @@ from verifiable_dp.evidence.check import Check
 
 GROUP = "verifiable_dp.errata"
 KINDS = ("privacy", "regret", "proof", "text")
+REGISTERS = {
+    "false": "False as printed",
+    "loose": "True but loose, or with a huge constant",
+    "reading": "Depends on a reading, or a slip of the pen",
+}
 _FALSE = ("refuted", "contradicted")
 _HOLDS = ("not_refuted", "consistent")
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """Words of a paper, as they stand there.
+
+    Parameters
+    ----------
+    place
+        The number of what is quoted: ``Theorem 3.3``, ``proof of Lemma 4``, ``Algorithm 2``, ``Section 5``.
+    text
+        Verbatim, with formulas as LaTeX between dollar signs; ``[...]`` where something is left out.
+
+    Raises
+    ------
+    InputError
+        If one of them is empty, or a formula is not closed.
+    """
+
+    place: str
+    text: str
+
+    def __post_init__(self) -> None:
+        if not self.place or not self.text or self.text.count("$") % 2:
+            raise InputError(f"quotation: place and text must be given and formulas closed, got {self}")
 
 
 @dataclass(frozen=True)
@@ -29,7 +63,8 @@ class Findings:
     Parameters
     ----------
     printed
-        Checks of the statement as printed; they must fail. Empty where no run can show the slip.
+        Checks of the statement as printed: they fail, unless it is loose; then they measure by how much.
+        Empty where no run can show the slip.
     corrected
         Checks of what holds instead.
     counterexample
@@ -51,24 +86,31 @@ class Erratum:
         Short and unique, such as ``tree-budget``.
     source
         Where it stands.
+    register
+        ``false``, ``loose`` or ``reading`` (see `REGISTERS`).
+    quotes
+        What is printed, verbatim; at least one.
     printed, right
-        What is printed, and what holds instead, in words.
+        What is printed, and what holds instead, in our words.
     kind
-        What it breaks: ``privacy``, ``regret``, a ``proof`` or the ``text`` alone.
+        What it is about: ``privacy``, ``regret``, a ``proof`` or the ``text`` alone.
     find
         `find(seed)` produces the evidence in some seconds; None where the text alone shows the slip.
     claims
         Claims of the catalogue, as ``algorithm/claim``, that state what is printed: this evidence
-        contradicts them.
+        contradicts them. None but where the statement is false.
 
     Raises
     ------
     InputError
-        If `kind` is unknown, or a text alone comes with evidence or the other way round.
+        If `kind` or `register` is unknown, nothing is quoted, a text alone comes with evidence or the other
+        way round, or a claim is named that is not contradicted.
     """
 
     name: str
     source: Source
+    register: str
+    quotes: tuple[Quotation, ...]
     printed: str
     right: str
     kind: str
@@ -79,16 +121,29 @@ class Erratum:
         validate.choice("kind", self.kind, KINDS)
         if (self.find is None) != (self.kind == "text"):
             raise InputError(f"find must be given for {self.name}, unless its kind is text")
+        validate.choice("register", self.register, tuple(REGISTERS))
+        if not self.quotes:
+            raise InputError(f"quotes must not be empty for {self.name}")
+        if self.claims and self.register != "false":
+            raise InputError(f"claims: {self.name} contradicts none, its register is {self.register}")
 
 
-def outcome(kind: str, printed: Sequence[Mapping[str, Any]], corrected: Sequence[Mapping[str, Any]]) -> str:
+def outcome(
+    kind: str,
+    register: str,
+    printed: Sequence[Mapping[str, Any]],
+    corrected: Sequence[Mapping[str, Any]],
+) -> str:
     """``confirmed``, ``not_confirmed``, or ``by_reading`` where nothing was run; from checks as in a record.
 
-    Confirmed: every check of what is printed fails, and every check of what is right holds.
+    Confirmed: every check of what is printed fails (it holds, where the statement is loose), and every check
+    of what is right holds.
     """
+    validate.choice("register", register, tuple(REGISTERS))
     if kind == "text":
         return "by_reading"
-    failed = [check["result"]["verdict"] in _FALSE for check in printed]
+    expected = _HOLDS if register == "loose" else _FALSE
+    failed = [check["result"]["verdict"] in expected for check in printed]
     held = [check["result"]["verdict"] in _HOLDS for check in corrected]
     return "confirmed" if failed and held and all(failed) and all(held) else "not_confirmed"
 
@@ -101,6 +156,8 @@ def examine(erratum: Erratum, seed: int = 0) -> dict[str, Any]:
     return {
         "name": erratum.name,
         "source": asdict(erratum.source),
+        "register": erratum.register,
+        "quotes": [asdict(quote) for quote in erratum.quotes],
         "printed": erratum.printed,
         "right": erratum.right,
         "kind": erratum.kind,
@@ -109,7 +166,7 @@ def examine(erratum: Erratum, seed: int = 0) -> dict[str, Any]:
         "counterexample": dict(found.counterexample),
         "claims": list(erratum.claims),
         "command": f"verifiable-dp errata {erratum.name}",
-        "outcome": outcome(erratum.kind, printed, corrected),
+        "outcome": outcome(erratum.kind, erratum.register, printed, corrected),
     }
 
 

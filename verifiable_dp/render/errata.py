@@ -13,7 +13,7 @@ from verifiable_dp.record.verify import judged_again, verify_sealed
 from verifiable_dp.registry.errata import outcome
 from verifiable_dp.render import page
 
-ERRATA_VERSION = "errata-1.0.0"
+ERRATA_VERSION = "errata-1.1.0"
 _CHECKS = ("checks_of_printed", "checks_of_right")
 
 
@@ -49,7 +49,7 @@ def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
 
 def _row_again(row: Mapping[str, Any]) -> dict[str, Any]:
     parts = {part: judged_again(row[part]) for part in _CHECKS}
-    return {**row, **parts, "outcome": outcome(row["kind"], *parts.values())}
+    return {**row, **parts, "outcome": outcome(row["kind"], row["register"], *parts.values())}
 
 
 def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
@@ -67,7 +67,8 @@ def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
 
 
 def line(row: Mapping[str, Any]) -> str:
-    """One line of an erratum: name, outcome and what the checks came to."""
+    """One line of an erratum: name, register, outcome and what the checks came to."""
     printed = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_printed"])) or "not run"
     right = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_right"])) or "not run"
-    return f"{row['name']:<20}  {row['outcome'].replace('_', ' '):<15} printed: {printed}; right: {right}"
+    head = f"{row['name']:<20}  {row['register']:<8} {row['outcome'].replace('_', ' '):<15}"
+    return f"{head} printed: {printed}; right: {right}"

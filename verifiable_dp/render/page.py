@@ -17,6 +17,7 @@ from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, words
+from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import courses, plainly, plots
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ def render_errata(whole: Mapping[str, Any]) -> str:
         templates.get_template("errata.html.jinja").render(
             rows=rows,
             style=_style(),
+            registers=REGISTERS,
+            contradicted=sum(row["outcome"] == "confirmed" and row["register"] == "false" for row in rows),
             confirmed=sum(row["outcome"] == "confirmed" for row in rows),
             by_reading=sum(row["outcome"] == "by_reading" for row in rows),
             example=_example(templates),

@@ -1,11 +1,13 @@
 """The compiled loop of DP Robust UCB."""
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
 from verifiable_dp.algorithms.dp_robust_ucb import BLOCK, DPRobustUCB
+from verifiable_dp.auditors.errata.tao import growing_loss
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Drawn, Pulled, TwoPoint
 from verifiable_dp.core.noise import Seeded, key_of
@@ -85,3 +87,39 @@ def test_an_environment_that_cannot_draw_is_refused():
 
     with pytest.raises(InputError, match="must be able to draw"):
         DPRobustUCB(3, 1.0, 30, 1.0, 1.0).kernel(Nothing(), 0, np.arange(1), np.array([30]))
+
+
+def test_the_index_of_round_t_has_log_2t4():
+    """Line 12 of Algorithm 1: in the first round after one pull of each of two arms t is 3."""
+    rule = DPRobustUCB(2, 1.0, 50, 1.0, 1.0)
+    state = rule.start(np.zeros(1, np.int64))
+    state = replace(state, t=state.t + 2, pulls=state.pulls + 1)
+    expected = 18 * math.sqrt(math.log(2 * 3**4) * math.log(50) ** 2.5)
+    assert rule.index(state) == pytest.approx(np.full((1, 2), expected))
+
+
+@pytest.mark.parametrize("log", ["natural", "binary"])
+def test_the_budget_as_printed_by_the_base_of_the_logarithm(log):
+    """Theorem 1 of Tao et al.: with log2 and growing limits it holds for T >= 8, with the natural log not."""
+    costs = []
+    for horizon in (8, 16, 100, 256):
+        for v in (0.5, 1.0):
+            tree = DPRobustUCB(2, 1.0, horizon, v, 1.0, variant="printed", log=log).mechanism
+            costs.append(tree.cost(tree.worst()))
+            divisor = math.log(horizon) if log == "natural" else math.log2(horizon)
+            assert costs[-1] == pytest.approx(growing_loss(horizon, 1 / (1 + v), divisor))
+    assert (max(costs) <= 1) == (log == "binary")
+    assert min(costs) > 1 or log == "binary"
+    right = DPRobustUCB(2, 1.0, 256, 1.0, 1.0, log=log).mechanism
+    assert right.cost(right.worst()) < 1
+
+
+def test_the_base_of_the_logarithm_is_that_of_the_whole_listing():
+    natural, binary = (DPRobustUCB(2, 1.0, 1000, 1.0, 1.0, log=log) for log in ("natural", "binary"))
+    t, pulls = np.array(7.0), np.array(4.0)
+    expected = 18 * math.sqrt(math.log2(2 * 7**4) * math.log2(1000) ** 2.5 / 4)
+    assert binary.bonus(t, pulls) == pytest.approx(expected)
+    assert natural.bonus(t, pulls) < binary.bonus(t, pulls)
+    assert binary.mechanism.limit(9) == pytest.approx(math.sqrt(9 / math.log2(1000) ** 1.5))
+    with pytest.raises(InputError, match="log"):
+        DPRobustUCB(2, 1.0, 1000, 1.0, 1.0, log="decimal")

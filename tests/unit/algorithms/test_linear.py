@@ -1,5 +1,6 @@
 """Linear bandits: design and net, formulas, horizons, privacy cost, and the leak of the printed listing."""
 
+import itertools
 import json
 import math
 
@@ -8,19 +9,20 @@ import pytest
 
 from verifiable_dp import simulate
 from verifiable_dp.algorithms import _linear, dp_linear, ldp_linear, linear_elimination
-from verifiable_dp.algorithms._design import coordinates, core_limit, design, net, spread
+from verifiable_dp.algorithms._design import ball_net, coordinates, core_limit, design, net, spread
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs
+from verifiable_dp.auditors._laplace import FACTOR, log_chernoff, log_lemma_4, log_tail
+from verifiable_dp.auditors._linear import CIRCLE
+from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs, sets, width_failure
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table, TwoPoint
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.regret import judges as evidence
 
 AXES = ((1.0, 0.0), (0.0, 1.0))
 LEAK = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
@@ -103,7 +105,7 @@ def test_a_design_of_degenerate_sets():
 
 @pytest.mark.parametrize(("d", "zeta"), [(1, 0.1), (2, 0.1), (2, 0.3), (3, 0.2), (4, 0.5)])
 def test_a_net_covers_the_ball(d, zeta):
-    points = net(d, zeta)
+    points = ball_net(d, zeta)
     rng = np.random.default_rng(0)
     ball = rng.standard_normal((2000, d))
     ball *= (rng.random(2000) ** (1 / d) / np.linalg.norm(ball, axis=1))[:, None]
@@ -117,10 +119,45 @@ def test_a_net_covers_the_ball(d, zeta):
 
 def test_a_net_that_is_too_fine_is_refused():
     with pytest.raises(InputError, match="zeta"):
-        net(3, 1e-4)
+        ball_net(3, 1e-4)
     with pytest.raises(InputError, match="zeta"):
-        net(2, 1.5)
-    assert (design(net(2, 0.1)) > 0).sum() <= core_limit(2)
+        ball_net(2, 1.5)
+    assert (design(ball_net(2, 0.1)) > 0).sum() <= core_limit(2)
+
+
+@pytest.mark.parametrize("zeta", [0.01, 0.1, 0.4, 1.0])
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_a_net_of_a_given_set(d, zeta):
+    """Lemma 1: in the set, within zeta of all its points, small, and spanning."""
+    for name, points in sets(d, 3):
+        chosen = list(net(points, zeta))
+        assert len(set(chosen)) == len(chosen) <= min(net_size(d, zeta), len(points)), name
+        near = np.linalg.norm(points[:, None] - points[None, chosen], axis=2).min(axis=1)
+        assert near.max() <= zeta, name
+        assert np.linalg.matrix_rank(points[chosen]) == d, name
+
+
+def test_a_net_is_made_as_the_points_come():
+    """Of an endless enumeration, holding no more than it has given."""
+    circle = ((math.cos(x), math.sin(x)) for x in itertools.count())
+    first = list(itertools.islice(net(circle, 0.5), 7))
+    assert first == [0, 1, 2, 3, 4, 5, 12]
+    assert next(net(circle, 1e-9)) == 0
+    with pytest.raises(InputError, match="zeta"):
+        next(net([(0.0, 1.0)], 0.0))
+
+
+def test_the_first_batch_is_a_net_of_the_actions():
+    """Line 2 of Algorithms 1 to 3: of two actions within 1/T of each other one is played."""
+    twins = ((1.0, 0.0), (0.9999, 0.0), (0.0, 1.0), (0.0, 0.99))
+    for kind in (DPLinear, LDPLinear, ShuffledLinear):
+        assert kind(twins, 1.0, 1000).first.tolist() == [True, False, True, True]
+        assert kind(twins, 1.0, 10**6).first.all()
+    rule = DPLinear(((0.3, 0.0), (0.3, 0.01), (0.31, 0.0), (-1.0, 0.0)), 1.0, 9)
+    assert rule.first.tolist() == [True, True, False, True]  # the second one for the span
+    played = simulate(DPLinear(twins, 1.0, 1000), TwoPoint((0.5, 0.5, 0, 0), -1, 1), runs=3).pulls
+    assert (played[:, 1] == 0).all()
+    assert LinearElimination(twins, 1000).first.all()  # the baseline has no such line
 
 
 # ---------------------------------------------------------------- formulas
@@ -278,21 +315,54 @@ def test_the_corrected_listing_does_not_leak_there():
     assert math.log(measured[1] / measured[0]) < 1
 
 
-def test_lemma_4_is_false_as_printed():
-    """n = 100, t = 40, b = c = 1: claimed exp(-8); the exponent with 4 for 2 holds."""
+def test_exact_tails_of_laplace_sums():
+    """Against simulation, the closed forms of one and two terms, and the median."""
+    assert math.exp(log_tail(1, 3.0)) == pytest.approx(math.exp(-3) / 2)
+    assert math.exp(log_tail(2, 3.0)) == pytest.approx((1 + 3 / 2) * math.exp(-3) / 2)
+    assert math.exp(log_tail(50, 0.0)) == pytest.approx(0.5)
     rng = np.random.default_rng(0)
     above = sum(int((rng.laplace(size=(20_000, 100)).sum(axis=1) >= 40).sum()) for _ in range(10))
-    assert above / 200_000 == pytest.approx(2.5e-3, rel=0.2)
-    assert above / 200_000 > 5 * math.exp(-(40**2) / (2 * 100))
-    assert above / 200_000 < laplace_tail(100, 40.0) == math.exp(-(40**2) / (4 * 100))
+    exact = math.exp(log_tail(100, 40.0))
+    assert abs(above - 200_000 * exact) < 6 * math.sqrt(200_000 * exact)  # 1e-8
 
 
-def test_the_check_of_lemma_4_tells_the_printed_tail_from_the_right_one():
-    """n = 100, t = 30: sums exceed it in about .017, claimed .011 as printed and .105 as corrected."""
-    above = np.random.default_rng(0).laplace(size=(30_000, 100)).sum(axis=1) >= 30
-    printed, right = (evidence.probability("tail", above, probability=math.exp(-900 / x)) for x in (200, 400))
-    assert (printed.verdict, right.verdict) == ("contradicted", "consistent")
-    assert laplace_tail(100, 30.0) == pytest.approx(math.exp(-900 / 400))
+def test_unequal_weights_make_the_tail_no_larger():
+    """Weights 1, .7, .2 against three ones: peakedness."""
+    runs = np.random.default_rng(1).laplace(size=(400_000, 3))
+    above = int((runs @ np.array([1.0, 0.7, 0.2]) >= 4).sum())
+    assert above / 400_000 + 6 * math.sqrt(above) / 400_000 < math.exp(log_tail(3, 4.0))
+
+
+def lemma_4_ratio(factor, sizes=(1, 2, 3, 5, 10, 30, 100, 300, 1000)):
+    """Largest P[sum >= t]/exp(-t^2/(factor n)) over n and t <= n."""
+    points = [(n, n * x) for n in sizes for x in np.linspace(0.05, 1, 20)]
+    return max(math.exp(log_tail(n, t) + t**2 / (factor * n)) for n, t in points)
+
+
+def test_lemma_4_over_n_and_t():
+    """With 2, as printed, and with 4 it is exceeded; with 4.5 it holds, and Chernoff's bound is between."""
+    assert lemma_4_ratio(FACTOR) < 0.5
+    assert lemma_4_ratio(4.0) > 4e8
+    assert lemma_4_ratio(2.0, (100,)) > 7
+    assert math.exp(log_tail(200, 200.0) + 200**2 / 800) == pytest.approx(4.43, abs=0.01)
+    for n in (1, 3, 30, 300):
+        for x in (0.01, 0.3, 1.0, 1.001, 2.0, 20.0):
+            tail, chernoff, lemma = (f(n, n * x) for f in (log_tail, log_chernoff, log_lemma_4))
+            assert tail < chernoff <= lemma + 1e-12
+    assert log_tail(16, 50.0) - (8 - 50) == pytest.approx(math.log(1.6818e6), abs=1e-3)  # second case
+    assert laplace_tail(100, 40.0) == pytest.approx(math.exp(-1600 / 450))
+
+
+def test_the_gamma_of_the_central_model_holds():
+    """All failures together stay below beta for a million actions; with 2/3 of the noise they do not."""
+    at = [(t, k, b) for t in (8, 100, 10**6, 10**9) for k in (2, 10, 10**6) for b in (1 / t, 0.1, 0.9)]
+    assert max(width_failure(*point) / point[2] for point in at) < 0.9
+    assert width_failure(10**6, 10, 1e-6, factor=2 / 3) > 1e-6
+    assert width_failure(8, 10**9, 0.1) > 0.1  # what the bound does not cover
+    # gamma is what was proved: sqrt(2cL) for samples and c (|C| + L) times the scale for noise, c = 2d/q.
+    rule = DPLinear(CIRCLE, 0.5, 10**5, 0.1)
+    norm, log = 4 / rule.size(3), math.log(4 * 10 * 10**5 / 0.1)
+    assert rule.width(3, 10, 4) == pytest.approx(math.sqrt(2 * norm * log) + norm * (4 + log) * 2 / 0.5)
 
 
 def test_a_shuffled_report_costs_its_own_epsilon():

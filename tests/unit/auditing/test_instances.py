@@ -255,7 +255,7 @@ def test_so_is_its_row_on_the_page_over_many(record):
 
 @pytest.mark.slow
 def test_that_of_an_erratum_runs_again_from_its_row():
-    row = json.loads(json.dumps(examine(chosen(["tree-budget"])[0])))
+    row = json.loads(json.dumps(examine(chosen(["tree-mechanism"])[0])))
     found = row["counterexample"]
     algorithm = registry.make("adaptive-tree", **found["instance"])
     assert run_again(algorithm, found) == pytest.approx((found["cost"], found["loss"]), abs=1e-9)

@@ -375,6 +375,7 @@ def test_portfolio(broken, status, replaced, tmp_path):
 @pytest.mark.parametrize(("outcome", "status"), [("confirmed", 0), ("by_reading", 0), ("not_confirmed", 1)])
 def test_errata(outcome, status, replaced, schedulers, tmp_path):
     row = {"outcome": outcome, "printed": "", "right": "", "checks_of_printed": [], "checks_of_right": []}
+    row["quotes"] = []
     replaced.put(campaign, "errata", {"errata": [row]})
     replaced.put(errata, "line", "line")
     typed = ["tree", "--seed", "11", "--workers", "3", "--scheduler", "tcp://there:1", "--checkpoint", "c"]
