@@ -26,6 +26,7 @@ def ucb(estimate: Any, pulls: Any, log_t: Any) -> Any:
 
 
 _ucb = njit(inline="always")(ucb)
+BLOCK = 64  # rounds from which one binomial draw is cheaper than a draw for each reward
 
 
 @dataclass(frozen=True)
@@ -73,20 +74,19 @@ class UCB1(Index):
     def kernel(
         self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Compiled loop: the same pulls as the definition, draw for draw."""
-        pulls, at = _kernel(
-            key_of(seed, (1,)),
-            run,
-            self.horizon,
-            (environment.probabilities, environment.low, environment.high),
-            times,
-        )
+        """Compiled loop: the law of the definition; draw for draw the same until the first block.
+
+        Rounds in which the leader stays ahead whatever it is paid are one block, of which only the sum
+        matters: it is drawn as such. A run of T = 10^12 takes some 10^6 blocks.
+        """
+        rewards = (environment.probabilities, environment.low, environment.high)
+        pulls, at = _kernel(key_of(seed, (1,)), run, self.horizon, rewards, times, BLOCK)
         return pulls, at, np.zeros((len(run), 0))
 
 
 @kernel
-def _kernel(key, runs, horizon, rewards, times):  # type: ignore[no-untyped-def]
-    """Leader runs: rounds in which no reward can unseat the leader are played without comparing indices."""
+def _kernel(key, runs, horizon, rewards, times, least):  # type: ignore[no-untyped-def]
+    """Blocks of at least `least` rounds are one draw; in shorter ones each reward is drawn."""
     chance, low, high = rewards
     k = len(chance)
     total = np.zeros((len(runs), k), np.int64)
@@ -94,33 +94,15 @@ def _kernel(key, runs, horizon, rewards, times):  # type: ignore[no-untyped-def]
     for i in range(len(runs)):
         pulls = np.zeros(k, np.int64)
         sums = np.zeros(k)
-        words = np.zeros((k, 4), np.uint64)
-        t, mark, window = 0, 0, 1
+        t, mark = 0, 0
         while t < horizon:
             arm, steps = t, 1
             if t >= k:
-                log_t = math.log(float(t))
-                best = -math.inf
-                for a in range(k):
-                    value = _ucb(sums[a], pulls[a], log_t)
-                    if value > best:
-                        best, arm = value, a
-                window = _safe_steps(sums, pulls, arm, t, low, k, min(4 * window, 4096))
-                steps = window
+                arm, steps = _leader(sums, pulls, t, low)
             steps = min(steps, horizon - t)
             if mark < len(times):
                 steps = min(steps, times[mark] - t)
-            n = pulls[arm]
-            hits = 0
-            for j in range(n, n + steps):
-                which = j & 3
-                if which == 0 or j == n:
-                    slot = (np.uint64(arm) << np.uint64(SLOT_BITS)) | np.uint64(j)
-                    w = philox.block(
-                        key[0], key[1], slot >> np.uint64(2), np.uint64(runs[i]), philox.REWARD, np.uint64(0)
-                    )
-                    words[arm, 0], words[arm, 1], words[arm, 2], words[arm, 3] = w
-                hits += philox.to_unit(words[arm, which]) < chance[arm]
+            hits = _hits(key, np.uint64(runs[i]), arm, pulls[arm], steps, chance[arm], least)
             sums[arm] += low * (steps - hits) + high * hits
             pulls[arm] += steps
             t += steps
@@ -132,17 +114,51 @@ def _kernel(key, runs, horizon, rewards, times):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _safe_steps(sums, pulls, arm, t, low, k, steps):  # type: ignore[no-untyped-def]
-    """At most `steps` rounds from t on in which `arm` stays the leader, whatever it pays; at least 1."""
+def _hits(key, run, arm, pulls, steps, chance, least):  # type: ignore[no-untyped-def]
+    """How many of an arm's next rewards, after so many `pulls`, are the high one."""
+    base = np.uint64(arm) << np.uint64(SLOT_BITS)
+    if steps >= least:
+        return philox.to_binomial(key[0], key[1], run, base | np.uint64(pulls), steps, chance)
+    hits = 0
+    w0 = w1 = w2 = w3 = np.uint64(0)
+    for j in range(pulls, pulls + steps):
+        which = j & 3
+        if which == 0 or j == pulls:
+            number = (base | np.uint64(j)) >> np.uint64(2)
+            w0, w1, w2, w3 = philox.block(key[0], key[1], number, run, philox.REWARD, np.uint64(0))
+        bits = w0 if which == 0 else (w1 if which == 1 else (w2 if which == 2 else w3))
+        hits += philox.to_unit(bits) < chance
+    return hits
+
+
+@njit
+def _leader(sums, pulls, t, low):  # type: ignore[no-untyped-def]
+    """The arm of the largest index, and for how many rounds from t on it leads whatever it is paid.
+
+    The others' indices grow with log t only. The leader's falls most if every reward is the low one.
+    """
+    k, log_t = len(pulls), math.log(float(t))
+    arm, best, cap, fewest = 0, -math.inf, -math.inf, pulls[0]
+    for a in range(k):
+        value = _ucb(sums[a], pulls[a], log_t)
+        if value > best:
+            arm, best, cap = a, value, best
+        else:
+            cap = max(cap, value)
+        fewest = min(fewest, pulls[a])
+    n = pulls[arm]
+    mean = sums[arm] / n
+    # By how much the lead shrinks a round, to first order; what is too long is quartered.
+    shrinks = (mean - low + (best - mean) / 2) / n + math.sqrt(0.5 / (log_t * fewest)) / t
+    steps = np.int64(min(0.95 * (best - cap) / shrinks, 4.0 * n))
     while steps > 1:
-        later = math.log(float(t + steps))
+        later, after = math.log(float(t + steps)), n + steps
         cap = -math.inf
         for a in range(k):
             if a != arm:
                 cap = max(cap, _ucb(sums[a], pulls[a], later))
-        n = pulls[arm] + steps
-        floor = (sums[arm] + low * steps) / n + math.sqrt(2 * math.log(float(t)) / n)
-        if floor > cap + 1e-9:
-            return steps
+        floor = (sums[arm] + low * steps) / after + math.sqrt(2 * log_t / after)
+        if floor > cap + 1e-13 * (1 + abs(cap)):
+            return arm, steps
         steps //= 4
-    return 1
+    return arm, 1

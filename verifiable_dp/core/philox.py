@@ -24,10 +24,11 @@ _M1 = np.uint64(0xCA5A826395121157)
 _W0 = np.uint64(0x9E3779B97F4A7C15)
 _W1 = np.uint64(0xBB67AE8584CAA73B)
 
-# The third counter word keeps noise and rewards of one key apart.
+# The third counter word keeps the kinds of draws of one key apart.
 NOISE = np.uint64(0)
 REWARD = np.uint64(1)
 REPORTS = np.uint64(2)
+COUNTS = np.uint64(3)
 
 
 @intrinsic
@@ -178,6 +179,74 @@ def to_gamma(key0, key1, run, number, shape):  # type: ignore[no-untyped-def]
             v = (1.0 + c * x) ** 3
             if v > 0 and np.log(to_unit(bits)) < 0.5 * x * x + d - d * v + d * np.log(v):
                 return d * v
+
+
+@njit
+def _stirling(n):  # type: ignore[no-untyped-def]
+    """log n! less (n + 1/2) log(n + 1) - (n + 1) + log(2 pi)/2."""
+    if n >= 10:
+        square = (n + 1.0) * (n + 1.0)
+        return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (n + 1.0)
+    value = (n + 1.0) - (n + 0.5) * np.log(n + 1.0) - 0.9189385332046727
+    for j in range(2, n + 1):
+        value += np.log(float(j))
+    return value
+
+
+@njit
+def to_binomial(key0, key1, run, number, count, chance):  # type: ignore[no-untyped-def]
+    """How many of `count` draws succeed with `chance` each; its words are those of attempts 0, 1, ...
+
+    Source: Hoermann, "The generation of binomial random variates", JSCS 1993 (BTRS); waiting times where
+    fewer than ten are expected.
+    """
+    if chance > 0.5:
+        return count - _rarer(key0, key1, run, number, count, 1.0 - chance)
+    return _rarer(key0, key1, run, number, count, chance)
+
+
+@njit
+def _rarer(key0, key1, run, number, count, chance):  # type: ignore[no-untyped-def]
+    """`to_binomial` for chances of at most 1/2."""
+    attempt = np.uint64(0)
+    if chance <= 0:
+        return 0
+    if count * chance < 10:
+        tries, place, rate = -1, 0.0, np.log1p(-chance)
+        while True:
+            for bits in block(key0, key1, number, run, COUNTS, attempt):
+                tries += 1
+                place += np.floor(np.log(to_unit(bits)) / rate) + 1
+                if place > count:
+                    return tries
+            attempt += np.uint64(1)
+    spread = np.sqrt(count * chance * (1 - chance))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * chance
+    alpha = (2.83 + 5.1 / b) * spread
+    mode = np.int64(np.floor((count + 1) * chance))
+    rest = count - mode
+    slope = np.log((rest + 1.0) / (mode + 1.0) * chance / (1 - chance))
+    while True:
+        w0, w1, w2, w3 = block(key0, key1, number, run, COUNTS, attempt)
+        attempt += np.uint64(1)
+        for left, right in ((w0, w1), (w2, w3)):
+            u, v = to_unit(left) - 0.5, to_unit(right)
+            edge = 0.5 - abs(u)
+            hits = np.int64(np.floor((2 * a / edge + b) * u + count * chance + 0.5))
+            if edge >= 0.07 and v <= 0.92 - 4.2 / b:
+                return hits
+            if hits < 0 or hits > count:
+                continue
+            # log of P[hits]/P[mode], written so that nothing as large as `count` cancels
+            off = float(hits - mode)
+            ratio = (
+                off * slope + _stirling(mode) - _stirling(hits) + _stirling(rest) - _stirling(count - hits)
+            )
+            ratio -= (hits + 0.5) * np.log1p(off / (mode + 1.0))
+            ratio -= (count - hits + 0.5) * np.log1p(-off / (rest + 1.0))
+            if np.log(v * alpha / (a / (edge * edge) + b)) <= ratio:
+                return hits
 
 
 @kernel

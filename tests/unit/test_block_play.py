@@ -1,0 +1,200 @@
+"""UCB1 played as blocks: the definition's law, on all histories of small T and by agreement at large T."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+from verifiable_dp.algorithms import ucb1
+from verifiable_dp.algorithms._index import IndexState
+from verifiable_dp.algorithms.ucb1 import UCB1
+from verifiable_dp.auditors import ucb1 as auditor
+from verifiable_dp.core import philox
+from verifiable_dp.core.environments import TwoPoint, bernoulli
+from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.simulation import simulate
+
+LEVEL = 1e-8
+ONE_BY_ONE = 1 << 62
+KEY = key_of(5, (1,))
+WIDE = TwoPoint((4.0, 1.5), 0.0, 10.0)  # rewards beside which the bonus is small: leaders are far ahead
+
+
+def fits(counts, chances):
+    """p-value of counts by cell against their chances, by the exact multinomial's Pearson statistic."""
+    expected = counts.sum() * chances
+    rare = expected < 5
+    if rare.any():  # taken together
+        counts, expected = (np.append(x[~rare], x[rare].sum()) for x in (counts, expected))
+        if expected[-1] == 0:
+            assert counts[-1] == 0
+            counts, expected = counts[:-1], expected[:-1]
+    return stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue
+
+
+# ---------------------------------------------------------------- the draw of a block
+
+
+@njit
+def binomials(key, number, count, chance):
+    out = np.empty(number, np.int64)
+    for i in range(number):
+        out[i] = philox.to_binomial(key[0], key[1], np.uint64(i), np.uint64(3), count, chance)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("count", "chance"),
+    [(64, 0.05), (64, 0.9), (100, 0.5), (1000, 0.75), (10**6, 3e-6), (10**9, 0.55), (10**13, 0.3)],
+)
+def test_the_sum_of_a_block_is_binomial(count, chance):
+    drawn = binomials(KEY, 200_000, count, chance)
+
+    def p_value(law):
+        edges = np.unique(law.ppf(np.linspace(0.01, 0.99, 50)))
+        cells = np.searchsorted(edges, drawn)  # (-inf, e0], (e0, e1], ...
+        chances = np.diff(np.concatenate([[0.0], law.cdf(edges), [1.0]]))
+        return fits(np.bincount(cells, minlength=len(chances)), chances)
+
+    assert p_value(stats.binom(count, chance)) > LEVEL
+    # A twentieth of a standard deviation, and a tenth of the spread.
+    mean, sd = count * chance, np.sqrt(count * chance * (1 - chance))
+    assert p_value(stats.binom(count, (mean + sd / 20) / count)) < LEVEL
+    if sd > 3:
+        assert p_value(stats.norm(mean, 1.1 * sd)) < LEVEL
+
+
+def test_certain_rewards_need_no_draw():
+    assert set(binomials(KEY, 50, 100, 0.0)) == {0}
+    assert set(binomials(KEY, 50, 100, 1.0)) == {100}
+
+
+# ---------------------------------------------------------------- where blocks end
+
+
+def leaders(rule, sums, pulls, t):
+    """Index of the leader by the definition, for rows of sums and pulls."""
+    state = IndexState(np.arange(len(sums)), np.full(len(sums), t), pulls, sums)
+    return rule.index(state).argmax(axis=1)
+
+
+def states(number):
+    """Sums and pulls of two arms after t rounds, as a run may reach them."""
+    rng = np.random.default_rng(0)
+    for _ in range(number):
+        t = int(rng.integers(3, 40))
+        pulls = np.array([int(rng.integers(1, t))] * 2)
+        pulls[1] = t - pulls[0]
+        yield 10.0 * rng.binomial(pulls, [0.4, 0.15]), pulls, t
+
+
+def test_no_history_within_a_block_unseats_the_leader():
+    rule, long, lost = UCB1(2, 1000), 0, 0
+    for sums, pulls, t in states(200):
+        arm, steps = ucb1._leader(sums, pulls, t, 0.0)
+        assert arm == leaders(rule, sums[None], pulls[None], t)[0]
+        long += steps > 3
+        for length, may_lose in ((min(steps, 7), False), (min(3 * steps + 3, 7), True)):
+            paid = 10.0 * np.array(list(itertools.product((0, 1), repeat=length)))
+            for j in range(length):  # before the reward number j of the block, after all histories
+                own = np.tile(sums, (len(paid), 1))
+                own[:, arm] += paid[:, :j].sum(axis=1)
+                grown = pulls + j * (np.arange(2) == arm)
+                same = leaders(rule, own, np.tile(grown, (len(paid), 1)), t + j) == arm
+                lost += may_lose and not same.all()
+                assert may_lose or same.all()
+    assert long > 25
+    assert lost > 25  # blocks thrice as long would not do
+
+
+# ---------------------------------------------------------------- all histories of small T
+
+
+def exact_law(rule, place):
+    """Chance of every vector of pulls after T rounds, over all histories of rewards."""
+    chances, law = place.probabilities, {((0,) * rule.n_arms, (0,) * rule.n_arms): 1.0}
+    for t in range(rule.horizon):
+        after, first = Counter(), [t] * len(law)
+        if t >= rule.n_arms:
+            pulls, hits = (np.array(column) for column in zip(*law, strict=True))
+            first = leaders(rule, place.low * (pulls - hits) + place.high * hits, pulls, t).tolist()
+        for arm, ((pulls, hits), chance) in zip(first, law.items(), strict=True):
+            one = tuple(n + (a == arm) for a, n in enumerate(pulls))
+            after[one, hits] += chance * (1 - chances[arm])
+            after[one, tuple(h + (a == arm) for a, h in enumerate(hits))] += chance * chances[arm]
+        law = after
+    found = Counter()
+    for (pulls, _), chance in law.items():
+        found[pulls] += chance
+    return found
+
+
+def played(rule, place, runs, least):
+    rewards = (place.probabilities, place.low, place.high)
+    return ucb1._kernel(KEY, np.arange(runs), rule.horizon, rewards, np.array([rule.horizon]), least)[0]
+
+
+def p_value_of(pulls, law):
+    cells = {vector: number for number, vector in enumerate(law)}
+    counts = np.bincount([cells[tuple(row)] for row in pulls.tolist()], minlength=len(cells))
+    return fits(counts, np.array(list(law.values())))
+
+
+@pytest.mark.parametrize(
+    "place", [WIDE, TwoPoint((0.9, 0.2, 0.4), -2.0, 6.0)], ids=["two arms", "three arms, below 0"]
+)
+def test_blocks_have_the_law_of_all_histories(place):
+    rule = UCB1(place.n_arms, 18)
+    pulls = played(rule, place, 100_000, 2)
+    assert (pulls[:200] != played(rule, place, 200, ONE_BY_ONE)).any()  # there are blocks
+    law = exact_law(rule, place)
+    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
+    assert p_value_of(pulls, law) > LEVEL
+    # Chances that differ by a hundredth are told from these.
+    off = TwoPoint(tuple(m + 0.01 * (place.high - place.low) for m in place.means), place.low, place.high)
+    assert p_value_of(pulls, exact_law(rule, off)) < LEVEL
+
+
+# ---------------------------------------------------------------- large T
+
+
+def two_ways(horizon, runs):
+    """Pulls of the best arm by block play and reward by reward, independent."""
+    place, times = bernoulli([0.6, 0.5, 0.5]), np.array([horizon // 2, horizon])
+    rewards = (place.probabilities, place.low, place.high)
+    found = []
+    for least, shift in ((ucb1.BLOCK, 0), (ONE_BY_ONE, runs)):
+        run = np.arange(shift, shift + runs)
+        total, at = ucb1._kernel(KEY, run, horizon, rewards, times, least)
+        assert (at.sum(axis=2) == times).all()
+        assert np.array_equal(at[:, -1], total)
+        found.append(total[:, 0])
+    return found
+
+
+def agree(horizon, runs):
+    blocks, rewards = two_ways(horizon, runs)
+    assert stats.ks_2samp(blocks, rewards).pvalue > LEVEL
+    # Shifted by half a standard deviation they would not be taken for the same.
+    assert stats.ks_2samp(blocks + blocks.std() / 2, rewards).pvalue < LEVEL
+
+
+def test_blocks_and_single_rewards_agree():
+    agree(100_000, 800)
+
+
+@pytest.mark.slow
+def test_blocks_and_single_rewards_agree_at_ten_million():
+    agree(10**7, 400)
+
+
+def test_a_run_of_a_million_million_rounds():
+    place = bernoulli([0.6, 0.5, 0.5, 0.5, 0.5])
+    done = simulate(UCB1(5, 10**12), place, runs=2, points=30)
+    assert (done.pulls.sum(axis=1) == 10**12).all()
+    bound = auditor.regret_bound(place.gaps, 10**12)
+    # Lai & Robbins: at least sum_a Delta_a log T/KL(.5, .6), .0204 of Bernoulli laws, in the limit.
+    assert bound / 6 < done.regret.mean() < bound
