@@ -8,13 +8,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from verifiable_dp.auditing import identity, rungs
+from verifiable_dp.auditing import identity, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.auditing.regret import regret_only
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings, promised
-from verifiable_dp.core import checkpoint as checkpoints
 from verifiable_dp.core import engine, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import bernoulli
@@ -233,9 +232,9 @@ def _made(
     stages = engine.Stages(request.progress)
 
     def of() -> Mapping[str, Any]:
-        return identity.of(request.target, request.name, {**request.asked(), **more})
+        return identity.of(request.target, request.name, **request.asked(), **more)
 
-    with stages.heard(), checkpoints.at(checkpoint, of, request.progress) as earlier:
+    with stages.heard(), resume.at(checkpoint, of, request.progress) as earlier:
         if earlier:
             started, spent = earlier.started, earlier.cpu_seconds
         draft = make(replace(request, progress=stages))

@@ -23,7 +23,7 @@ from verifiable_dp.auditing.subject import (
     subject_of,
     visible,
 )
-from verifiable_dp.core import checkpoint
+from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import Pair, StreamPair
 from verifiable_dp.core.validate import InputError
@@ -77,6 +77,8 @@ class AlgorithmCase(Case):
     best: list[Pair] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
 
+    CHANGED = (*Case.CHANGED, "worst", "chosen", "best", "spoken")
+
     @classmethod
     def of(cls, request: AuditRequest) -> AlgorithmCase:
         """What a request comes to.
@@ -107,7 +109,7 @@ class AlgorithmCase(Case):
                 raise InputError(f"{name} must be False: exact bounds decide this claim, nothing is sampled")
         plan = replace(plan, sequential=settings.sequential)
         if given is None:
-            more = checkpoint.kept("worst pairs", lambda: searched(subject, plan))
+            more = engine.kept("worst pairs", lambda: searched(subject, plan))
             subject = replace(subject, pairs=[*subject.pairs, *more])
         event, group = subject.claim, request.promise.group
         if group is not None:
@@ -199,13 +201,6 @@ def exact_bounds(case: AlgorithmCase) -> None:
 
     Alignment settles nothing about shuffled reports: it only checks what the upper bounds rest on.
     """
-    rungs = functools.partial(_exact_ladder, case)
-    case.checks, case.power, case.counterexamples = checkpoint.kept("exact bounds", rungs)
-
-
-def _exact_ladder(
-    case: AlgorithmCase,
-) -> tuple[list[Check], dict[str, Any] | None, list[dict[str, Any]]]:
     subject, exact = case.subject, _exact(case.subject)
     batches, (local, small_local) = subject.batches, subject.local
     align, _ = alignment.check(
@@ -217,7 +212,8 @@ def _exact_ladder(
         name="alignment of one report",
     )
     found = [_shuffled_counterexample(subject, batches, c) for c in batches if c.verdict == "refuted"]
-    return [align, *batches], None if found else _exact_power(subject, exact), found
+    case.checks, case.counterexamples = [align, *batches], found
+    case.power = None if found else _exact_power(subject, exact)
 
 
 def _exact(subject: Subject) -> ExactChecks:
@@ -227,10 +223,8 @@ def _exact(subject: Subject) -> ExactChecks:
 
 def align(case: AlgorithmCase) -> None:
     """Losses of replayed transcripts, on given and on searched neighbours."""
-    measure = functools.partial(
-        _align, case.subject, case.examples, case.request.settings.seed, case.subject.instances, timed=True
-    )
-    check, found = checkpoint.kept("alignment", measure)
+    subject, seed = case.subject, case.request.settings.seed
+    check, found = _align(subject, case.examples, seed, subject.instances, timed=True)
     case.worst = found.worst
     case.found([check])
 
@@ -238,7 +232,7 @@ def align(case: AlgorithmCase) -> None:
 def exact_law(case: AlgorithmCase) -> None:
     """The exact law of the actions, where it is known."""
     subject = case.subject
-    law = checkpoint.kept("law", lambda: laws.check(subject.algorithm, subject.pairs, subject.claim))
+    law = laws.check(subject.algorithm, subject.pairs, subject.claim)
     case.found([law] if law else [])
 
 
@@ -337,7 +331,7 @@ def _select(
 
 def adversaries(case: AlgorithmCase) -> None:
     """Adversaries that choose rewards from the actions so far; of shuffled reports alignment of one alone."""
-    played = checkpoint.kept("interactive adversaries", functools.partial(_interactive, case))
+    played = _interactive(case)
     case.checks += played.checks
     case.counterexamples += played.counterexamples
     case.spoken = list(played.words)
@@ -385,8 +379,7 @@ def power(case: AlgorithmCase) -> None:
     if case.sampler.compared:
         # The power at a sixteenth of the runs is a careful statement for all of them.
         plan = replace(plan, select=plan.select // WALK, test=plan.test // WALK)
-    measure = functools.partial(
-        powers.of_black_box,
+    measured = powers.of_black_box(
         less_noise,
         case.best,
         plan,
@@ -395,10 +388,7 @@ def power(case: AlgorithmCase) -> None:
         # Where alignment is exact the black box's power is a second opinion.
         repeats=1 if statistics["visible"] else case.repeats,
     )
-    measured = checkpoint.kept("power", measure)
-    law = None
-    if claim.observe != "releases":
-        law = checkpoint.kept("power of the law", lambda: _law_power(case.subject))
+    law = None if claim.observe == "releases" else _law_power(case.subject)
     case.power = powers.stated(measured, case.checks[0], claim, law)
 
 
@@ -447,7 +437,7 @@ def mutants(case: AlgorithmCase) -> None:
         if mutant.breaks == "privacy":
             case.request.progress(f"mutant: {mutant.name}")
             entry = functools.partial(_mutant_entry, case, mutant)
-            case.mutants.append(checkpoint.kept("mutant", entry, mutant.name))
+            case.mutants.append(engine.kept("mutant", entry, mutant.name))
 
 
 def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from verifiable_dp.auditing.ground import Sizes, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
 from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs
-from verifiable_dp.core import checkpoint, claims, validate
+from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray, InputError
@@ -55,6 +55,8 @@ class PlayCase(UserCase):
         Of the bandit.
     tune, finder
         What plays for the search, and the search.
+    dear
+        Places at which tracing saw the costliest reward.
     """
 
     n_arms: int
@@ -62,6 +64,9 @@ class PlayCase(UserCase):
     bounds: tuple[float, float]
     tune: _Tuner
     finder: Search
+    dear: Sequence[tuple[int, int]] = ()
+
+    CHANGED = (*UserCase.CHANGED, "pairs", "dear")
 
     @classmethod
     def of(cls, request: AuditRequest, function: Callable[..., Any], *, many: bool) -> PlayCase:
@@ -191,7 +196,7 @@ def trace(case: PlayCase) -> None:
     if not case.given and seen.pair is not None:
         # What cost most leads the black box, then where named lines may show.
         case.pairs[:0] = [seen.pair, *seen.suspects]
-        case.finder.dear = seen.dear(case.claim.epsilon)
+        case.dear = seen.dear(case.claim.epsilon)
 
 
 def first_look(case: PlayCase) -> None:
@@ -208,8 +213,8 @@ def second_look(case: PlayCase) -> None:
     search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= _FEW_RUNS else 0)
     if not case.given and search:
         case.request.progress("search for the worst neighbours")
-        case.finder.most, tune = search, case.tune
-        tuned, tune.varied = checkpoint.kept(
+        case.finder.most, case.finder.dear, tune = search, case.dear, case.tune
+        tuned, tune.varied = engine.kept(
             "search", lambda: (case.finder.tuned(), tune.varied), case.finder.runs
         )
         case.varied = case.varied or tune.varied

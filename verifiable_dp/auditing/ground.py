@@ -11,7 +11,7 @@ from typing import Any
 
 from verifiable_dp.auditing import independence
 from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Progress
-from verifiable_dp.core import checkpoint
+from verifiable_dp.core import engine
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.load import Probe
@@ -49,7 +49,7 @@ class Sizes:
     def __call__(self, name: str, compute: Callable[[], int]) -> int:
         """The size of a stage: that of the record in a re-run, else as computed."""
         name = f"{self.prefix}{name}"
-        size = int(checkpoint.kept(f"size {name}", compute) if self._pinned is None else self._pinned[name])
+        size = int(engine.kept(f"size {name}", compute) if self._pinned is None else self._pinned[name])
         self.found[name] = size
         return size
 
@@ -87,7 +87,8 @@ def _allowance(
         return allowed.runs
 
     runs = sizes("runs", compute)
-    return allowed if allowed.runs else Allowance(runs)
+    capped = engine.kept("capped", lambda: allowed.capped)
+    return allowed if allowed.runs else Allowance(runs, capped=capped)
 
 
 def _duration(seconds: float) -> str:

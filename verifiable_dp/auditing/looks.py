@@ -16,7 +16,7 @@ from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER, Ground, Sizes
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
-from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import curves, sequential
@@ -120,6 +120,26 @@ class UserCase(Case):
     last: Look | None = None
     black_boxes: int = 0
     no_power: str = ""
+
+    CHANGED = (*Case.CHANGED, "last", "black_boxes", "plan", "no_power", "varied", "used", "measured")
+
+    @property
+    def used(self) -> tuple[int, bool]:
+        """Runs that were made, and whether the cap has cut any size."""
+        return self.allowed.spent, self.allowed.capped
+
+    @used.setter
+    def used(self, used: tuple[int, bool]) -> None:
+        self.allowed.spent, self.allowed.capped = used
+
+    @property
+    def measured(self) -> dict[str, int]:
+        """Sizes of stages."""
+        return self.sizes.found
+
+    @measured.setter
+    def measured(self, found: dict[str, int]) -> None:
+        self.sizes.found = found
 
     @property
     def workers(self) -> int:
@@ -297,8 +317,7 @@ def unreached(case: UserCase) -> str:
     """Why scaling the noise says nothing; empty if it changes what comes out."""
     assert case.last is not None
     pair = case.last.best[0]
-    reached = checkpoint.kept("reached", lambda: _reached(case.sampler, pair))
-    return "" if reached else NOT_REACHED
+    return "" if _reached(case.sampler, pair) else NOT_REACHED
 
 
 def _reached(sampler: Any, pair: Any) -> bool:
@@ -320,8 +339,7 @@ def state_power(case: UserCase, runs: int) -> None:
     assert case.last is not None
     case.request.progress("power on variants with less noise")
     sampler = case.sampler
-    measure = functools.partial(
-        powers.of_black_box,
+    power = powers.of_black_box(
         lambda factor: replace(sampler, factor=1 / factor),
         case.last.best[:6],
         plan,
@@ -330,7 +348,6 @@ def state_power(case: UserCase, runs: int) -> None:
         repeats=1,
         runs=runs,
     )
-    power = checkpoint.kept("power", measure)
     if power is None:
         case.no_power = TOO_LITTLE
         return

@@ -13,7 +13,7 @@ from verifiable_dp.auditing.ground import Ground, Sizes, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
 from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Promise
-from verifiable_dp.core import checkpoint, claims, validate
+from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import numerics as bits
@@ -203,16 +203,11 @@ def power(case: ReleaseCase) -> None:
 def last_bits(case: ReleaseCase) -> None:
     """The floats that the sampler gives: their last bits may tell inputs apart."""
     settings = case.request.settings
-
-    def measure() -> tuple[Any, list[dict[str, Any]]]:
-        check, chosen = bits.check(
-            ReleaseSampler(case.function, settings.seed),
-            data_pairs(case.function, case.bounds, case.request.inputs.pairs),
-            bits.sizes(case.plan.select, case.plan.test),
-            Terms(case.claim, settings.seed, settings.workers, case.levels.alpha, case.levels.confidence),
-        )
-        return check, drafts.counterexamples([check], {}, chosen)
-
-    check, found = checkpoint.kept("last bits", measure)
+    check, chosen = bits.check(
+        ReleaseSampler(case.function, settings.seed),
+        data_pairs(case.function, case.bounds, case.request.inputs.pairs),
+        bits.sizes(case.plan.select, case.plan.test),
+        Terms(case.claim, settings.seed, settings.workers, case.levels.alpha, case.levels.confidence),
+    )
     case.checks.append(check)
-    case.counterexamples += found
+    case.counterexamples += drafts.counterexamples([check], {}, chosen)

@@ -6,12 +6,14 @@ framework's form, users' bandits and mechanisms: each says where it applies and 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from verifiable_dp.auditing.plans import NOT_COVERED
 from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
@@ -47,6 +49,9 @@ class Case:
     counterexamples: list[dict[str, Any]] = field(default_factory=list)
     power: dict[str, Any] | None = None
     mutants: list[dict[str, Any]] = field(default_factory=list)
+
+    #: What rungs change: a resumed audit takes it from its checkpoint.
+    CHANGED: ClassVar[tuple[str, ...]] = ("checks", "counterexamples", "power", "mutants")
 
     @property
     def refuted(self) -> bool:
@@ -114,10 +119,18 @@ class Rung:
 
 
 def climb(case: Case, rungs: Iterable[Rung]) -> dict[str, Any]:
-    """Gather the evidence of all rungs that apply; return the draft of a record."""
+    """Gather the evidence of all rungs that apply, but for finished ones; return the draft of a record."""
     for rung in rungs:
         if rung.applies(case):
             if rung.stage:
                 case.request.progress(rung.stage)
-            rung.run(case)
+            changed = engine.kept(rung.run.__name__, functools.partial(_after, case, rung))
+            for name, value in changed.items():
+                setattr(case, name, value)
     return case.draft()
+
+
+def _after(case: Case, rung: Rung) -> dict[str, Any]:
+    """What a case has come to after a rung."""
+    rung.run(case)
+    return {name: getattr(case, name) for name in case.CHANGED}

@@ -14,7 +14,7 @@ from verifiable_dp.auditing import drafts, rates
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.plans import NOT_COVERED, Progress, silent
 from verifiable_dp.auditing.rates import GAP, Rate
-from verifiable_dp.core import checkpoint, engine, environments, validate
+from verifiable_dp.core import engine, environments, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim
 from verifiable_dp.core.claims import Source as Proof
@@ -58,14 +58,14 @@ def regret_only(
     def measured(played: Algorithm, size: str) -> list[Check]:
         return list(auditor.regret(played, size, seed, workers))
 
-    checks = checkpoint.kept("regret", functools.partial(measured, algorithm, str(budget)))
+    checks = engine.kept("regret", functools.partial(measured, algorithm, str(budget)))
     entries: list[dict[str, Any]] = []
     for mutant in auditor.mutants if mutants else ():
         if mutant.breaks != "regret":
             continue
         progress(f"mutant: {mutant.name}")
         measure = functools.partial(measured, mutant.make(algorithm), "mutant")
-        found = checkpoint.kept("regret of a mutant", measure, mutant.name)
+        found = engine.kept("regret of a mutant", measure, mutant.name)
         wrong = [c for c in found if c.verdict == "contradicted"]
         entries.append(
             {

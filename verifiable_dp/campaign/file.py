@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp import api
-from verifiable_dp.auditing import identity
+from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.campaign import run as campaign
-from verifiable_dp.core import checkpoint, crash, engine, files, validate
+from verifiable_dp.core import crash, engine, files, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.declarations import read as read_declarations
@@ -456,7 +456,7 @@ def _audited(task: _Task) -> Report | str:
         return f"its file on {socket.gethostname()} is not the one of the machine that began the campaign"
     try:
         with contextlib.chdir(folder), _forgotten(folder):
-            return checkpoint.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
+            return resume.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
     except InputError as error:
         return str(error)
     except Exception as error:  # the other targets are audited all the same

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp import api
-from verifiable_dp.auditing import identity
+from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
-from verifiable_dp.core import checkpoint, engine, validate
+from verifiable_dp.core import engine, validate
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import InputError
@@ -163,7 +163,7 @@ def _evidence(task: _Task) -> Report:
             checkpoint=steps,
         )
 
-    return checkpoint.attempt(make, task.steps)
+    return resume.attempt(make, task.steps)
 
 
 def steps_of(folder: Path, resume: bool) -> Path | None:
@@ -239,8 +239,8 @@ def errata(
     started, cpu = time.time(), time.process_time()
     rows = chosen(names)
     tasks = [(row.name, seed) for row in rows]
-    with checkpoint.at(steps, lambda: identity.of_rows(errata=tasks), progress):
-        done = checkpoint.results("erratum", examine_named, tasks, workers=workers)
+    with resume.at(steps, lambda: identity.of_rows(errata=tasks), progress):
+        done = engine.ordered(examine_named, tasks, workers=workers, step="erratum")
     return document(done, seed=seed, started=started, cpu_seconds=time.process_time() - cpu)
 
 
@@ -264,7 +264,7 @@ def mutants(
     """
     started, cpu = time.time(), time.process_time()
     asked = {"mutants": list(only), "budget": budget, "seed": seed}
-    with checkpoint.at(steps, lambda: identity.of_rows(**asked), progress):
+    with resume.at(steps, lambda: identity.of_rows(**asked), progress):
         rows, seconds = mutation.run(only, budget=budget, seed=seed, workers=workers, progress=progress)
     return kill_table(
         rows, seconds, budget=budget, seed=seed, started=started, cpu_seconds=time.process_time() - cpu

@@ -14,10 +14,10 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
@@ -116,9 +116,38 @@ def run(
         yield from _on_processes(function, tasks, workers, apart, lost)
 
 
-def ordered(function: Callable[[Task], Result], tasks: Sequence[Task], *, workers: int = 1) -> list[Result]:
-    """Results of all tasks, in their order; see `run`."""
-    found = dict(run(function, tasks, workers=workers))
+def ordered(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    workers: int = 1,
+    step: str = "",
+    asked: tuple[Any, ...] = (),
+    ended: Callable[[int, int, Result], None] = lambda number, done, result: None,
+) -> list[Result]:
+    """Results of all tasks, in their order.
+
+    Parameters
+    ----------
+    function, tasks, workers
+        See `run`.
+    step, asked
+        Each task is a step of this name, see `kept`; without a name none is kept.
+    ended
+        Called with the number of a task that has run, how many of those that had to run have, and the result.
+    """
+    keeper, said = _KEEPER.get() if step else None, repr(asked)
+    steps = [keeper.recalled(step, said) if keeper else ("", False, None) for _ in tasks]
+    found: dict[int, Any] = {number: value for number, (_, known, value) in enumerate(steps) if known}
+    left = [number for number in range(len(tasks)) if number not in found]
+    with kept_by(None):  # what runs within a task is the task's own business
+        ran = run(function, [tasks[number] for number in left], workers=workers)
+        for done, (index, value) in enumerate(ran, start=1):
+            number = left[index]
+            found[number] = value
+            if keeper:
+                keeper.keep(steps[number][0], said, value)
+            ended(number, done, value)
     return [found[number] for number in range(len(tasks))]
 
 
@@ -196,6 +225,64 @@ def within_stage(whole: int) -> Callable[[int], None]:
     """What to call with the number of tasks that are done, of `whole`, in the stage that is under way."""
     stages, clock = _STAGES.get(), Countdown(whole)
     return lambda done: stages.part(done, whole, clock) if stages else None
+
+
+# ---------------------------------------------------------------- steps that are kept
+
+
+class Keeper(Protocol):
+    """Keeps what the steps of a long run gave, so that an interrupted one goes on after them.
+
+    A run is a deterministic function of its steps' results, so a step is known by its place: the steps around
+    it, its name, and how many of that name came before it there.
+    """
+
+    def recalled(self, name: str, asked: str) -> tuple[str, bool, Any]:
+        """Place of the step that comes next, whether its result is known, and the result."""
+
+    def keep(self, place: str, asked: str, result: Any) -> None:
+        """Keep the result of a step."""
+
+    def within(self, place: str) -> AbstractContextManager[None]:
+        """Steps of this block lie within the one at `place`."""
+
+
+_KEEPER: ContextVar[Keeper | None] = ContextVar("keeper", default=None)
+
+
+@contextmanager
+def kept_by(keeper: Keeper | None) -> Iterator[None]:
+    """Steps of this block are kept by `keeper`; by nobody if it is None."""
+    token = _KEEPER.set(keeper)
+    try:
+        yield
+    finally:
+        _KEEPER.reset(token)
+
+
+def kept(name: str, compute: Callable[[], Result], *asked: Any) -> Result:
+    """What `compute` gives, or gave before the run was interrupted.
+
+    Parameters
+    ----------
+    name
+        Of the step.
+    compute
+        Gives the result; steps within it are kept too.
+    asked
+        What the result depends on, where a few words say it: a step that was asked for something else is made
+        again.
+    """
+    keeper, said = _KEEPER.get(), repr(asked)
+    if keeper is None:
+        return compute()
+    place, known, value = keeper.recalled(name, said)
+    if not known:
+        with keeper.within(place):
+            value = compute()
+        keeper.keep(place, said, value)
+    result: Result = value
+    return result
 
 
 # ---------------------------------------------------------------- processes

@@ -25,7 +25,6 @@ from verifiable_dp.core.adversaries import (
     restless,
     tease,
 )
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ class Observer(Protocol):
 Adversary = Callable[[IntArray, IntArray, IntArray], FloatArray] | Observer
 
 
-@holds
 @dataclass(frozen=True, eq=False)
 class TablePair:
     """Two reward tables that differ in one entry.
@@ -114,7 +112,6 @@ class TablePair:
         }
 
 
-@holds
 @dataclass(frozen=True, eq=False)
 class StreamPair:
     """Two reward streams x_1..x_T that differ in one round; every arm would pay the round's reward.
@@ -187,7 +184,6 @@ class StreamPair:
         }
 
 
-@holds
 @dataclass(frozen=True, eq=False)
 class GroupPair:
     """Two reward tables that differ in several rounds: a group of events.
@@ -284,7 +280,6 @@ def _chain(
     return found
 
 
-@holds
 @dataclass(frozen=True, eq=False)
 class UserPair:
     """Two reward tables that may differ in all rounds of one user.

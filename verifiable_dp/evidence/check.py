@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from verifiable_dp.core.checkpoint import holds
-
 Judge = Callable[[Mapping[str, Any]], dict[str, Any]]
 Scales = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 Words = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
@@ -56,7 +54,6 @@ def worded(kind: str) -> Callable[[Words], Words]:
     return register
 
 
-@holds
 @dataclass(frozen=True)
 class Check:
     """One check of a record.

@@ -18,7 +18,7 @@ from verifiable_dp.auditing.plans import BUDGETS, Budget, Progress, silent, size
 from verifiable_dp.auditing.power import reseeded
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
-from verifiable_dp.core import checkpoint, engine, validate
+from verifiable_dp.core import engine, validate
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
@@ -346,7 +346,7 @@ def run(
     def ended(number: int, done: int, result: tuple[dict[str, Any], float]) -> None:
         progress(f"mutants: {done} of {len(cases)}, at {cases[number].algorithm}{clock.after(done)}")
 
-    done = checkpoint.results("mutant", _timed, tasks, workers=workers, ended=ended)
+    done = engine.ordered(_timed, tasks, workers=workers, step="mutant", ended=ended)
     return [row for row, _ in done], {
         case.name: round(s, 3) for case, (_, s) in zip(cases, done, strict=True)
     }

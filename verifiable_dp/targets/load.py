@@ -7,6 +7,7 @@ A target is named as an object, as ``file.py:name`` (its folder becomes importab
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import math
 import sys

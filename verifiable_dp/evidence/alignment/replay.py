@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Data, Memory, Query, State, play
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.core.environments import Interactive, Table
 from verifiable_dp.core.neighbours import (
     GroupPair,
@@ -228,7 +227,6 @@ def over_time(
     return [[rounds, plain(cost), plain(loss)] for rounds, cost, loss in kept]
 
 
-@holds
 @dataclass(frozen=True)
 class Found:
     """The costliest transcripts that were seen.

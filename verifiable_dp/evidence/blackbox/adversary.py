@@ -19,7 +19,6 @@ import numpy as np
 from verifiable_dp.core import adversaries
 from verifiable_dp.core.adversaries import FEATURES, Strategy
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.core.neighbours import InteractivePair
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.alignment import replay as alignment
@@ -309,7 +308,6 @@ def black_box(
 # ---------------------------------------------------------------- both, as a part of an audit
 
 
-@holds
 @dataclass(frozen=True)
 class Played:
     """What an audit gets from the interactive game.

@@ -17,7 +17,7 @@ import numpy as np
 from joblib import delayed
 from scipy import special
 
-from verifiable_dp.core import checkpoint, engine, validate
+from verifiable_dp.core import engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.alignment.replay import plain
@@ -175,7 +175,7 @@ def count(
     parts = shards(runs, sampler.shard)
     tasks = [delayed(_hits)(sampler, chosen, world, part, events) for world in (0, 1) for part in parts]
     asked = (CURVE, chosen.number, runs, len(events))
-    found = checkpoint.results("curve", engine.called, tasks, *asked, workers=workers)
+    found = engine.ordered(engine.called, tasks, workers=workers, step="curve", asked=asked)
     hits = np.array(found, np.int64)
     return hits[: len(parts)].sum(axis=0), hits[len(parts) :].sum(axis=0)
 

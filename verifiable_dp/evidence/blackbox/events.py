@@ -16,7 +16,6 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import norm
 
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.blackbox import learning
 from verifiable_dp.evidence.blackbox.observations import (
@@ -49,7 +48,6 @@ _SCREEN = 20_000  # rows a side on which all scores are learnt and compared; the
 _FINALISTS = 4
 
 
-@holds
 @dataclass(frozen=True)
 class Event:
     """The runs whose score is at least a threshold.

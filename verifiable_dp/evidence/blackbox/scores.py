@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.evidence.blackbox.observations import Observation, whole
@@ -34,7 +33,6 @@ class Score(Protocol):
 # ---------------------------------------------------------------- features of outputs
 
 
-@holds
 @dataclass(frozen=True)
 class Feature:
     """A number computed from the numeric columns.
@@ -117,7 +115,6 @@ def _order(seen: Observation) -> IntArray:
 # ---------------------------------------------------------------- scores
 
 
-@holds
 @dataclass(frozen=True)
 class Likelihood:
     """The exact log-likelihood ratio of the transcript."""
@@ -135,7 +132,6 @@ class Likelihood:
         return "log-likelihood ratio of the released values"
 
 
-@holds
 @dataclass(frozen=True)
 class Column:
     """One number itself; NaN scores lowest."""
@@ -152,7 +148,6 @@ class Column:
         return self.feature.describe() if self.sign > 0 else f"-({self.feature.describe()})"
 
 
-@holds
 @dataclass(frozen=True)
 class Codes:
     """Estimated log ratio of each value of a discrete column.
@@ -183,7 +178,6 @@ class Codes:
         return f"log ratio of {self.name} ({len(self.values)} values)"
 
 
-@holds
 @dataclass(frozen=True)
 class Departure:
     """Estimated log ratio of the first prefix at which a run leaves the commonest path.
@@ -219,7 +213,6 @@ class Departure:
         return f"log ratio of the place at which the commonest path is left ({len(self.names)} prefixes)"
 
 
-@holds
 @dataclass(frozen=True)
 class Binned:
     """Sum over numeric columns of the estimated log ratio of their bins, by groups of a discrete column."""
@@ -257,7 +250,6 @@ class Binned:
         return f"log ratio of {what}" + (f" given {self.group.name}" if self.group else "")
 
 
-@holds
 @dataclass(frozen=True)
 class Logistic:
     """Logistic regression on numbers, their squares, their sizes and on whether they are missing.
@@ -291,7 +283,6 @@ class Logistic:
         return f"logistic regression on {_listed(self.columns)}"
 
 
-@holds
 @dataclass(frozen=True)
 class Boosted:
     """Boosted trees of pairs of columns, as tables.

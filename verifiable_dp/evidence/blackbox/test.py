@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import delayed
 
-from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import InteractivePair, Pair
@@ -42,7 +42,6 @@ PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own random
 SEQUENTIAL = 16
 
 
-@checkpoint.holds
 @dataclass(frozen=True)
 class Plan:
     """Sizes of an audit, in runs a side; with the seed they determine every count.
@@ -272,12 +271,12 @@ def count(
             owner.append(world)
     asked = (stage, chosen.number, sizes, starts, chosen.event.describe())
     said = engine.within_stage(len(tasks))
-    found_hits = checkpoint.results(
-        "count",
+    found_hits = engine.ordered(
         engine.called,
         tasks,
-        *asked,
         workers=workers,
+        step="count",
+        asked=asked,
         ended=lambda number, done, hits: said(done),
     )
     hits = [0, 0]
@@ -348,11 +347,10 @@ def select(
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
         return choose(*seen, Setting(plan.test, delta, level, boosted=boosted))
 
-    ranked = checkpoint.kept("rank", ranking, len(pairs), plan, among)
+    ranked = engine.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]
     chosen = [
-        Selected(i, pairs[i], checkpoint.kept("event", functools.partial(event, i), i, plan))
-        for i in finalists
+        Selected(i, pairs[i], engine.kept("event", functools.partial(event, i), i, plan)) for i in finalists
     ]
     chosen.sort(key=lambda selected: selected.event.promise, reverse=True)
     return chosen[: plan.keep], ranked

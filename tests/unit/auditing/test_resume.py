@@ -3,6 +3,7 @@
 import errno
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import identity
-from verifiable_dp.core import checkpoint, engine
+from verifiable_dp.auditing import ground, identity, pipeline, resume
+from verifiable_dp.auditing.plans import sizes_of
+from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair
 from verifiable_dp.evidence.blackbox import events, learning, scores
 from verifiable_dp.evidence.blackbox.observations import Observation
@@ -26,8 +28,7 @@ NESTED = st.recursive(
     PLAIN,
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text() | st.tuples(st.integers(), st.integers()), inner, max_size=3)
+        | st.dictionaries(st.text().filter(lambda key: not key.startswith("!")), inner, max_size=3)
     ),
     max_leaves=12,
 )
@@ -35,7 +36,7 @@ NESTED = st.recursive(
 
 def through(value):
     """As a file gives it back."""
-    return checkpoint.unpacked(json.loads(json.dumps(checkpoint.packed(value))))
+    return resume.unpacked(resume.packed(value))
 
 
 @given(NESTED)
@@ -122,23 +123,24 @@ def test_every_kind_of_score_scores_the_same():
 @pytest.mark.parametrize("value", [object(), {"x": {1, 2}}, np.array(["a"]), np.array([object()]), 1j, print])
 def test_other_things_are_refused(value):
     with pytest.raises(TypeError, match="a checkpoint cannot hold"):
-        checkpoint.packed(value)
+        resume.packed(value)
 
 
 @pytest.mark.parametrize(
     "stored",
     [
-        {"class": ["Popen", {"args": ["true"]}]},
-        {"class": ["os.system", {"command": "true"}]},
-        {"array": ["O", [1], "AAAA"]},
-        {"array": ["<f8", [10], "AAAA"]},
-        {"a": 1, "b": 2},
-        {"pickle": "gASVAAAA"},
+        {"!Popen": {"args": ["true"]}},
+        {"!os.system": {"command": "true"}},
+        {"!array": ["O", [1], "AAAA"]},
+        {"!array": ["<f8", [10], "AAAA"]},
+        {"!pair": {"type": "interactive", "adversary": "os.system", "bounds": [0, 1]}},
+        {"!Check": {"name": "c"}},
+        {"!": 1},
     ],
 )
 def test_what_is_not_ours_makes_nothing(stored):
     with pytest.raises((ValueError, KeyError, TypeError)):
-        checkpoint.unpacked(stored)
+        resume.unpacked(json.dumps(stored))
 
 
 # ---------------------------------------------------------------- files
@@ -160,13 +162,19 @@ def three(calls, fail_at=None):
                 raise Cut
             return value
 
-        return checkpoint.kept(name, compute, 1)
+        return engine.kept(name, compute, 1)
 
     def outer():
-        inner = step("inner", (1.5, math.nan))
-        return [inner, sum(checkpoint.results("tasks", _double, [1, 2]))]
+        inner = step("inner", [1.5, math.nan])
+        return [inner, sum(engine.ordered(_double, [1, 2], step="tasks"))]
 
-    return [step("a", {"x": 1}), checkpoint.kept("outer", outer), step("a", "again")]
+    return [step("a", {"x": 1}), engine.kept("outer", outer), step("a", "again")]
+
+
+def sealed(line):
+    """A line whose sum is right again."""
+    text = line.rpartition(b',"sum":')[0]
+    return text + resume._sealed(text)
 
 
 def _double(x):
@@ -180,39 +188,39 @@ def said():
 
 def test_steps_are_kept_and_nested_ones_are_found_again(tmp_path):
     path, calls = tmp_path / "c", []
-    with pytest.raises(Cut), checkpoint.at(path, lambda: OF, print):
+    with pytest.raises(Cut), resume.at(path, lambda: OF, print):
         three(calls, fail_at="inner")
     assert calls == ["a", "inner"]
     lines, say = said()
-    with checkpoint.at(path, lambda: OF, say):
+    with resume.at(path, lambda: OF, say):
         result = three(calls)
     assert calls == ["a", "inner", "inner", "a"]
     assert lines == ["checkpoint: going on after 1 finished steps"]
-    with checkpoint.at(path, lambda: OF, print) as steps:
+    with resume.at(path, lambda: OF, print) as steps:
         assert repr(three(calls)) == repr(result)
         assert steps.found == 6  # a, inner, two tasks, outer, a
     assert len(calls) == 4
-    assert checkpoint.kept("outside", lambda: 7) == 7
+    assert engine.kept("outside", lambda: 7) == 7
 
 
 def test_a_step_that_was_asked_for_something_else_is_made_again(tmp_path):
-    with checkpoint.at(tmp_path / "c", lambda: OF, print):
-        assert checkpoint.kept("n", lambda: 1, "ten runs") == 1
-    with checkpoint.at(tmp_path / "c", lambda: OF, print):
-        assert checkpoint.kept("n", lambda: 2, "twenty runs") == 2
-    with checkpoint.at(tmp_path / "c", lambda: OF, print):  # the last word counts
-        assert checkpoint.kept("n", lambda: 3, "twenty runs") == 2
+    with resume.at(tmp_path / "c", lambda: OF, print):
+        assert engine.kept("n", lambda: 1, "ten runs") == 1
+    with resume.at(tmp_path / "c", lambda: OF, print):
+        assert engine.kept("n", lambda: 2, "twenty runs") == 2
+    with resume.at(tmp_path / "c", lambda: OF, print):  # the last word counts
+        assert engine.kept("n", lambda: 3, "twenty runs") == 2
 
 
 def test_a_file_torn_at_any_byte_gives_what_is_whole(tmp_path):
     path = tmp_path / "c"
-    with checkpoint.at(path, lambda: OF, print):
+    with resume.at(path, lambda: OF, print):
         whole = three([])
     content = path.read_bytes()
     ends = [i + 1 for i, byte in enumerate(content) if byte == ord("\n")]
     for size in range(0, len(content) + 1, 7):
         path.write_bytes(content[:size])
-        with checkpoint.at(path, lambda: OF, print) as steps:
+        with resume.at(path, lambda: OF, print) as steps:
             assert steps.found == max(sum(end <= size for end in ends) - 1, 0)
             assert repr(three([])) == repr(whole)
     path.write_bytes(content)
@@ -221,21 +229,17 @@ def test_a_file_torn_at_any_byte_gives_what_is_whole(tmp_path):
 def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
     """Negative control of the sums: the same edit with a right sum is believed."""
     path = tmp_path / "c"
-    with checkpoint.at(path, lambda: OF, print):
+    with resume.at(path, lambda: OF, print):
         three([])
     lines = path.read_bytes().splitlines(keepends=True)
-    edited = lines[1].replace(b'["x",1]', b'["x",2]')
+    edited = lines[1].replace(b'{"x":1}', b'{"x":2}')
     assert edited != lines[1]
     path.write_bytes(b"".join([lines[0], edited, *lines[2:]]))
-    with checkpoint.at(path, lambda: OF, print) as steps:
+    with resume.at(path, lambda: OF, print) as steps:
         assert steps.found == 0
         assert three([])[0] == {"x": 1}
-    row = json.loads(edited)
-    row.pop("sum")
-    text = checkpoint._text(row)
-    sealed = text[:-1] + f',"sum":"{checkpoint._sum(text)}"}}\n'.encode()
-    path.write_bytes(b"".join([lines[0], sealed, *lines[2:]]))
-    with checkpoint.at(path, lambda: OF, print):
+    path.write_bytes(b"".join([lines[0], sealed(edited), *lines[2:]]))
+    with resume.at(path, lambda: OF, print):
         assert three([])[0] == {"x": 2}
 
 
@@ -243,64 +247,64 @@ def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
 def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
     path = tmp_path / "c"
     path.write_bytes(content)
-    with pytest.raises(vdp.InputError, match="is no checkpoint; nothing was changed in it"):
-        checkpoint.Checkpoint(path, OF, print)
+    with pytest.raises(vdp.InputError, match="is not a checkpoint; nothing was changed in it"):
+        resume.Checkpoint(path, OF, print)
     assert path.read_bytes() == content
 
 
 def test_hostile_lines_are_no_steps(tmp_path):
     path = tmp_path / "c"
-    with checkpoint.at(path, lambda: OF, print):
+    with resume.at(path, lambda: OF, print):
         three([])
     good = path.read_bytes()
     for bad in (b"[" * 200_000 + b"\n", b'{"step":1}\n', b"null\n", b"\xff\xfe\n", b'{"sum":[]}\n'):
         path.write_bytes(good + bad)
-        with checkpoint.at(path, lambda: OF, print) as steps:
+        with resume.at(path, lambda: OF, print) as steps:
             assert steps.found == 6
         assert path.read_bytes() == good
 
 
 def test_another_audit_is_refused_and_a_run_of_many_begins_anew(tmp_path):
     path = tmp_path / "c"
-    with checkpoint.at(path, lambda: OF, print):
+    with resume.at(path, lambda: OF, print):
         three([])
     with (
-        pytest.raises(checkpoint.OtherAuditError, match="of another audit"),
-        checkpoint.at(path, lambda: {**OF, "seed": 4}, print),
+        pytest.raises(resume.OtherAuditError, match="of another audit"),
+        resume.at(path, lambda: {**OF, "seed": 4}, print),
     ):
         pass
     assert path.stat().st_size > 0
 
     def make(where):
-        with checkpoint.at(where, lambda: {**OF, "seed": 4}, print) as steps:
+        with resume.at(where, lambda: {**OF, "seed": 4}, print) as steps:
             return None if steps is None else steps.found
 
-    assert checkpoint.attempt(make, path) == 0
+    assert resume.attempt(make, path) == 0
     path.write_bytes(b"not ours")
-    assert checkpoint.attempt(make, path) is None
+    assert resume.attempt(make, path) is None
     assert path.read_bytes() == b"not ours"
 
 
 def test_only_one_audit_at_a_time(tmp_path):
     path = tmp_path / "c"
     with (
-        checkpoint.at(path, lambda: OF, print),
+        resume.at(path, lambda: OF, print),
         pytest.raises(vdp.InputError, match="in use by another audit"),
     ):
-        checkpoint.Checkpoint(path, OF, print)
-    checkpoint.Checkpoint(path, OF, print).close()
+        resume.Checkpoint(path, OF, print)
+    resume.Checkpoint(path, OF, print).close()
 
 
 def test_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(vdp.InputError, match=r"checkpoint: .* cannot be written"):
-        checkpoint.Checkpoint(tmp_path / "no" / "c", OF, print)
+        resume.Checkpoint(tmp_path / "no" / "c", OF, print)
 
 
 def test_a_full_disk_ends_the_keeping_and_not_the_audit(tmp_path, monkeypatch):
     lines, say = said()
     path = tmp_path / "c"
-    with checkpoint.at(path, lambda: OF, say) as steps:
-        assert checkpoint.kept("a", lambda: 1) == 1
+    with resume.at(path, lambda: OF, say) as steps:
+        assert engine.kept("a", lambda: 1) == 1
 
         class Full:
             def __init__(self, file):
@@ -313,27 +317,27 @@ def test_a_full_disk_ends_the_keeping_and_not_the_audit(tmp_path, monkeypatch):
                 raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(steps, "_file", Full(steps._file))
-        assert [checkpoint.kept("b", lambda: 2), checkpoint.kept("b", lambda: 3)] == [2, 3]
+        assert [engine.kept("b", lambda: 2), engine.kept("b", lambda: 3)] == [2, 3]
         monkeypatch.undo()
     assert len(lines) == 1
     assert "No space left on device; going on" in lines[0]
-    with checkpoint.at(path, lambda: OF, print) as steps:
+    with resume.at(path, lambda: OF, print) as steps:
         assert steps.found == 1
 
 
 def test_a_result_of_someone_elses_class_is_made_again(tmp_path):
     for made in ("first", "second"):
-        with checkpoint.at(tmp_path / "c", lambda: OF, print) as steps:
-            assert checkpoint.kept("theirs", lambda made=made: {made}) == {made}
+        with resume.at(tmp_path / "c", lambda: OF, print) as steps:
+            assert engine.kept("theirs", lambda made=made: {made}) == {made}
             assert steps.found == 0
 
 
 def test_results_of_several_workers_are_the_same(tmp_path):
-    with checkpoint.at(tmp_path / "c", lambda: OF, print):
-        assert checkpoint.results("t", _double, list(range(20)), workers=2) == [2 * i for i in range(20)]
-    with checkpoint.at(tmp_path / "c", lambda: OF, print) as steps:
+    with resume.at(tmp_path / "c", lambda: OF, print):
+        assert engine.ordered(_double, list(range(20)), workers=2, step="t") == [2 * i for i in range(20)]
+    with resume.at(tmp_path / "c", lambda: OF, print) as steps:
         assert steps.found == 20
-        assert checkpoint.results("t", None, list(range(20)), workers=1) == [2 * i for i in range(20)]
+        assert engine.ordered(None, list(range(20)), step="t") == [2 * i for i in range(20)]
 
 
 # ---------------------------------------------------------------- identity
@@ -346,7 +350,7 @@ def test_an_audit_is_known_by_target_code_and_options(tmp_path):
 
     def known(**asked):
         thing, called = api.resolve(name)
-        return identity.of(thing, called, {"seed": 0, **asked})
+        return identity.of(thing, called, **{"seed": 0, **asked})
 
     first = known()
     assert known() == first
@@ -354,7 +358,7 @@ def test_an_audit_is_known_by_target_code_and_options(tmp_path):
     (tmp_path / "helper.py").write_text("x = 1\n")
     assert known() != first
     one, other = vdp.make("ucb1", n_arms=2, horizon=10), vdp.make("ucb1", n_arms=2, horizon=11)
-    assert identity.of(one, "ucb1", {}) != identity.of(other, "ucb1", {})
+    assert identity.of(one, "ucb1") != identity.of(other, "ucb1")
 
 
 def test_code_that_is_not_known_by_its_name_is_refused(tmp_path):
@@ -396,13 +400,13 @@ def broken_off(monkeypatch, path, audit, after):
     """Run an audit that is cut after so many steps; None if it ended before."""
     left = iter(range(after))
 
-    def keep(self, step, asked, result, own=checkpoint.Checkpoint.keep):
+    def keep(self, step, asked, result, own=resume.Checkpoint.keep):
         if next(left, None) is None:
             raise Cut
         own(self, step, asked, result)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.Checkpoint, "keep", keep)
+        patch.setattr(resume.Checkpoint, "keep", keep)
         try:
             return audit(checkpoint=path)
         except Cut:
@@ -418,7 +422,7 @@ def broken_off(monkeypatch, path, audit, after):
     ],
 )
 def test_an_algorithm_broken_off_anywhere_gives_the_same_record(tmp_path, monkeypatch, name, options):
-    """Negative control: a step that is changed in the file changes the record."""
+    """Negative control: a finished rung that is changed in the file changes the record."""
     path = tmp_path / "c"
 
     def audit(**more):
@@ -434,12 +438,11 @@ def test_an_algorithm_broken_off_anywhere_gives_the_same_record(tmp_path, monkey
     verify(report.save(tmp_path / "out")[0])
 
     lines = path.read_bytes().splitlines(keepends=True)
-    number = next(i for i, line in enumerate(lines) if b'"step":"count 0"' in line)
-    row = json.loads(lines[number])
-    row.pop("sum")
-    row["value"] += 1
-    text = checkpoint._text(row)
-    lines[number] = text[:-1] + f',"sum":"{checkpoint._sum(text)}"}}\n'.encode()
+    row = json.loads(lines[-1])
+    counted = [check["!Check"]["statistics"] for check in row["value"]["checks"]]
+    found, key = next((found, key) for found in counted for key in ("k1", "runs") if key in found)
+    found[key] += 1
+    lines[-1] = sealed(resume.packed(row))
     path.write_bytes(b"".join(lines))
     assert json.dumps(core(audit(checkpoint=path).record)) != json.dumps(core(whole.record))
 
@@ -464,7 +467,7 @@ def test_a_users_code_broken_off_gives_what_its_plan_gives(tmp_path, monkeypatch
         return vdp.audit(target, **{"epsilon": 1.0, "budget": 0.2, "seed": 2, **options, **more})
 
     attempts = 0
-    while (report := broken_off(monkeypatch, path, audit, 25 if name.startswith("play") else 6)) is None:
+    while (report := broken_off(monkeypatch, path, audit, 8 if name.startswith("play") else 4)) is None:
         attempts += 1
         assert attempts < 60
     assert attempts >= 1
@@ -474,17 +477,43 @@ def test_a_users_code_broken_off_gives_what_its_plan_gives(tmp_path, monkeypatch
     assert again["counterexamples"] == report.record["counterexamples"]
 
 
-def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch):
-    path, calls = tmp_path / "c", []
+def refused(*given, **named):
+    raise AssertionError("it was finished")
 
-    def counted(function, tasks, **options):
-        calls.append(len(tasks))
-        return original(function, tasks, **options)
 
-    original = engine.run
-    whole = vdp.audit("tree-sum", budget=0.05, seed=5, checkpoint=path)
-    monkeypatch.setattr(engine, "run", counted)
-    report = vdp.audit("tree-sum", budget=0.05, seed=5, checkpoint=path)
-    assert sum(calls) == 0
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("tree-sum", {"budget": 0.05}),
+        ("release", {"budget": 0.1, "epsilon": 1.0, "numerics": True}),
+        pytest.param(
+            "play", {"budget": 0.2, "epsilon": 1.0, "n_arms": 2, "horizon": 12}, marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, name, options):
+    (tmp_path / "mine.py").write_text(MECHANISM)
+    path, target = tmp_path / "c", name if name == "tree-sum" else f"{tmp_path / 'mine.py'}:{name}"
+    whole = vdp.audit(target, seed=5, checkpoint=path, **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "_after", refused)
+        report = vdp.audit(target, seed=5, checkpoint=path, **options)
     assert core(report.record) == core(whole.record)
-    assert report.record["provenance"]["cpu_seconds"] >= whole.record["provenance"]["cpu_seconds"]
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert report.record["provenance"]["cpu_seconds"] >= json.loads(lines[-1])["cpu"] > 0
+    path.write_bytes(b"".join(lines[:-1]))  # killed in the last rung: it builds on what the others found
+    assert core(vdp.audit(target, seed=5, checkpoint=path, **options).record) == core(whole.record)
+    path.write_bytes(b"".join(lines[:1]))
+    monkeypatch.setattr(pipeline, "_after", refused)
+    with pytest.raises(AssertionError, match="it was finished"):
+        vdp.audit(target, seed=5, checkpoint=path, **options)
+
+
+def test_that_the_cap_has_cut_the_runs_is_not_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr(ground, "_seconds", lambda run, most: 0.1)
+    for cap, capped in ((300.0, True), (1e6, False)):
+        for _ in range(2):
+            with resume.at(tmp_path / str(cap), lambda: OF, print):
+                budget = replace(sizes_of("quick"), seconds=cap)
+                allowed = ground._allowance(budget, "play", ground.Sizes(None), refused, print)
+                assert allowed.capped == capped

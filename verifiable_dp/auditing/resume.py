@@ -1,0 +1,297 @@
+"""Resume: the finished rungs of an audit in a file of JSON lines, after which an interrupted audit goes on.
+
+A line holds what a rung has added to its case, or a finished part of a rung that was under way.
+It is data: numbers, texts, arrays, neighbours and a few dataclasses; reading the file runs nothing of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from verifiable_dp.auditing.looks import Look
+from verifiable_dp.core import engine
+from verifiable_dp.core.files import lock
+from verifiable_dp.core.neighbours import Pair, pair_of
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox import scores
+from verifiable_dp.evidence.blackbox.events import Event
+from verifiable_dp.evidence.blackbox.test import Plan, Selected
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.targets.load import DataPair
+
+Result = TypeVar("Result")
+FORMAT = "verifiable-dp checkpoint"
+_MOST_BYTES = 1 << 32
+_LEAD = f'{{"format":"{FORMAT}"'.encode()
+_NUMBERS = "biuf"  # kinds of arrays: booleans, whole numbers, floats
+_DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they were
+_CLASSES: dict[str, Any] = {
+    one.__name__: one
+    for one in (Check, DataPair, Event, Look, Plan, Selected, *vars(scores).values())
+    if isinstance(one, type) and dataclasses.is_dataclass(one)
+}
+
+
+class CheckpointError(InputError):
+    """The file cannot serve as the checkpoint of this audit."""
+
+
+class OtherAuditError(CheckpointError):
+    """The file holds the rungs of another audit."""
+
+
+# ---------------------------------------------------------------- results as data
+
+
+def packed(value: Any) -> bytes:
+    """A result as JSON that `unpacked` turns back, floats and arrays to the last bit; tuples become lists.
+
+    Raises
+    ------
+    TypeError
+        If it holds anything but numbers, texts, arrays of numbers, lists, mappings from texts, neighbours and
+        what audits find.
+    """
+    return json.dumps(value, default=_tagged, separators=(",", ":")).encode()
+
+
+def _tagged(value: Any) -> Any:
+    name = type(value).__name__
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS:
+        text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return {"!array": [value.dtype.str, list(value.shape), text]}
+    if isinstance(value, Pair):
+        return {"!pair": value.as_dict()}
+    exact = not isinstance(value, DataPair) or {type(data) for data in value.worlds()} <= _DATA
+    if exact and _CLASSES.get(name) is type(value):
+        return {f"!{name}": {one.name: _field(getattr(value, one.name)) for one in dataclasses.fields(value)}}
+    raise TypeError(f"a checkpoint cannot hold {name}")
+
+
+def _field(value: Any) -> Any:
+    """A field of a dataclass, which may be what JSON does not know: a tuple, or a mapping from tuples."""
+    if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
+        return {"!rows": list(value.items())}
+    return {"!tuple": list(value)} if isinstance(value, tuple) else value
+
+
+def unpacked(text: bytes) -> Any:
+    """Inverse of `packed`.
+
+    Raises
+    ------
+    ValueError
+        If it is nothing that `packed` gives; also KeyError, TypeError.
+    """
+    return json.loads(text, object_hook=_untagged)
+
+
+def _untagged(stored: dict[str, Any]) -> Any:
+    kind: str = next(iter(stored), "")
+    content: Any = stored.get(kind)
+    if not kind.startswith("!"):
+        return stored
+    if kind == "!array":
+        dtype, shape, text = content
+        if np.dtype(dtype).kind not in _NUMBERS:
+            raise ValueError(f"an array of {dtype}")
+        return np.frombuffer(base64.b64decode(text), np.dtype(dtype)).reshape(shape).copy()
+    if kind == "!rows":
+        return {tuple(key): entry for key, entry in content}
+    if kind == "!tuple":
+        return tuple(content)
+    return pair_of(content) if kind == "!pair" else _CLASSES[kind[1:]](**content)
+
+
+# ---------------------------------------------------------------- the file
+
+
+class Checkpoint:
+    """Finished rungs and parts of rungs, a line each, which is checked by itself; see `engine.Keeper`.
+
+    Parameters
+    ----------
+    path
+        Of the file; made if there is none, gone on with if it is of this audit.
+    of
+        What the audit is: two audits with the same are the same. As `packed` takes it.
+    say
+        Called with a line of text if nothing more can be kept.
+
+    Raises
+    ------
+    CheckpointError
+        If the file cannot be written, is not a checkpoint, or another process is using it; `OtherAuditError`
+        if it is of another audit.
+    """
+
+    def __init__(self, path: Path, of: Any, say: Callable[[str], None]) -> None:
+        self.path, self._say, self._full = path, say, False
+        self.started, self.cpu_seconds = time.time(), 0.0  # of the first attempt; of all before this one
+        self._began = time.process_time()
+        self._lines: dict[str, tuple[str, bytes]] = {}
+        self._within, self._counts = "", dict[str, int]()
+        try:
+            identity = hashlib.sha256(packed(of)).hexdigest()
+            self._file = path.open("a+b")
+        except TypeError as error:
+            raise CheckpointError(f"checkpoint works only with plain options: {error}") from None
+        except OSError as error:
+            raise CheckpointError(self._words(f"cannot be written: {error.strerror}")) from None
+        try:
+            if not lock(self._file.fileno(), wait=False):
+                raise CheckpointError(self._words("is in use by another audit"))
+            self._read(identity)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def found(self) -> int:
+        """Number of steps that are in the file."""
+        return len(self._lines)
+
+    def _words(self, what: str) -> str:
+        return f"checkpoint: {str(self.path)!r} {what}"
+
+    def _read(self, of: str) -> None:
+        """Read what holds, and cut off what does not: the last line may be half written."""
+        if self._file.seek(0, os.SEEK_END) > _MOST_BYTES:
+            raise CheckpointError(self._words(f"is larger than {_MOST_BYTES >> 30} GiB"))
+        self._file.seek(0)
+        first = self._file.readline()
+        if first[: len(_LEAD)] != _LEAD[: len(first)]:
+            raise CheckpointError(self._words("is not a checkpoint; nothing was changed in it"))
+        head = _row(first)
+        if head is None:
+            self._file.truncate(0)
+            self._append({"format": FORMAT, "of": of, "started": self.started})
+            return
+        if head["of"] != of:
+            why = "its target, code, options or version differ; remove it or name another file"
+            raise OtherAuditError(self._words(f"is of another audit: {why}"))
+        self.started, end = float(head["started"]), self._file.tell()
+        while (row := _row(line := self._file.readline())) is not None:
+            self._lines[row["step"]] = row["asked"], line
+            self.cpu_seconds, end = float(row["cpu"]), self._file.tell()
+        self._file.truncate(end)
+
+    def _append(self, row: Mapping[str, Any]) -> None:
+        """Add a line; where the disk is full the audit goes on without."""
+        if self._full:
+            return
+        end, text = self._file.seek(0, os.SEEK_END), packed(row)[:-1]
+        try:
+            self._file.write(text + _sealed(text))
+            self._file.flush()
+        except OSError as error:
+            self._full = True
+            with suppress(OSError):
+                self._file.truncate(end)
+            self._say(self._words(f"cannot be written any more: {error.strerror}; going on"))
+
+    def recalled(self, name: str, asked: str) -> tuple[str, bool, Any]:
+        """See `engine.Keeper`."""
+        number = self._counts.get(name, 0)
+        self._counts[name] = number + 1
+        place = f"{self._within}{name} {number}"
+        said, line = self._lines.get(place, ("", b""))
+        if line and said == asked:
+            with suppress(Exception):  # whatever it was written by, it is made again
+                return place, True, unpacked(line)["value"]
+        return place, False, None
+
+    def keep(self, place: str, asked: str, result: Any) -> None:
+        """See `engine.Keeper`; what `packed` does not take is made again."""
+        cpu = self.cpu_seconds + time.process_time() - self._began
+        with suppress(TypeError):
+            self._append({"step": place, "asked": asked, "cpu": round(cpu, 3), "value": result})
+
+    @contextmanager
+    def within(self, place: str) -> Iterator[None]:
+        """See `engine.Keeper`."""
+        around = self._within, self._counts
+        self._within, self._counts = f"{place}/", {}
+        try:
+            yield
+        finally:
+            self._within, self._counts = around
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with suppress(OSError):
+            self._file.close()
+
+
+def _sealed(text: bytes) -> bytes:
+    """End of a line that begins with `text`: a sum over it."""
+    return f',"sum":"{hashlib.sha256(text).hexdigest()[:32]}"}}\n'.encode()
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    """Values of a line, as they stand there; None if it is not whole."""
+    text, mark, _ = line.rpartition(b',"sum":')
+    if not mark or line != text + _sealed(text):
+        return None
+    row: dict[str, Any] = json.loads(line)
+    return row
+
+
+@contextmanager
+def at(
+    path: str | PathLike[str] | None, of: Callable[[], Any], say: Callable[[str], None]
+) -> Iterator[Checkpoint | None]:
+    """Keep the steps of this block in a file; it stays until its result is somewhere else.
+
+    Parameters
+    ----------
+    path
+        Of the file; with None nothing is kept.
+    of, say
+        See `Checkpoint`; `say` also tells what there is to go on with.
+
+    Raises
+    ------
+    CheckpointError
+        As `Checkpoint`.
+    """
+    if path is None:
+        yield None
+        return
+    checkpoint = Checkpoint(Path(path), of(), say)
+    if checkpoint.found:
+        say(f"checkpoint: going on after {checkpoint.found} finished steps")
+    try:
+        with engine.kept_by(checkpoint):
+            yield checkpoint
+    finally:
+        checkpoint.close()
+
+
+def attempt(make: Callable[[Path | None], Result], path: Path | None) -> Result:
+    """`make(path)`; from its beginning where the file is of another audit, without where it cannot serve.
+
+    Of use to runs of many audits, which choose the files themselves.
+    """
+    try:
+        return make(path)
+    except OtherAuditError:
+        assert path is not None
+        path.unlink(missing_ok=True)
+        return make(path)
+    except CheckpointError:
+        return make(None)
