@@ -262,8 +262,8 @@ FAULTS = (
     Fault(
         "every run has the first generator",
         "verifiable_dp/targets/load.py",
-        "rng = generator(key, int(part[0]), self.factor)",
-        "rng = generator(key, 0, self.factor)",
+        "functools.partial(generator, key, int(part[0]), self.factor)",
+        "functools.partial(generator, key, 0, self.factor)",
         "all runs of a user's bandit are the same one",
         ("tests/unit/evidence/test_black_box.py",),
     ),

@@ -165,10 +165,13 @@ class Bandit:
 
 
 def test_classes_and_helpers_in_other_files(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
+    folder = tmp_path / "code"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(folder))
     for name, text in (("face_helper", HELPER), ("face_main", CLASS)):
-        (tmp_path / f"{name}.py").write_text(text, "utf-8")
-        spec = importlib.util.spec_from_file_location(name, tmp_path / f"{name}.py")
+        (folder / f"{name}.py").write_text(text, "utf-8")
+        spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, name, module)
         spec.loader.exec_module(module)
