@@ -19,7 +19,7 @@ from verifiable_dp.auditing.power import reseeded
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
 from verifiable_dp.core import engine, validate
-from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
@@ -110,7 +110,7 @@ def _name(pairs: int, examples: int) -> str:
     return f"alignment, {' and '.join([*parts, *(['search'] if examples else [])])}"
 
 
-def _aligned(subject: Subject, pairs: Sequence[Pair], examples: int, seed: int) -> Check:
+def _aligned(subject: Subject, pairs: Sequence[AnyPair], examples: int, seed: int) -> Check:
     check, _ = alignment.check(
         alignment.Instance(subject.algorithm, subject.claim.epsilon),
         alignment.Instance(subject.small, subject.small_epsilon),
