@@ -22,7 +22,7 @@ from verifiable_dp.core import engine, validate
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.evidence.check import Check
@@ -255,15 +255,14 @@ def concluded(row: Mapping[str, Any]) -> dict[str, Any]:
         effect, by = float(row["closed_form"]), "closed form"
     elif killer:
         effect, by = lower, f"at least, by {_WORDS[kind]}"
-    elif upper <= row["epsilon"] * (1 + TOLERANCE):
+    elif not exceeds(upper, row["epsilon"]):
         effect, by = upper, "at most, by the cost of an alignment"
-    limit = row["epsilon"] * (1 + TOLERANCE)
     if killer:
         outcome = "killed"
     elif effect is None:
         outcome = "undecided"
     else:
-        outcome = "survived" if effect > limit else "within_the_claim"
+        outcome = "survived" if exceeds(effect, row["epsilon"]) else "within_the_claim"
     return {
         "verdict": "refuted" if killer else "not_refuted",
         "killed_by": killer["kind"] if killer else "",

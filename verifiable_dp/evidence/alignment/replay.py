@@ -41,6 +41,11 @@ SHARED = "values were published for which the run drew no noise of its own"
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
 
+def exceeds(paid: float, epsilon: float) -> bool:
+    """Whether a loss, or a cost, is above `epsilon` by more than rounding explains."""
+    return bool(paid > epsilon * (1 + TOLERANCE))
+
+
 def worlds(pair: AnyPair, n_arms: int, runs: int, first: int = 0) -> tuple[Data, Data]:
     """What answers the queries of runs number `first` .. `first + runs - 1` in either world of a pair."""
     if isinstance(pair, InteractivePair):
@@ -402,8 +407,7 @@ def falsify(
                 _counterexample(pair, done, 0, noise_seed, sign, turned),
             )
         )
-        paid = abs(done.loss[0]) if visible else done.cost[0]
-        return bool(paid > epsilon * (1 + TOLERANCE))
+        return exceeds(abs(done.loss[0]) if visible else done.cost[0], epsilon)
 
     drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
     try:
@@ -494,8 +498,7 @@ def check(
     dearest = max(given.cost / epsilon, searched.cost / small_epsilon)
     largest = max(given.loss / epsilon, searched.loss / small_epsilon)
     # A violation is shown by its shrunk example; without one, the costlier instance speaks.
-    shrunk = searched.cost > small_epsilon * (1 + TOLERANCE)
-    on_small = shrunk or searched.cost / small_epsilon > given.cost / epsilon
+    on_small = exceeds(searched.cost, small_epsilon) or searched.cost / small_epsilon > given.cost / epsilon
     worse = searched if on_small else given
     if worse.worst:
         worse = replace(worse, worst={**worse.worst, **(small if on_small else whole).said})
@@ -516,7 +519,7 @@ def check(
 
 
 def _refutes(found: Found, epsilon: float, visible: bool) -> bool:
-    return found.divergence == SHARED or (visible and found.loss > epsilon * (1 + TOLERANCE))
+    return found.divergence == SHARED or (visible and exceeds(found.loss, epsilon))
 
 
 def cost_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -536,11 +539,11 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     Runs that share their draws are refuted too: the output of one tells that of another.
     """
     epsilon, cost = float(statistics["epsilon"]), float(statistics["max_cost"])
-    loss, limit = float(statistics["max_loss"]), epsilon * (1 + TOLERANCE)
-    if statistics.get("shared_draws") or (statistics["visible"] and loss > limit):
+    loss = float(statistics["max_loss"])
+    if statistics.get("shared_draws") or (statistics["visible"] and exceeds(loss, epsilon)):
         verdict = "refuted"
     else:
-        verdict = "inconclusive" if cost > limit else "not_refuted"
+        verdict = "inconclusive" if exceeds(cost, epsilon) else "not_refuted"
     return {
         "verdict": verdict,
         "cost_over_epsilon": plain(cost / epsilon),

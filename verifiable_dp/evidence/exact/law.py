@@ -21,7 +21,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain, worlds
+from verifiable_dp.evidence.alignment.replay import exceeds, plain, worlds
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.exact import limits, race
@@ -350,7 +350,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     by = "epsilon" if delta == 0 else "epsilon_at_delta"
     worst = max(pairs, key=lambda pair: float(pair[by]))
     if delta == 0:
-        refuted = float(worst["epsilon"]) > epsilon * (1 + TOLERANCE)
+        refuted = exceeds(float(worst["epsilon"]), epsilon)
     else:
         worst = max(pairs, key=lambda pair: float(pair["delta"]))
         refuted = float(worst["delta"]) > delta + _ROUNDING
