@@ -25,7 +25,7 @@ from verifiable_dp.auditing.subject import (
 )
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import Pair, StreamPair
+from verifiable_dp.core.neighbours import AnyPair, StreamPair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import adversary, curves, sequential
@@ -74,7 +74,7 @@ class AlgorithmCase(Case):
     game: adversary.Sizes | None
     worst: Mapping[str, Any] = field(default_factory=dict)
     chosen: blackbox.Selected | None = None
-    best: list[Pair] = field(default_factory=list)
+    best: list[AnyPair] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
 
     CHANGED = (*Case.CHANGED, "worst", "chosen", "best", "spoken")
@@ -120,7 +120,6 @@ class AlgorithmCase(Case):
             request=request,
             claim=subject.claim,
             plan=plan,
-            pairs=list(subject.pairs),
             auditor=auditor,
             subject=subject,
             event=event,
@@ -179,7 +178,7 @@ class AlgorithmCase(Case):
 
     def words(self) -> list[str]:
         """See `Case.words`."""
-        return [*super().words(), *self.spoken]
+        return [*(pair.describe() for pair in self.subject.pairs), *self.spoken]
 
 
 def _game_sizes(subject: Subject, request: AuditRequest) -> adversary.Sizes | None:
@@ -288,7 +287,7 @@ def curve(case: AlgorithmCase) -> None:
     case.found([curves.check(case.sampler, case.chosen, case.plan, case.terms)])
 
 
-def _law(sampler: AlgorithmSampler, pair: Pair) -> laws.Law | None:
+def _law(sampler: AlgorithmSampler, pair: AnyPair) -> laws.Law | None:
     """The law of what a test of actions sees; None where it is not known."""
     if not sampler.compared:
         return None
@@ -300,10 +299,10 @@ def _law(sampler: AlgorithmSampler, pair: Pair) -> laws.Law | None:
 
 def _best_bound(
     sampler: AlgorithmSampler, plan: Plan, confidence: float
-) -> Callable[[Pair], float | None] | None:
+) -> Callable[[AnyPair], float | None] | None:
     """What the best event gives on a pair at this size: the yardstick of the black box."""
 
-    def bound(pair: Pair) -> float | None:
+    def bound(pair: AnyPair) -> float | None:
         law = _law(sampler, pair)
         return law.best_event(plan.test, 1 - confidence).bound if law else None
 
@@ -311,7 +310,7 @@ def _best_bound(
 
 
 def _promising(
-    sampler: AlgorithmSampler, pairs: Sequence[Pair], plan: Plan, delta: float
+    sampler: AlgorithmSampler, pairs: Sequence[AnyPair], plan: Plan, delta: float
 ) -> list[int] | None:
     """Where laws are known, the pairs on which a test of this size can show most; else None."""
     known = {i: law for i, pair in enumerate(pairs) if (law := _law(sampler, pair))}

@@ -14,7 +14,7 @@ import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.core.neighbours import GroupPair, Pair, StreamPair, TablePair, UserPair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
@@ -40,7 +40,7 @@ def pulled(algorithm: Algorithm, table: FloatArray, seed: int) -> IntArray:
     return noted.arms
 
 
-def widened(pair: Any, size: int, arms: IntArray) -> GroupPair | UserPair:
+def widened(pair: Any, size: int, arms: IntArray) -> Pair:
     """A pair that differs in `size` events, like the given one does in one.
 
     Parameters
@@ -57,29 +57,31 @@ def widened(pair: Any, size: int, arms: IntArray) -> GroupPair | UserPair:
     InputError
         If a group or a user has more events than `size`, or the pair is interactive.
     """
-    if isinstance(pair, GroupPair | UserPair):
+    if not isinstance(pair, Pair):
+        raise InputError("pairs: an adaptive adversary has one challenge; it cannot be widened to a group")
+    if not _of_one_event(pair):
         if pair.size > size:
             raise InputError(f"pairs: {pair.size} events differ, more than the group of {size}")
         return pair
-    if not isinstance(pair, TablePair | StreamPair):
-        raise InputError("pairs: an adaptive adversary has one challenge; it cannot be widened to a group")
-    left, right = (np.array(table) for table in pair.worlds())
-    changed = np.flatnonzero(left[pair.round] != right[pair.round])
-    was, now = float(left[pair.round, changed[0]]), float(right[pair.round, changed[0]])
-    rounds = _nearest(left, pair, int(changed[0]), arms, was)[: size - 1]
-    changes = [(int(t), int(arm), now) for t in (pair.round, *rounds) for arm in changed]
+    left, changed = pair.left.copy(), [arm for _, arm, _ in pair.changes]
+    was = float(left[pair.round, pair.arm])
+    rounds = _nearest(pair, arms, was)[: size - 1]
+    changes = [(t, arm, pair.value) for t in (pair.round, *rounds) for arm in changed]
     for t in rounds:
         left[t, changed] = was
     return GroupPair(left, changes, pair.bounds)
 
 
-def _nearest(left: FloatArray, pair: Any, arm: int, arms: IntArray, was: float) -> list[int]:
+def _of_one_event(pair: Any) -> bool:
+    return isinstance(pair, TablePair | StreamPair)
+
+
+def _nearest(pair: Pair, arms: IntArray, was: float) -> list[int]:
     """Other rounds, best first: the arm is pulled there, the entry is the changed one's, it is near."""
-    rounds = np.delete(np.arange(len(left)), pair.round)
-    hit = arms[rounds] == arm
-    if isinstance(pair, StreamPair):  # every arm pays the same
-        hit = arms[rounds] >= 0
-    same = left[rounds, arm] == was
+    rounds = np.delete(np.arange(len(pair.left)), pair.round)
+    # Every arm of a stream pays the same.
+    hit = arms[rounds] >= 0 if pair.relation == "stream" else arms[rounds] == pair.arm
+    same = pair.left[rounds, pair.arm] == was
     # Of two rounds as near as each other the later one comes first.
     order = np.lexsort((rounds < pair.round, np.abs(rounds - pair.round), ~same, ~hit))
     return [int(t) for t in rounds[order].tolist()]
@@ -88,8 +90,8 @@ def _nearest(left: FloatArray, pair: Any, arm: int, arms: IntArray, was: float) 
 def of_algorithm(algorithm: Algorithm, pairs: Sequence[Any], size: int, seed: int) -> list[Any]:
     """The pairs of an auditor, widened."""
     return [
-        widened(pair, size, pulled(algorithm, np.asarray(pair.worlds()[0]), seed))
-        if isinstance(pair, TablePair | StreamPair)
+        widened(pair, size, pulled(algorithm, pair.left, seed))
+        if _of_one_event(pair)
         else widened(pair, size, np.zeros(0, np.int64))
         for pair in pairs
     ]

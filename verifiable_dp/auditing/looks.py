@@ -93,6 +93,8 @@ class UserCase(Case):
     ----------
     function
         What is called.
+    pairs
+        Candidate neighbours, in the order in which they were thought of.
     ground, allowed, sizes
         What the audit stands on, see `auditing.ground`.
     levels
@@ -111,6 +113,7 @@ class UserCase(Case):
 
     kind = "release"
     function: Callable[..., Any]
+    pairs: list[Any]
     ground: Ground
     allowed: Allowance
     sizes: Sizes
@@ -206,6 +209,10 @@ class UserCase(Case):
             **({"capped": True} if self.allowed.capped else {}),
             **self.request.noted(promise.epsilon or 0.0, promise.delta or 0.0),
         }
+
+    def words(self) -> list[str]:
+        """See `Case.words`."""
+        return [pair.describe() for pair in self.pairs]
 
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""

@@ -31,8 +31,6 @@ class Case:
         What is tested; of a group, what the promise about one reward implies for it.
     plan
         Sizes of the black box.
-    pairs
-        Candidate neighbours, in the order in which they were thought of.
     checks, counterexamples
         What the rungs have found so far.
     power
@@ -44,7 +42,6 @@ class Case:
     request: AuditRequest
     claim: PrivacyClaim
     plan: Plan
-    pairs: list[Any]
     checks: list[Check] = field(default_factory=list)
     counterexamples: list[dict[str, Any]] = field(default_factory=list)
     power: dict[str, Any] | None = None
@@ -72,7 +69,7 @@ class Case:
 
     def words(self) -> list[str]:
         """The candidate neighbours, in words."""
-        return [pair.describe() for pair in self.pairs]
+        raise NotImplementedError
 
     def draft(self) -> dict[str, Any]:
         """The draft of a record."""

@@ -23,7 +23,7 @@ import numpy as np
 from verifiable_dp.auditing.looks import Look
 from verifiable_dp.core import engine
 from verifiable_dp.core.files import lock
-from verifiable_dp.core.neighbours import Pair, pair_of
+from verifiable_dp.core.neighbours import AnyPair, pair_of
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.events import Event
@@ -74,7 +74,7 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS:
         text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"!array": [value.dtype.str, list(value.shape), text]}
-    if isinstance(value, Pair):
+    if isinstance(value, AnyPair):
         return {"!pair": value.as_dict()}
     exact = not isinstance(value, DataPair) or {type(data) for data in value.worlds()} <= _DATA
     if exact and _CLASSES.get(name) is type(value):

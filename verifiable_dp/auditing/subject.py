@@ -15,7 +15,7 @@ from verifiable_dp.auditing.request import Promise
 from verifiable_dp.core import claims
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import Pair, StreamPair, TablePair
+from verifiable_dp.core.neighbours import AnyPair, StreamPair, TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan
@@ -27,7 +27,7 @@ from verifiable_dp.registry.auditor import Auditor, ExactChecks, Mutant, Prefix
 WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
 
 
-def plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> Plan:
+def plan_for(algorithm: Algorithm, pair: AnyPair, observe: str, size: Budget) -> Plan:
     """Runs from the number of blocks that a run plays."""
     sampler = AlgorithmSampler(algorithm, "actions", 0)
     seen = sampler.sample(pair, 0, POWER, 0, np.arange(16, dtype=np.int64))
@@ -41,7 +41,7 @@ def plan_for(algorithm: Algorithm, pair: Pair, observe: str, size: Budget) -> Pl
     return Plan(probe=max(1000, runs // 16), select=max(2000, runs // 2), test=runs, keep=1)
 
 
-def _default_pairs(algorithm: Algorithm) -> list[Pair]:
+def _default_pairs(algorithm: Algorithm) -> list[AnyPair]:
     """First reward low against high, on constant tables: for algorithms without an auditor."""
     low, high = algorithm.search_bounds
     shape = (algorithm.horizon, algorithm.n_arms)
@@ -73,7 +73,7 @@ class Subject:
     small: Algorithm
     small_epsilon: float
     claim: PrivacyClaim
-    pairs: Sequence[Pair]
+    pairs: Sequence[AnyPair]
     exact: ExactChecks | None = None
 
     @property
@@ -166,7 +166,7 @@ def subject_of(algorithm: Algorithm, auditor: Auditor | None, promise: Promise) 
     return Subject(played, small, small_epsilon, claim, list(pairs), exact)
 
 
-def grouped(subject: Subject, size: int, given: Sequence[Pair] | None, seed: int) -> Subject:
+def grouped(subject: Subject, size: int, given: Sequence[AnyPair] | None, seed: int) -> Subject:
     """The audit of what the claim about one event implies for a group of `size` of them."""
     if subject.exact:
         raise InputError("group works only with claims about actions or releases, not about shuffled reports")
@@ -176,7 +176,7 @@ def grouped(subject: Subject, size: int, given: Sequence[Pair] | None, seed: int
     return replace(subject, claim=claim, small_epsilon=ratio * subject.small_epsilon, pairs=pairs)
 
 
-def searched(subject: Subject, plan: Plan) -> list[Pair]:
+def searched(subject: Subject, plan: Plan) -> list[AnyPair]:
     """The neighbours that cost most by the exact law, where it is known: they join those of the auditor."""
     if subject.exact is not None:
         return []
@@ -200,12 +200,12 @@ def plan_of(subject: Subject, size: Budget, pinned: Mapping[str, Any] | None) ->
     return plan_for(subject.algorithm, subject.pairs[0], subject.claim.observe, size)
 
 
-def aligned_pairs(subject: Subject) -> list[Pair]:
+def aligned_pairs(subject: Subject) -> list[AnyPair]:
     """The strongest of the auditor's neighbours, and plain ones that it may not have thought of."""
     return [*subject.pairs[:4], *_default_pairs(subject.algorithm), *_far_pairs(subject)]
 
 
-def _far_pairs(subject: Subject) -> list[Pair]:
+def _far_pairs(subject: Subject) -> list[AnyPair]:
     """Where any reward is allowed: changes that reach beyond the truncation.
 
     First and last reward of the first block, beyond the search bounds; and the two strongest pairs with
@@ -216,7 +216,7 @@ def _far_pairs(subject: Subject) -> list[Pair]:
         return []
     low, high = algorithm.search_bounds
     block = algorithm.query(algorithm.start(np.zeros(1, np.int64)))
-    pairs: list[Pair] = [_stretched(pair) for pair in subject.pairs[:2]]
+    pairs: list[AnyPair] = [_stretched(pair) for pair in subject.pairs[:2]]
     for step in dict.fromkeys((0, int(block.rounds[0]) - 1)):
         arm = int(block.arm(np.array([step]))[0])
         for factor in (1.9, 5.0, 20.0):
@@ -226,12 +226,14 @@ def _far_pairs(subject: Subject) -> list[Pair]:
     return pairs
 
 
-def _stretched(pair: Pair) -> Pair:
+def _stretched(pair: AnyPair) -> AnyPair:
     """The same pair with the two rewards that differ 1.9 times as far from 0."""
     if not isinstance(pair, TablePair | StreamPair):
         return pair
-    left, place = pair.left.copy(), (pair.round, pair.arm) if isinstance(pair, TablePair) else pair.round
-    left[place] *= 1.9
-    value = 1.9 * pair.value
+    left, value = pair.left.copy(), 1.9 * pair.value
+    for when, arm, _ in pair.changes:
+        left[when, arm] *= 1.9
     most = float(max(np.abs(left).max(), abs(value)))
-    return replace(pair, left=left, value=value, bounds=(-most, most))
+    if isinstance(pair, StreamPair):
+        return StreamPair(left[:, 0], pair.round, value, left.shape[1], (-most, most))
+    return TablePair(left, pair.round, pair.arm, value, (-most, most))

@@ -44,7 +44,140 @@ Adversary = Callable[[IntArray, IntArray, IntArray], FloatArray] | Observer
 
 
 @dataclass(frozen=True, eq=False)
-class TablePair:
+class Pair:
+    """Two reward tables that differ in some entries.
+
+    `TablePair`, `StreamPair`, `GroupPair` and `UserPair` make them from what their relation needs.
+
+    Parameters
+    ----------
+    left
+        Rewards (T, K): `left[t, a]` is what arm a pays in round t (from 0).
+    changes
+        (round, arm, value) of every entry that differs, with its value in the other table. Entries of one
+        round are one event: a run sees at most one of them.
+    relation
+        ``table``, ``stream``, ``group`` or ``user``.
+    bounds
+        Declared range of the rewards.
+
+    Raises
+    ------
+    InputError
+        If an entry lies outside the bounds or is NaN, if a place is outside the table or changed twice, or if
+        a value is the one that already stands there.
+    """
+
+    left: FloatArray
+    changes: Sequence[tuple[int, int, float]]
+    relation: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        limits = validate.bounds("bounds", self.bounds)
+        table = validate.rewards("rewards", self.left, limits, ndim=2)
+        table.setflags(write=False)
+        changes = []
+        for when, arm, value in self.changes:
+            when = validate.integer("round", when, least=0, most=table.shape[0] - 1)
+            arm = validate.integer("arm", arm, least=0, most=table.shape[1] - 1)
+            value = float(validate.rewards("value", value, limits, ndim=0))
+            if table[when, arm] == value:
+                raise InputError(f"value must differ from the entry it replaces, got {value!r} twice")
+            changes.append((when, arm, value))
+        if not changes:
+            raise InputError("changes must hold at least one entry that differs, got none")
+        if len({(when, arm) for when, arm, _ in changes}) < len(changes):
+            raise InputError("changes: each entry may be changed once only")
+        object.__setattr__(self, "left", table)
+        object.__setattr__(self, "changes", tuple(sorted(changes)))
+
+    @property
+    def right(self) -> FloatArray:
+        """The other table, (T, K)."""
+        other = self.left.copy()
+        for when, arm, value in self.changes:
+            other[when, arm] = value
+        return other
+
+    def worlds(self) -> tuple[FloatArray, FloatArray]:
+        """Both tables."""
+        return self.left, self.right
+
+    @property
+    def round(self) -> int:
+        """The first round that differs."""
+        return self.changes[0][0]
+
+    @property
+    def arm(self) -> int:
+        """The arm of the first entry that differs."""
+        return self.changes[0][1]
+
+    @property
+    def value(self) -> float:
+        """Value of the first entry that differs, in the other table."""
+        return self.changes[0][2]
+
+    @property
+    def size(self) -> int:
+        """Number of events that may differ."""
+        return len({when for when, _, _ in self.changes})
+
+    def steps(self) -> list[Pair]:
+        """A chain of pairs from the one table to the other, one event at a time."""
+        found, left = list[Pair](), self.left
+        for _, same in itertools.groupby(self.changes, key=lambda change: change[0]):
+            found.append(GroupPair(left, list(same), self.bounds))
+            left = found[-1].right
+        return found
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        shown = [
+            f"round {when + 1}, arm {arm}: {self.left[when, arm]:g} against {value:g}"
+            for when, arm, value in self.changes[:3]
+        ]
+        more = f"; {len(self.changes) - 3} more entries" if len(self.changes) > 3 else ""
+        return f"group of {self.size}: {'; '.join(shown)}{more}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
+        return {
+            "type": self.relation,
+            **self._plain(),
+            "bounds": list(self.bounds),
+            "words": self.describe(),
+        }
+
+    def _plain(self) -> dict[str, Any]:
+        return {"rows": _run_lengths(self.left), "changes": [list(change) for change in self.changes]}
+
+
+class GroupPair(Pair):
+    """Two reward tables that differ in several rounds: a group of events.
+
+    Parameters
+    ----------
+    left, changes, bounds
+        See `Pair`.
+
+    Raises
+    ------
+    InputError
+        As `Pair`.
+    """
+
+    def __init__(
+        self,
+        left: FloatArray,
+        changes: Sequence[tuple[int, int, float]],
+        bounds: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        super().__init__(left, changes, "group", bounds)
+
+
+class TablePair(Pair):
     """Two reward tables that differ in one entry.
 
     Parameters
@@ -61,37 +194,13 @@ class TablePair:
     Raises
     ------
     InputError
-        If an entry lies outside the bounds or is NaN, if the place is outside the table, or if the
-        value is the one that already stands there.
+        As `Pair`.
     """
 
-    left: FloatArray
-    round: int
-    arm: int
-    value: float
-    bounds: tuple[float, float] = (0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        low, high = validate.bounds("bounds", self.bounds)
-        table = validate.rewards("rewards", self.left, (low, high), ndim=2)
-        table.setflags(write=False)
-        object.__setattr__(self, "left", table)
-        validate.integer("round", self.round, least=0, most=table.shape[0] - 1)
-        validate.integer("arm", self.arm, least=0, most=table.shape[1] - 1)
-        validate.rewards("value", self.value, (low, high), ndim=0)
-        if table[self.round, self.arm] == self.value:
-            raise InputError(f"value must differ from the entry it replaces, got {self.value!r} twice")
-
-    @property
-    def right(self) -> FloatArray:
-        """The neighbouring table, (T, K)."""
-        other = self.left.copy()
-        other[self.round, self.arm] = self.value
-        return other
-
-    def worlds(self) -> tuple[FloatArray, FloatArray]:
-        """Both tables."""
-        return self.left, self.right
+    def __init__(
+        self, left: FloatArray, round: int, arm: int, value: float, bounds: tuple[float, float] = (0.0, 1.0)
+    ) -> None:
+        super().__init__(left, [(round, arm, value)], "table", bounds)
 
     def describe(self) -> str:
         """The difference in one line."""
@@ -99,27 +208,18 @@ class TablePair:
         words = f"round {self.round + 1}, arm {self.arm}: reward {was:g} against {self.value:g}"
         return words + _others(self.left, self.round, self.arm)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
-        return {
-            "type": "table",
-            "rows": _run_lengths(self.left),
-            "round": self.round,
-            "arm": self.arm,
-            "value": self.value,
-            "bounds": list(self.bounds),
-            "words": self.describe(),
-        }
+    def _plain(self) -> dict[str, Any]:
+        entry = {"round": self.round, "arm": self.arm, "value": self.value}
+        return {"rows": _run_lengths(self.left), **entry}
 
 
-@dataclass(frozen=True, eq=False)
-class StreamPair:
+class StreamPair(Pair):
     """Two reward streams x_1..x_T that differ in one round; every arm would pay the round's reward.
 
     Parameters
     ----------
     left
-        Rewards (T,).
+        Rewards (T,); the attribute is the table (T, K) of all arms.
     round
         The round that differs, from 0.
     value
@@ -132,156 +232,33 @@ class StreamPair:
     Raises
     ------
     InputError
-        As `TablePair`.
+        As `Pair`.
     """
 
-    left: FloatArray
-    round: int
-    value: float
-    n_arms: int = 1
-    bounds: tuple[float, float] = (0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        low, high = validate.bounds("bounds", self.bounds)
-        stream = validate.rewards("rewards", self.left, (low, high), ndim=1)
-        stream.setflags(write=False)
-        object.__setattr__(self, "left", stream)
-        validate.integer("n_arms", self.n_arms, least=1)
-        validate.integer("round", self.round, least=0, most=len(stream) - 1)
-        validate.rewards("value", self.value, (low, high), ndim=0)
-        if stream[self.round] == self.value:
-            raise InputError(f"value must differ from the entry it replaces, got {self.value!r} twice")
-
-    @property
-    def right(self) -> FloatArray:
-        """The neighbouring stream, (T,)."""
-        other = self.left.copy()
-        other[self.round] = self.value
-        return other
-
-    def worlds(self) -> tuple[FloatArray, FloatArray]:
-        """Both inputs as tables (T, K)."""
-        return (
-            np.repeat(self.left[:, None], self.n_arms, axis=1),
-            np.repeat(self.right[:, None], self.n_arms, axis=1),
-        )
+    def __init__(
+        self,
+        left: FloatArray,
+        round: int,
+        value: float,
+        n_arms: int = 1,
+        bounds: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        stream = validate.rewards("rewards", left, validate.bounds("bounds", bounds), ndim=1)
+        arms = range(validate.integer("n_arms", n_arms, least=1))
+        table = np.repeat(stream[:, None], n_arms, axis=1)
+        super().__init__(table, [(round, arm, value) for arm in arms], "stream", bounds)
 
     def describe(self) -> str:
         """The difference in one line."""
-        words = f"round {self.round + 1}: reward {self.left[self.round]:g} against {self.value:g}"
-        return words + _others(self.left[:, None], self.round, 0)
+        words = f"round {self.round + 1}: reward {self.left[self.round, 0]:g} against {self.value:g}"
+        return words + _others(self.left[:, :1], self.round, 0)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values; equal consecutive rounds are written once, as [repeats, [reward]]."""
-        return {
-            "type": "stream",
-            "rows": _run_lengths(self.left[:, None]),
-            "round": self.round,
-            "value": self.value,
-            "n_arms": self.n_arms,
-            "bounds": list(self.bounds),
-            "words": self.describe(),
-        }
+    def _plain(self) -> dict[str, Any]:
+        entry = {"round": self.round, "value": self.value, "n_arms": self.left.shape[1]}
+        return {"rows": _run_lengths(self.left[:, :1]), **entry}
 
 
-@dataclass(frozen=True, eq=False)
-class GroupPair:
-    """Two reward tables that differ in several rounds: a group of events.
-
-    Parameters
-    ----------
-    left
-        Rewards (T, K).
-    changes
-        (round, arm, value) of every entry that differs, with its value in the other table. Entries of one
-        round are one event: a run sees at most one of them.
-    bounds
-        Declared range of the rewards.
-
-    Raises
-    ------
-    InputError
-        As `TablePair`, or if there is no change or an entry is changed twice.
-    """
-
-    left: FloatArray
-    changes: Sequence[tuple[int, int, float]]
-    bounds: tuple[float, float] = (0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        low, high = validate.bounds("bounds", self.bounds)
-        table = validate.rewards("rewards", self.left, (low, high), ndim=2)
-        table.setflags(write=False)
-        object.__setattr__(self, "left", table)
-        changes = []
-        for when, arm, value in self.changes:
-            when = validate.integer("changes: round", when, least=0, most=table.shape[0] - 1)
-            arm = validate.integer("changes: arm", arm, least=0, most=table.shape[1] - 1)
-            value = float(validate.rewards("changes: value", value, (low, high), ndim=0))
-            if table[when, arm] == value:
-                raise InputError(
-                    f"changes: value must differ from the entry it replaces, got {value!r} twice"
-                )
-            changes.append((when, arm, value))
-        if not changes:
-            raise InputError("changes must hold at least one entry, got none")
-        if len({(when, arm) for when, arm, _ in changes}) < len(changes):
-            raise InputError("changes: each entry may be changed once only")
-        object.__setattr__(self, "changes", tuple(sorted(changes)))
-
-    @property
-    def size(self) -> int:
-        """Number of events that differ."""
-        return len({when for when, _, _ in self.changes})
-
-    def steps(self) -> list[GroupPair]:
-        """A chain of pairs from the one table to the other, one event at a time."""
-        return _chain(self.left, self.changes, self.bounds)
-
-    @property
-    def right(self) -> FloatArray:
-        """The other table, (T, K)."""
-        other = self.left.copy()
-        for when, arm, value in self.changes:
-            other[when, arm] = value
-        return other
-
-    def worlds(self) -> tuple[FloatArray, FloatArray]:
-        """Both tables."""
-        return self.left, self.right
-
-    def describe(self) -> str:
-        """The difference in one line."""
-        shown = [
-            f"round {when + 1}, arm {arm}: {self.left[when, arm]:g} against {value:g}"
-            for when, arm, value in self.changes[:3]
-        ]
-        more = f"; {len(self.changes) - 3} more entries" if len(self.changes) > 3 else ""
-        return f"group of {self.size}: {'; '.join(shown)}{more}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
-        return {
-            "type": "group",
-            "rows": _run_lengths(self.left),
-            "changes": [list(change) for change in self.changes],
-            "bounds": list(self.bounds),
-            "words": self.describe(),
-        }
-
-
-def _chain(
-    left: FloatArray, changes: Sequence[tuple[int, int, float]], bounds: tuple[float, float]
-) -> list[GroupPair]:
-    found = []
-    for _, same in itertools.groupby(changes, key=lambda change: change[0]):
-        found.append(GroupPair(left, list(same), bounds))
-        left = found[-1].right
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class UserPair:
+class UserPair(Pair):
     """Two reward tables that may differ in all rounds of one user.
 
     Parameters
@@ -303,31 +280,34 @@ class UserPair:
         If a reward is out of bounds, the user has no round, or nothing differs.
     """
 
-    left: FloatArray
     users: IntArray
     user: int
-    values: FloatArray
-    bounds: tuple[float, float] = (0.0, 1.0)
 
-    def __post_init__(self) -> None:
-        low, high = validate.bounds("bounds", self.bounds)
-        table = validate.rewards("rewards", self.left, (low, high), ndim=2)
-        users = np.array(self.users)
-        if users.shape != table.shape[:1] or users.dtype.kind not in "iu":
-            raise InputError(f"users must be {table.shape[0]} whole numbers, got shape {users.shape}")
-        users = users.astype(np.int64)
-        mine = np.flatnonzero(users == validate.integer("user", self.user, least=0))
+    def __init__(
+        self,
+        left: FloatArray,
+        users: IntArray,
+        user: int,
+        values: FloatArray,
+        bounds: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        limits = validate.bounds("bounds", bounds)
+        table = validate.rewards("rewards", left, limits, ndim=2)
+        owners = np.array(users)
+        if owners.shape != table.shape[:1] or owners.dtype.kind not in "iu":
+            raise InputError(f"users must be {table.shape[0]} whole numbers, got shape {owners.shape}")
+        mine = np.flatnonzero(owners == validate.integer("user", user, least=0))
         if not len(mine):
-            raise InputError(f"user must be one of those in users, got {self.user!r}")
-        values = validate.rewards("values", self.values, (low, high), ndim=2)
-        if values.shape != (len(mine), table.shape[1]):
-            raise InputError(f"values must have shape {(len(mine), table.shape[1])}, got {values.shape}")
-        if (table[mine] == values).all():
-            raise InputError("values must differ from the rewards that they replace, got the same")
-        for array in (table, users, values):
-            array.setflags(write=False)
-        for name, array in (("left", table), ("users", users), ("values", values)):
-            object.__setattr__(self, name, array)
+            raise InputError(f"user must be one of those in users, got {user!r}")
+        others = validate.rewards("values", values, limits, ndim=2)
+        if others.shape != (len(mine), table.shape[1]):
+            raise InputError(f"values must have shape {(len(mine), table.shape[1])}, got {others.shape}")
+        places = np.argwhere(table[mine] != others).tolist()
+        changes = [(int(mine[row]), arm, float(others[row, arm])) for row, arm in places]
+        super().__init__(table, changes, "user", bounds)
+        object.__setattr__(self, "users", owners.astype(np.int64))
+        object.__setattr__(self, "user", int(user))
+        self.users.setflags(write=False)
 
     @classmethod
     def of(
@@ -350,42 +330,20 @@ class UserPair:
     @property
     def size(self) -> int:
         """Number of the user's rounds: events that may differ."""
-        return len(self.values)
-
-    def steps(self) -> list[GroupPair]:
-        """A chain of pairs from the one table to the other, one event at a time."""
-        when, arm = np.nonzero(self.left != self.right)
-        right = self.right
-        changes = [(t, a, float(right[t, a])) for t, a in zip(when.tolist(), arm.tolist(), strict=True)]
-        return _chain(self.left, changes, self.bounds)
-
-    @property
-    def right(self) -> FloatArray:
-        """The other table, (T, K)."""
-        other = self.left.copy()
-        other[self.rounds] = self.values
-        return other
-
-    def worlds(self) -> tuple[FloatArray, FloatArray]:
-        """Both tables."""
-        return self.left, self.right
+        return len(self.rounds)
 
     def describe(self) -> str:
         """The difference in one line."""
         rounds = [str(t + 1) for t in self.rounds[:4].tolist()] + (["…"] if self.size > 4 else [])
-        differ = int((self.left[self.rounds] != self.values).any(axis=1).sum())
+        differ = len({when for when, _, _ in self.changes})
         return f"user {self.user}: {differ} of {self.size} rewards differ, rounds {', '.join(rounds)}"
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
+    def _plain(self) -> dict[str, Any]:
         return {
-            "type": "user",
             "rows": _run_lengths(self.left),
             "users": [[n, int(user[0])] for n, user in _run_lengths(self.users[:, None])],
-            "user": int(self.user),
-            "values": _run_lengths(self.values),
-            "bounds": list(self.bounds),
-            "words": self.describe(),
+            "user": self.user,
+            "values": _run_lengths(self.right[self.rounds]),
         }
 
 
@@ -483,7 +441,7 @@ class InteractivePair:
         }
 
 
-Pair = TablePair | StreamPair | GroupPair | UserPair | InteractivePair
+AnyPair = Pair | InteractivePair
 
 
 def _run_lengths(table: FloatArray | IntArray) -> list[list[Any]]:
@@ -527,7 +485,7 @@ def _interactive_of(plain: Mapping[str, Any]) -> InteractivePair:
     return InteractivePair(ready, plain["challenge"], plain["low"], plain["high"], limits)
 
 
-def pair_of(plain: Mapping[str, Any]) -> Pair:
+def pair_of(plain: Mapping[str, Any]) -> AnyPair:
     """The pair that `as_dict` wrote.
 
     Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verifiable_dp.evidence.alignment.replay import TOLERANCE
+from verifiable_dp.evidence.alignment.replay import exceeds
 
 
 def privacy(checks: Sequence[Mapping[str, Any]], power: Mapping[str, Any] | None) -> str:
@@ -38,9 +38,9 @@ def lead(checks: Sequence[Mapping[str, Any]]) -> str:
     for check in checks:
         epsilon, lower = check["statistics"].get("epsilon"), check["result"].get("epsilon_lower", 0.0)
         dearest = float(check["statistics"]["max_cost"]) if check["kind"] == "tracing" and pure else 0.0
-        if dearest > 0 and dearest > epsilon * (1 + TOLERANCE):
+        if dearest > 0 and exceeds(dearest, epsilon):
             return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
-        if check["kind"] in _SAMPLED and not computed and float(lower) > epsilon * (1 + TOLERANCE):
+        if check["kind"] in _SAMPLED and not computed and exceeds(float(lower), epsilon):
             return (
                 f"the lower bound of {check['name']}, {float(lower):.4g}, lies above the claim of {epsilon:g}"
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim
-from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.theorems import Trial
@@ -116,7 +116,7 @@ class Auditor:
     model: str
     instance: Mapping[str, Any]
     small: Mapping[str, Any]
-    pairs: Callable[[Any], Sequence[Pair]]
+    pairs: Callable[[Any], Sequence[AnyPair]]
     mutants: Sequence[Mutant]
     claims: Sequence[RegretClaim]
     reference_epsilon: float | None = None

@@ -19,10 +19,10 @@ from verifiable_dp.auditing.power import reseeded
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
 from verifiable_dp.core import engine, validate
-from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.evidence.check import Check
@@ -110,7 +110,7 @@ def _name(pairs: int, examples: int) -> str:
     return f"alignment, {' and '.join([*parts, *(['search'] if examples else [])])}"
 
 
-def _aligned(subject: Subject, pairs: Sequence[Pair], examples: int, seed: int) -> Check:
+def _aligned(subject: Subject, pairs: Sequence[AnyPair], examples: int, seed: int) -> Check:
     check, _ = alignment.check(
         alignment.Instance(subject.algorithm, subject.claim.epsilon),
         alignment.Instance(subject.small, subject.small_epsilon),
@@ -255,15 +255,14 @@ def concluded(row: Mapping[str, Any]) -> dict[str, Any]:
         effect, by = float(row["closed_form"]), "closed form"
     elif killer:
         effect, by = lower, f"at least, by {_WORDS[kind]}"
-    elif upper <= row["epsilon"] * (1 + TOLERANCE):
+    elif not exceeds(upper, row["epsilon"]):
         effect, by = upper, "at most, by the cost of an alignment"
-    limit = row["epsilon"] * (1 + TOLERANCE)
     if killer:
         outcome = "killed"
     elif effect is None:
         outcome = "undecided"
     else:
-        outcome = "survived" if effect > limit else "within_the_claim"
+        outcome = "survived" if exceeds(effect, row["epsilon"]) else "within_the_claim"
     return {
         "verdict": "refuted" if killer else "not_refuted",
         "killed_by": killer["kind"] if killer else "",

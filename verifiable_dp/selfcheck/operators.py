@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 
 from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, State, Truncated, play
-from verifiable_dp.core.neighbours import Pair, TablePair
+from verifiable_dp.core.neighbours import AnyPair, TablePair
 from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence.alignment.replay import worlds
@@ -102,7 +102,7 @@ class _Notes:
         self.truncated |= isinstance(query.ask, Truncated)
 
 
-def neighbours(algorithm: Algorithm) -> list[Pair]:
+def neighbours(algorithm: Algorithm) -> list[AnyPair]:
     """The auditor's neighbours of an algorithm; without an auditor the first reward low against high."""
     found = registry.find(algorithm)
     if found is not None:

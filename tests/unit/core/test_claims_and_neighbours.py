@@ -14,10 +14,12 @@ from verifiable_dp.core.neighbours import (
     TablePair,
     balance,
     flatter,
+    groups,
     interactive,
     pair_of,
     streams,
     tables,
+    users,
 )
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.registry import entries as registry
@@ -93,6 +95,25 @@ def test_inputs_that_are_no_neighbours_are_refused(make):
     with pytest.raises(InputError) as error:
         make()
     one_line(error)
+
+
+@given(st.data(), st.integers(3, 12))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_pairs_of_every_relation_have_one_form(data, horizon):
+    shape = {"horizon": horizon, "bounds": (-1.0, 2.0)}
+    several = {"n_arms": 3, "size": 3, **shape}
+    ways = (tables(n_arms=3, **shape), streams(n_arms=3, **shape), groups(**several), users(**several))
+    for relation, strategy in zip(("table", "stream", "group", "user"), ways, strict=True):
+        pair = data.draw(strategy)
+        again = pair_of(json.loads(json.dumps(pair.as_dict())))
+        assert type(again) is type(pair)
+        assert again.relation == pair.relation == relation
+        assert again.changes == pair.changes
+        assert pair.left.shape == (horizon, 3)
+        assert np.argwhere(pair.left != pair.right).tolist() == [[t, arm] for t, arm, _ in pair.changes]
+        assert [pair.right[t, arm] for t, arm, _ in pair.changes] == [value for _, _, value in pair.changes]
+        assert pair.steps()[-1].right.tolist() == pair.right.tolist()
+        assert (pair.size == 1) >= (relation in ("table", "stream"))
 
 
 @given(st.data())

@@ -19,10 +19,9 @@ import numpy as np
 from verifiable_dp.core.algorithm import Algorithm, Data, Memory, Query, State, play
 from verifiable_dp.core.environments import Interactive, Table
 from verifiable_dp.core.neighbours import (
-    GroupPair,
+    AnyPair,
     InteractivePair,
     Pair,
-    UserPair,
     groups,
     interactive,
     streams,
@@ -42,7 +41,12 @@ SHARED = "values were published for which the run drew no noise of its own"
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
 
-def worlds(pair: Pair, n_arms: int, runs: int, first: int = 0) -> tuple[Data, Data]:
+def exceeds(paid: float, epsilon: float) -> bool:
+    """Whether a loss, or a cost, is above `epsilon` by more than rounding explains."""
+    return bool(paid > epsilon * (1 + TOLERANCE))
+
+
+def worlds(pair: AnyPair, n_arms: int, runs: int, first: int = 0) -> tuple[Data, Data]:
     """What answers the queries of runs number `first` .. `first + runs - 1` in either world of a pair."""
     if isinstance(pair, InteractivePair):
         return Interactive(pair, 0, n_arms, runs, first), Interactive(pair, 1, n_arms, runs, first)
@@ -89,7 +93,13 @@ class Replay:
 
 
 def replay(
-    algorithm: Algorithm, pair: Pair, *, seed: int = 0, sign: int = 0, runs: int = 1, turned: bool = False
+    algorithm: Algorithm,
+    pair: AnyPair,
+    *,
+    seed: int = 0,
+    sign: int = 0,
+    runs: int = 1,
+    turned: bool = False,
 ) -> Replay:
     """Record `runs` runs on the left input and force them on the right one.
 
@@ -124,13 +134,13 @@ def replay(
             replayer.diverged[index] = why
             replayer.cost[index] = replayer.loss[index] = np.inf
     done = Replay(replayer.cost, replayer.loss, replayer.diverged, tape)
-    if isinstance(pair, GroupPair | UserPair) and pair.size > 1 and len(tape.hidden.address):
+    if isinstance(pair, Pair) and pair.size > 1 and len(tape.hidden.address):
         return _chained(algorithm, pair.steps(), done, seed=seed, sign=sign, turned=turned)
     return done
 
 
 def _chained(
-    algorithm: Algorithm, steps: Sequence[Pair], whole: Replay, *, seed: int, sign: int, turned: bool
+    algorithm: Algorithm, steps: Sequence[AnyPair], whole: Replay, *, seed: int, sign: int, turned: bool
 ) -> Replay:
     """A replay between inputs that differ in several events, its cost taken one event at a time if finite.
 
@@ -197,7 +207,7 @@ _READINGS = 200
 
 
 def over_time(
-    algorithm: Algorithm, pair: Pair, *, seed: int, sign: int, turned: bool, run: int = 0
+    algorithm: Algorithm, pair: AnyPair, *, seed: int, sign: int, turned: bool, run: int = 0
 ) -> list[list[Any]]:
     """How the cost and the loss of a transcript add up over the rounds, as `replay` gives them in the end.
 
@@ -207,7 +217,7 @@ def over_time(
         At most 200 rows [rounds so far, cost so far, loss so far] where they change, the last one at the
         end of the run; empty where the inputs differ in several events, whose costs add up otherwise.
     """
-    if isinstance(pair, GroupPair | UserPair) and pair.size > 1:
+    if isinstance(pair, Pair) and pair.size > 1:
         return []
     runs = np.arange(run + 1)
     data = worlds(pair, algorithm.n_arms, len(runs))
@@ -264,7 +274,7 @@ class Found:
 _NOTHING = Found(0, 0.0, 0.0, "", {})
 
 
-def examine(algorithm: Algorithm, pair: Pair, *, seed: int, runs: int = 32) -> Found:
+def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, runs: int = 32) -> Found:
     """Replay a pair in both directions, with free and with one-sided noise."""
     found = _NOTHING
     for turned in (False, True):
@@ -284,7 +294,9 @@ def examine(algorithm: Algorithm, pair: Pair, *, seed: int, runs: int = 32) -> F
     return found
 
 
-def _counterexample(pair: Pair, done: Replay, run: int, seed: int, sign: int, turned: bool) -> dict[str, Any]:
+def _counterexample(
+    pair: AnyPair, done: Replay, run: int, seed: int, sign: int, turned: bool
+) -> dict[str, Any]:
     rows = [row for row in done.tape.rows() if row["run"] == run][:12]
     return {
         "pair": pair.as_dict(),
@@ -382,7 +394,7 @@ def falsify(
 
     seen = _NOTHING
 
-    def costs_too_much(drawn: tuple[Pair, int, int, bool]) -> bool:
+    def costs_too_much(drawn: tuple[AnyPair, int, int, bool]) -> bool:
         nonlocal seen
         pair, noise_seed, sign, turned = drawn
         done = replay(algorithm, pair, seed=noise_seed, sign=sign, turned=turned)
@@ -395,8 +407,7 @@ def falsify(
                 _counterexample(pair, done, 0, noise_seed, sign, turned),
             )
         )
-        paid = abs(done.loss[0]) if visible else done.cost[0]
-        return bool(paid > epsilon * (1 + TOLERANCE))
+        return exceeds(abs(done.loss[0]) if visible else done.cost[0], epsilon)
 
     drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
     try:
@@ -443,7 +454,7 @@ class Search:
 def check(
     whole: Instance,
     small: Instance,
-    pairs: Sequence[Pair],
+    pairs: Sequence[AnyPair],
     search: Search,
     *,
     visible: bool,
@@ -487,8 +498,7 @@ def check(
     dearest = max(given.cost / epsilon, searched.cost / small_epsilon)
     largest = max(given.loss / epsilon, searched.loss / small_epsilon)
     # A violation is shown by its shrunk example; without one, the costlier instance speaks.
-    shrunk = searched.cost > small_epsilon * (1 + TOLERANCE)
-    on_small = shrunk or searched.cost / small_epsilon > given.cost / epsilon
+    on_small = exceeds(searched.cost, small_epsilon) or searched.cost / small_epsilon > given.cost / epsilon
     worse = searched if on_small else given
     if worse.worst:
         worse = replace(worse, worst={**worse.worst, **(small if on_small else whole).said})
@@ -509,7 +519,7 @@ def check(
 
 
 def _refutes(found: Found, epsilon: float, visible: bool) -> bool:
-    return found.divergence == SHARED or (visible and found.loss > epsilon * (1 + TOLERANCE))
+    return found.divergence == SHARED or (visible and exceeds(found.loss, epsilon))
 
 
 def cost_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -529,11 +539,11 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     Runs that share their draws are refuted too: the output of one tells that of another.
     """
     epsilon, cost = float(statistics["epsilon"]), float(statistics["max_cost"])
-    loss, limit = float(statistics["max_loss"]), epsilon * (1 + TOLERANCE)
-    if statistics.get("shared_draws") or (statistics["visible"] and loss > limit):
+    loss = float(statistics["max_loss"])
+    if statistics.get("shared_draws") or (statistics["visible"] and exceeds(loss, epsilon)):
         verdict = "refuted"
     else:
-        verdict = "inconclusive" if cost > limit else "not_refuted"
+        verdict = "inconclusive" if exceeds(cost, epsilon) else "not_refuted"
     return {
         "verdict": verdict,
         "cost_over_epsilon": plain(cost / epsilon),

@@ -22,7 +22,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.neighbours import InteractivePair
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, Found, Instance, plain
+from verifiable_dp.evidence.alignment.replay import Found, Instance, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Setting, choose
 from verifiable_dp.evidence.blackbox.test import TUNE, AlgorithmSampler, Plan, Terms
@@ -154,8 +154,8 @@ def align(
     for game in games:
         one = alignment.examine(algorithm, game, seed=seed, runs=_REPLAYED)
         found = found.merge(one)
-        leads += [game] if one.cost > small_epsilon * (1 + TOLERANCE) else []
-        if visible and found.loss > small_epsilon * (1 + TOLERANCE):
+        leads += [game] if exceeds(one.cost, small_epsilon) else []
+        if visible and exceeds(found.loss, small_epsilon):
             break
     unit = epsilon / small_epsilon
     statistics = {

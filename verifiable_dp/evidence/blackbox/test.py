@@ -14,7 +14,7 @@ from joblib import delayed
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import InteractivePair, Pair
+from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
@@ -120,7 +120,7 @@ class AlgorithmSampler:
         """See `Sampler.shard`; every draw is addressed, so that nothing depends on it."""
         return 1 << 22 if self.compared else _PLAYED
 
-    def _walked(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation | None:
+    def _walked(self, pair: AnyPair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation | None:
         """Counts of the paths that the runs take; None where the algorithm has to be played."""
         if not self.compared or isinstance(pair, InteractivePair):
             return None
@@ -137,7 +137,7 @@ class AlgorithmSampler:
         summaries, _ = action_summaries(actions, self.algorithm.n_arms, sets=True)
         return {**action_columns(actions, "block"), **summaries}
 
-    def sample(self, pair: Pair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+    def sample(self, pair: AnyPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `Sampler.sample`."""
         walked = self._walked(pair, world, (stage, number, world), runs)
         if walked is not None:
@@ -145,7 +145,7 @@ class AlgorithmSampler:
         parts = [runs[i : i + _PLAYED] for i in range(0, len(runs), _PLAYED)]
         return join([self.played(pair, world, (stage, number, world), part) for part in parts])
 
-    def played(self, pair: Pair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
+    def played(self, pair: AnyPair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
         """What runs show that are played block by block."""
         noise = Seeded(self.seed, path)
         first = int(runs[0])
@@ -175,7 +175,7 @@ def _after(actions: IntArray, challenge: int) -> dict[str, IntArray]:
 
 
 @functools.lru_cache(maxsize=16)
-def _machine(algorithm: Algorithm, pair: Pair, world: int) -> Machine:
+def _machine(algorithm: Algorithm, pair: AnyPair, world: int) -> Machine:
     """The algorithm unfolded on one input of a pair."""
     return Machine(algorithm, worlds(pair, algorithm.n_arms, 1)[world])
 

@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import InteractivePair, Pair
+from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.noise import Draw, Hidden
 from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.alignment.replay import plain, worlds
@@ -199,7 +199,7 @@ class _Side:
     slots: list[int] = field(default_factory=list)
 
 
-def law(algorithm: Algorithm, pair: Pair) -> Law:
+def law(algorithm: Algorithm, pair: AnyPair) -> Law:
     """The law on both inputs of a pair.
 
     Raises
@@ -284,7 +284,11 @@ def _at_halt(
 
 
 def check(
-    algorithm: Algorithm, pairs: Sequence[Pair], claim: PrivacyClaim, *, name: str = "exact law of the halt"
+    algorithm: Algorithm,
+    pairs: Sequence[AnyPair],
+    claim: PrivacyClaim,
+    *,
+    name: str = "exact law of the halt",
 ) -> Check | None:
     """Exact epsilon of halting time and final release on each pair; None where no law can be worked out."""
     if claim.delta > 0:
@@ -302,7 +306,7 @@ def check(
     )
 
 
-def _described(number: int, pair: Pair, known: Law, claim: PrivacyClaim) -> Mapping[str, Any]:
+def _described(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> Mapping[str, Any]:
     """As `exact.describe`."""
     worst = known.worst
     p, q = float(known.log_p[worst]), float(known.log_q[worst])

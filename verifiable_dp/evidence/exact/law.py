@@ -19,9 +19,9 @@ import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import InteractivePair, Pair
+from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain, worlds
+from verifiable_dp.evidence.alignment.replay import exceeds, plain, worlds
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.exact import limits, race
@@ -167,7 +167,7 @@ class _Place:
     slots: frozenset[int]
 
 
-def law(algorithm: Algorithm, pair: Pair, *, cut: float = CUT, most: int = MOST_NODES) -> Law:
+def law(algorithm: Algorithm, pair: AnyPair, *, cut: float = CUT, most: int = MOST_NODES) -> Law:
     """Law of the actions on both inputs of `pair`.
 
     Parameters
@@ -285,7 +285,7 @@ def _spent(node: Node, before: frozenset[int]) -> frozenset[int]:
 # ---------------------------------------------------------------- the check
 
 
-def describe(number: int, pair: Pair, known: Law, claim: PrivacyClaim) -> dict[str, Any]:
+def describe(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> dict[str, Any]:
     """What a record says of the law of one pair, in plain values."""
     worst = known.worst
     least, most = known.delta(claim.epsilon)
@@ -307,7 +307,11 @@ def describe(number: int, pair: Pair, known: Law, claim: PrivacyClaim) -> dict[s
 
 
 def check(
-    algorithm: Algorithm, pairs: Sequence[Pair], claim: PrivacyClaim, *, name: str = "exact law of actions"
+    algorithm: Algorithm,
+    pairs: Sequence[AnyPair],
+    claim: PrivacyClaim,
+    *,
+    name: str = "exact law of actions",
 ) -> Check | None:
     """Exact epsilon, and delta at the claimed epsilon, of the actions on each pair.
 
@@ -346,7 +350,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     by = "epsilon" if delta == 0 else "epsilon_at_delta"
     worst = max(pairs, key=lambda pair: float(pair[by]))
     if delta == 0:
-        refuted = float(worst["epsilon"]) > epsilon * (1 + TOLERANCE)
+        refuted = exceeds(float(worst["epsilon"]), epsilon)
     else:
         worst = max(pairs, key=lambda pair: float(pair["delta"]))
         refuted = float(worst["delta"]) > delta + _ROUNDING
@@ -368,7 +372,7 @@ def _exact_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> st
     return f"{found} over {len(numbers['pairs'])} pairs of inputs, claimed {digits(numbers['epsilon'])}"
 
 
-def counterexample(found: Check, pairs: Sequence[Pair]) -> dict[str, Any]:
+def counterexample(found: Check, pairs: Sequence[AnyPair]) -> dict[str, Any]:
     """What refutes, in plain values; `pairs` are those of the check.
 
     Raises

@@ -17,7 +17,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
+from verifiable_dp.evidence.alignment.replay import exceeds, plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import digits
@@ -120,7 +120,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     local = 2 / scale
     lower, threshold = shuffle.worst_threshold(crowd, scale, epsilon)
     upper = shuffle.clones_delta(crowd, local, epsilon)
-    if local <= epsilon * (1 + TOLERANCE):
+    if not exceeds(local, epsilon):
         lower = upper = 0.0
     if lower <= _NOTHING:
         lower, threshold = 0.0, _telling(crowd, scale, local, delta)

@@ -15,7 +15,7 @@ import numpy as np
 
 from verifiable_dp.core.neighbours import TablePair, tables
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, cost_scales, leaving_nothing, plain, searching
+from verifiable_dp.evidence.alignment.replay import cost_scales, exceeds, leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.foreign import plain_run
@@ -172,7 +172,7 @@ class Found:
         Not if that is one of the first K rounds: on plain neighbours and on tuned ones these change anyway.
         """
         pair = self.pair
-        if pair is None or self.worst is None or cost(self.worst) <= epsilon * (1 + TOLERANCE):
+        if pair is None or self.worst is None or not exceeds(cost(self.worst), epsilon):
             return ()
         return ((pair.round, pair.arm),) if pair.round >= pair.left.shape[1] else ()
 
@@ -210,7 +210,7 @@ class _Search:
     def __init__(
         self, subject: Subject, epsilon: float, most: int = sys.maxsize, late: Callable[[], bool] = bool
     ) -> None:
-        self.subject, self.limit = subject, epsilon * (1 + TOLERANCE)
+        self.subject, self.epsilon = subject, epsilon
         self.traces, self._most, self._late = 0, most, late
         self.best = Found(0, None, None, 0, ())
         self.leads: dict[Key, Lead] = {}
@@ -263,7 +263,7 @@ class _Search:
     @property
     def over(self) -> bool:
         """Whether the worst pair costs more than is claimed."""
-        return self.best.worst is not None and cost(self.best.worst) > self.limit
+        return self.best.worst is not None and exceeds(cost(self.best.worst), self.epsilon)
 
     @property
     def allowed(self) -> int:
@@ -472,7 +472,7 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         if left <= 0 or search.ended:
             return False
         left -= 1
-        return cost(search.see(*drawn)) > search.limit
+        return exceeds(cost(search.see(*drawn)), search.epsilon)
 
     drawn = st.tuples(
         tables(n_arms=subject.n_arms, horizon=subject.horizon, bounds=subject.bounds), st.integers(0, 63)
@@ -485,7 +485,7 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
             raise
         return
     smallest = search.trace(pair, own)
-    if cost(smallest) > search.limit:
+    if exceeds(cost(smallest), search.epsilon):
         search.best = replace(search.best, worst=smallest, pair=pair, seed=own)
 
 
@@ -578,7 +578,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         and not statistics["failure"]
         and statistics["same_output"]
         and not any(lead["open"] for lead in statistics["leads"])
-        and dearest <= epsilon * (1 + TOLERANCE)
+        and not exceeds(dearest, epsilon)
     )
     return {
         "verdict": "not_refuted",
