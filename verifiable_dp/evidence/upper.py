@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError
 from verifiable_dp.core.checkpoint import holds
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
@@ -171,6 +172,29 @@ def _cost(term: Any) -> float:
     if change == 0 or times == 0:
         return 0.0
     return times * change / scale if scale > 0 else math.inf
+
+
+@form("group")
+def _times(certificate: Mapping[str, Any], delta: float) -> float:
+    """``size`` times the epsilon of one event, whose certificate is ``of``: a chain of neighbours."""
+    if delta > 0:
+        raise InputError(f"certificate: a group needs delta 0, got {delta!r}")
+    return int(certificate["size"]) * evaluated(certificate["of"], delta)
+
+
+@form("clones")
+def _of_clones(certificate: Mapping[str, Any], delta: float) -> float:
+    """The largest epsilon of ``batches`` [crowd, eps0]: shuffled reports, each eps0-LDP, at `delta`.
+
+    A reward enters one batch. Source: `shuffle.clones_delta`.
+    """
+    return max(_shuffled(int(crowd), float(local), delta) for crowd, local in certificate["batches"])
+
+
+def _shuffled(crowd: int, local: float, delta: float) -> float:
+    if math.isinf(local):
+        return math.inf
+    return shuffle.least_epsilon(lambda level: shuffle.clones_delta(crowd, local, level), delta, local)
 
 
 @form("digest")
