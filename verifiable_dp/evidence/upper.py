@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
@@ -39,7 +38,6 @@ def form(name: str) -> Callable[[Evaluate], Evaluate]:
     return register
 
 
-@holds
 @dataclass(frozen=True)
 class Premise:
     """Something that a bound takes for granted.
@@ -61,7 +59,6 @@ class Premise:
             raise InputError("premise: text must not be empty")
 
 
-@holds
 @dataclass(frozen=True)
 class UpperBound:
     """An upper bound on the true epsilon.
