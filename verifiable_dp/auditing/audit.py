@@ -32,6 +32,7 @@ from verifiable_dp.evidence.blackbox import adversary, curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Sampler, Terms
+from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import law as laws
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
@@ -226,6 +227,11 @@ def align(case: AlgorithmCase) -> None:
     check, found = _align(subject, case.examples, seed, subject.instances, timed=True)
     case.worst = found.worst
     case.found([check])
+
+
+def certify(case: AlgorithmCase) -> None:
+    """The certificate of the whole instance, whatever part of it is played."""
+    case.bounded(certificate(case.subject.whole, case.claim, case.checks[0].name))
 
 
 def exact_law(case: AlgorithmCase) -> None:

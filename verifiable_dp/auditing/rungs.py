@@ -54,6 +54,11 @@ RUNGS = (
         algorithms.exact_bounds,
     ),
     Rung("alignment", _sampled, algorithms.align),
+    Rung(
+        "certificate",
+        lambda case: isinstance(case, AlgorithmCase) and case.request.target.claim is not None,
+        algorithms.certify,
+    ),
     Rung("exact law", _sampled, algorithms.exact_law),
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
     Rung("black box", _sampled, algorithms.black_box),
