@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from verifiable_dp.auditors._contamination import (
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.core.algorithm import Ask, Memory, Query, Truncated, play
 from verifiable_dp.core.claims import RegretClaim, Source
-from verifiable_dp.core.environments import Discrete, Drawn, Huber
+from verifiable_dp.core.environments import Discrete, Drawn, Huber, StudentT
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.simulation import simulate
@@ -169,6 +169,10 @@ CENTRAL_BAD = [
     Huber(CENTRAL_PARETO, SHARE, "point", 1000.0, "Pareto, mean 1.7, with far outliers"),
 ]
 
+# Third moments about the mean within 1 (.79), and a radius of fifty.
+FAR_OFF = StudentT((40.0, -45.0), 5.0, 0.55, "Student t, k = 3, D = 50")
+FAR_OFF_BAD = Huber(FAR_OFF, 0.05, "adversarial", 1000.0, "Student t, k = 3, D = 50, far outliers")
+
 # ---------------------------------------------------------------- checks
 
 
@@ -216,12 +220,14 @@ class Estimates:
     moments: str
     environments: Sequence[Drawn]
     horizon: int
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, trial: Trial) -> Iterator[Check]:
         """One check for each environment."""
         for environment in self.environments[: 1 if trial.mutant else None]:
             most = 2 * math.ceil(math.log2(self.horizon))
-            on = _on(trial, self.moments, environment, horizon=self.horizon, failure=UNION / most)
+            about = {"horizon": self.horizon, "failure": UNION / most, **self.changes}
+            on = _on(trial, self.moments, environment, **about)
             runs = trial.runs(TRIALS)
             failed, count = missed(on.algorithm, environment, runs=runs, seed=trial.seed)
             yield trial.probability(
@@ -548,6 +554,22 @@ CLAIMS = (
         regret_bound,
         _BINDS,
         [CleanRegret("raw", RAW_BAD[:4])],
+    ),
+    RegretClaim(
+        "theorem-6.5",
+        "There are constants r, M and a least n from which on an estimate errs by at most beta with "
+        "probability 1 - delta, with contamination or without.",
+        f"{_BETA}, m = 2r or 3r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
+        Source(
+            papers.WU,
+            "Theorem 6.5",
+            f"{_EXPLICIT}, r and the least n of its corollaries; checked at k = 3, D = 50, epsilon = .5",
+        ),
+        "probability",
+        domain="E|X - mu|^k <= 1, mu in [-D, D]; alpha < .133, the breakdown point of Corollary 6.8",
+        checks=[
+            Estimates("central", [FAR_OFF, FAR_OFF_BAD], 1 << 14, {"k": 3.0, "radius": 50.0, "epsilon": 0.5})
+        ],
     ),
     RegretClaim(
         "corollary-6.6",

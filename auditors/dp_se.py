@@ -17,11 +17,14 @@ from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors._shared import c1_to_c4
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
+from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import borrowed, epochs_times, gap_times
 from verifiable_dp.registry.theorems import (
+    TRIALS,
     Better,
     CorrectOnly,
     Exponent,
@@ -37,6 +40,7 @@ EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}
 RIVAL_RUNS = {"quick": 6, "standard": 30, "thorough": 30}  # of DP-UCB, as in Section 5
 SHORT = {"n_arms": 3, "horizon": 100_000, "beta": 0.1}  # of Lemma 4.2
 LATE = {"horizon": 10**12, "beta": None}  # where all bounds are active
+FEW = 1e-3  # the largest epsilon at which the noise decides for gaps of .8
 
 
 def pulls_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) -> FloatArray:
@@ -59,6 +63,64 @@ def minimax_regret_bound(n_arms: int, horizon: float, epsilon: float) -> float:
     """
     log = math.log(horizon)
     return 2 * math.sqrt(3072 * n_arms * horizon * log) + 288 * n_arms * log / epsilon + 1
+
+
+def samples_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) -> float:
+    """Pulls until one arm is left, by Lemma 4.2: of each suboptimal arm, and of the best as of the last."""
+    bad = np.asarray(gaps, dtype=np.float64)
+    pulls = pulls_bound(bad[bad > 0], n_arms, epsilon, beta)
+    return float(pulls.sum() + pulls.max())
+
+
+def samples(done: Simulation, best: int) -> FloatArray:
+    """Pulls until one arm was left, (runs,); infinite where that is not the best one, or more are."""
+    assert done.active is not None
+    others = np.delete(done.pulls, best, axis=1)
+    found = done.active[:, best] & (done.active.sum(axis=1) == 1)
+    return np.where(found, others.sum(axis=1) + others.max(axis=1), np.inf)
+
+
+def identified(trial: Trial) -> Iterator[Check]:
+    """The arm that is left at the end is the best one, and no more samples than the bound were taken."""
+    trial = trial.changed(n_arms=3, horizon=10**8, beta=0.1)
+    where = family.LARGE_GAPS
+    most = trial.bound(where.gaps)(trial.rule.horizon)
+    taken = samples(trial.play(where, TRIALS), int(np.argmin(where.gaps)))
+    yield trial.probability(
+        f"on {where.name}",
+        taken > most,
+        float(trial.rule.beta),
+        vacuous=most >= trial.rule.horizon,
+        least_horizon=math.floor(most) + 1,
+        bound=most,
+        instance=where.name,
+        horizon=trial.rule.horizon,
+    )
+
+
+def identification_costs(trial: Trial) -> Iterator[Check]:
+    """Samples grow like 1/Delta^2 where sampling decides, and like 1/(epsilon Delta) where privacy does."""
+    ranges = (
+        ("1/Delta", "epsilon = 10", 2.0, [(1 / g, g, 10.0) for g in 0.09 * 0.5 ** np.arange(6)]),
+        ("1/epsilon", "gap .8", 1.0, [(1 / e, 0.8, e) for e in FEW * 0.5 ** np.arange(6)]),
+    )
+    for over, words, exponent, grid in ranges:
+        points = []
+        for x, gap, epsilon in grid:
+            played = trial.changed(n_arms=3, horizon=10**15, beta=1e-12, epsilon=float(epsilon))
+            where = bernoulli([0.9, *[0.9 - gap] * 2])
+            taken = samples(played.play(where), 0)
+            points.append((float(x), np.where(np.isfinite(taken), taken, 1e15)))
+        yield evidence.scaling(
+            f"best-arm samples over {over}",
+            points,
+            exponent=exponent,
+            log_power=0.0,
+            margin=0.1,
+            claim="best-arm",
+            instance=f"three arms, {words}",
+            over=over,
+        )
 
 
 def minimax(trial: Trial) -> Iterator[Check]:
@@ -89,7 +151,6 @@ RANGES = ((family.WIDE, 1e5, 5e8), (s1("C2"), 1e7, 1e11))
 # The two terms of Theorem 4.3 are active in turn: 288 log T/epsilon an arm for gaps of .8 at epsilon = .001
 # and below, where the noise decides, and 3072 log T/Delta for epsilon = 10. Gaps are halved, so that they lie
 # alike between two thresholds. The margin is for log(K log(2/Delta) T) beside log T.
-FEW = 1e-3
 
 
 def _point(x: float, n_arms: int, low: float, epsilon: float) -> tuple[float, TwoPoint, dict[str, object]]:
@@ -167,6 +228,23 @@ CLAIMS = (
         minimax_regret_bound,
         "T at least K",
         [minimax],
+    ),
+    RegretClaim(
+        "best-arm",
+        "With probability 1 - beta the one arm that is left is the best, after at most sum_a n_a + max_a n_a "
+        "pulls, n_a those of Lemma 4.2.",
+        "sum_a n_a + max_a n_a, n_a = log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(epsilon Delta))",
+        Source(
+            papers.S1,
+            "Section 1",
+            "'also solves the private Best Arm Identification problem, with provably optimal cost'; the "
+            "bound follows from Lemma 4.2, and its two terms have the rates of the lower bounds for two "
+            "arms, 1/Delta^2 and 1/(epsilon Delta) (Theorem 3.4)",
+        ),
+        "probability",
+        samples_bound,
+        "one best arm; T at least the bound",
+        [identified, CorrectOnly(identification_costs)],
     ),
     RegretClaim(
         "section-5",

@@ -196,6 +196,9 @@ BY_HAND = {
     # 16 log 1000 + .5 (1 + pi^2/3).
     "ucb1": (lambda: ucb1.regret_bound(HALF, 1000), 112.6690185306),
     "ucb1, slope": (lambda: ucb1.leading_constant(np.array([0.0, 0.5, 0.25])), 12.0),
+    # 2 n(.6) + n(.8), n(x) = log(3 log(2/x)/.1) (1024/x^2 + 96/x).
+    "best arm": (lambda: dp_se.samples_bound(np.array([0, 0.6, 0.8]), 3, 1.0, 0.1), 27252.522117375),
+    "lemma-8 of Tao et al.": (lambda: ldp_robust_se.laplace_mean(18, 2 / math.e, 3.0), 1.5),
     "theorem-7-rate, v = 1": (lambda: ldp_robust_se.exponent(1.0), 4.0),
     "theorem-7-rate, v = 1/2": (lambda: ldp_robust_se.exponent(0.5), 6.0),
 }
