@@ -22,16 +22,15 @@ def fewer(runs: int, scale: float, least: int = 6) -> int:
 def law(
     name: str,
     outcomes: Mapping[str, Outcome],
-    cells: Sequence[str],
-    xs: Sequence[float],
+    cells: Mapping[float, str],
     *,
     exponent: float,
     margin: float,
     log_power: float = 0.0,
     **about: Any,
 ) -> Check:
-    """The exponent of mean regret over the values `xs` of one parameter, the others being fixed."""
-    points = [(x, outcomes[cell].regret) for cell, x in zip(cells, xs, strict=True)]
+    """The exponent of mean regret over the values of one parameter, which name the cells."""
+    points = [(x, outcomes[cell].regret) for x, cell in cells.items()]
     return regret.scaling(name, points, exponent=exponent, log_power=log_power, margin=margin, **about)
 
 
@@ -64,8 +63,7 @@ def rate(
             law(
                 f"exponent over {key}",
                 outcomes,
-                list(cells.values()),
-                list(cells),
+                cells,
                 exponent=about["exponent"],
                 margin=about["margin"],
                 log_power=about.get("log_power", 0.0),

@@ -530,8 +530,7 @@ class Law:
             law(
                 f"exponent over {self.axis}",
                 outcomes,
-                list(self.names.values()),
-                list(self.names),
+                self.names,
                 exponent=exponent,
                 margin=self.margin,
                 log_power=self.log_power,

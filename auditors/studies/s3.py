@@ -500,8 +500,7 @@ class Law:
                 law(
                     f"exponent over {self.axis}",
                     outcomes,
-                    list(self.cells.values()),
-                    list(self.cells),
+                    self.cells,
                     exponent=self.exponent,
                     margin=self.margin,
                     log_power=self.log_power,

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -35,14 +35,39 @@ _STEPS = "audit.checkpoint"
 _USUAL = 30.0  # seconds of an audit that was not made before
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of every record of the catalogue.
+
+    Parameters
+    ----------
+    budget
+        ``quick``, ``standard`` or ``thorough``.
+    seed
+        Whole number.
+    declarations
+        As `api.audit`; the same for every record.
+
+    Raises
+    ------
+    InputError
+        If the budget has no such name.
+    """
+
+    budget: str = "quick"
+    seed: int = 0
+    declarations: api.Declared = None
+
+    def __post_init__(self) -> None:
+        validate.choice("budget", self.budget, BUDGETS)
+
+
 def run(
+    wanted: Wanted | None = None,
     *,
-    budget: str = "quick",
     out: str | Path = "reports",
     only: Sequence[str] = (),
-    seed: int = 0,
     workers: int = 1,
-    declarations: api.Declared = None,
     resume: bool = False,
     progress: Progress = silent,
     say: Progress = silent,
@@ -51,19 +76,15 @@ def run(
 
     Parameters
     ----------
-    budget
-        ``quick``, ``standard`` or ``thorough``.
+    wanted
+        Of every record.
     out
         Folder; it is made if needed. One folder for each algorithm and for each listing as printed that
         the class corrects, ``errata.json`` and its page, ``index.html`` and the JSON Schemas.
     only
         Names to restrict to; all, and the errata, if empty.
-    seed
-        Whole number.
     workers
         Algorithms that are audited at the same time.
-    declarations
-        As `api.audit`; the same for every record.
     resume
         Whether records that are in `out` already are kept where they hold and were made by this code with
         the same budget, seed and declarations, and audits that were interrupted go on after their last
@@ -84,28 +105,23 @@ def run(
     InputError
         If a name is unknown, the folder cannot be written, or a record that was written does not hold.
     """
-    validate.choice("budget", budget, BUDGETS)
+    wanted, workers = wanted or Wanted(), validate.workers(workers)
+    wanted = replace(wanted, declarations=read_declarations(wanted.declarations))
     names = [registry.auditor(name).name for name in only] or registry.names()
-    declared = read_declarations(declarations)
-    workers = validate.workers(workers)
     place = Path(out)
     make_folder("out", place)
     targets = [(name, False) for name in names]
     targets += [(name, True) for name in names if registry.auditor(name).printed]
     shares = {folder_of(*target): _seconds(place / folder_of(*target)) for target in targets}
-    order = _in_order(targets, shares)
-    done: dict[str, Report] = {}
+    order, done = _in_order(targets, shares), dict[str, Report]()
     if resume:
-        for target in order:
-            kept = _finished(place, *target, budget=budget, seed=seed, declarations=declared)
-            if kept is not None:
-                done[folder_of(*target)] = kept
+        done = _kept(place, order, wanted)
         progress(f"{len(done)} of {len(order)} algorithms were finished before")
-    tasks = []
-    for name, printed in order:
-        if (folder := folder_of(name, printed)) not in done:
-            steps = steps_of(place / folder, resume)
-            tasks.append(_Task(name, printed, budget, seed, declared, steps))
+    tasks = [
+        _Task(*target, wanted, steps_of(place / folder_of(*target), resume))
+        for target in order
+        if folder_of(*target) not in done
+    ]
     if tasks:
         progress(f"auditing {len(tasks)} algorithms")
     # The errata and the index take about as long as one audit.
@@ -120,7 +136,7 @@ def run(
         say(f"{report.line()}  ({len(done)} of {len(order)}{clock.after(spent)})")
     if not only:
         progress("errata")
-        save(errata(seed=seed, workers=workers), place)
+        save(errata(seed=wanted.seed, workers=workers), place)
     write_schemas(place)
     write_index(place, done, say)
     return [done[folder_of(*target)] for target in targets]
@@ -146,22 +162,13 @@ class _Task:
 
     name: str
     printed: bool
-    budget: str
-    seed: int
-    declarations: Mapping[str, Any] | None
+    wanted: Wanted
     steps: Path | None
 
 
 def _evidence(task: _Task) -> Report:
     def make(steps: Path | None) -> Report:
-        return api.evidence(
-            task.name,
-            printed=task.printed,
-            budget=task.budget,
-            seed=task.seed,
-            declarations=task.declarations,
-            checkpoint=steps,
-        )
+        return api.evidence(task.name, printed=task.printed, **vars(task.wanted), checkpoint=steps)
 
     return resume.attempt(make, task.steps)
 
@@ -183,15 +190,12 @@ def forget_steps(folder: Path) -> None:
         (folder / _STEPS).unlink()
 
 
-def _finished(
-    place: Path,
-    name: str,
-    printed: bool,
-    *,
-    budget: str,
-    seed: int,
-    declarations: Mapping[str, Any] | None,
-) -> Report | None:
+def _kept(place: Path, targets: Sequence[tuple[str, bool]], wanted: Wanted) -> dict[str, Report]:
+    found = {folder_of(*target): _finished(place, *target, wanted) for target in targets}
+    return {folder: report for folder, report in found.items() if report is not None}
+
+
+def _finished(place: Path, name: str, printed: bool, wanted: Wanted) -> Report | None:
     """A record that need not be made again; None where there is none, or not the one that is asked for."""
     path = place / folder_of(name, printed) / "record.json"
     ours = registry.auditor(name).algorithm.__module__.startswith("verifiable_dp.")
@@ -201,13 +205,13 @@ def _finished(
         record = verify(path).record
     except InputError:
         return None
-    report, asked = Report(record), {"budget": budget, "alpha": ALPHA, "mutants": not printed}
+    report, asked = Report(record), {"budget": wanted.budget, "alpha": ALPHA, "mutants": not printed}
     same = (
         record["provenance"].get("code") == engine.code_digest()
         and (report.name, report.printed) == (name, printed)
         and all(record["plan"].get(key) == value for key, value in asked.items())
-        and record["seed"] == seed
-        and record.get("declarations") == declarations
+        and record["seed"] == wanted.seed
+        and record.get("declarations") == wanted.declarations
         and (record["regret"] is None) == printed
     )
     return report if same else None

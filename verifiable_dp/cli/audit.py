@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,16 @@ import click
 
 from verifiable_dp.cli.shell import (
     PATH,
+    Outputs,
     check_outputs,
     checkpoint_option,
     declarations_option,
     forget,
     main,
-    outputs,
+    output_options,
     progressing,
     scheduler_option,
     seeded,
-    write_report,
 )
 
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
@@ -39,111 +40,6 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
     from verifiable_dp.targets.process import Exec
 
     return Exec(command) if timeout is None else Exec(command, timeout)
-
-
-@main.command()
-@click.argument("target", required=False)
-@click.option("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
-@click.option("--numerics", is_flag=True, help="Audit the floats of a mechanism's sampler, too.")
-@click.option("--exec-timeout", type=float, help="Seconds that each of its answers may take (60).")
-@click.option("--epsilon", type=float, help="The promise; needed for your own code.")
-@click.option(
-    "--delta", type=float, help="Of the promise; 0 for your own code, the claim's for a listed one."
-)
-@click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
-@click.option("--horizon", type=int, help="T; needed for play and play_many.")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a listed one.")
-@click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
-@click.option(
-    "--observe",
-    type=click.Choice(["actions", "releases", "reports", "shuffled"]),
-    help="What the adversary sees.",
-)
-@click.option(
-    "--budget",
-    metavar="smoke|quick|standard|thorough|SECONDS",
-    default="quick",
-    show_default=True,
-    help="How many runs; of your own code 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or "
-    "4000 for each of SECONDS, which it may not take longer than.",
-)
-@click.option("--runs", type=int, metavar="N", help="Runs of your own code in all, in place of the budget's.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="That one run of your own code may take (60).")
-@click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
-@click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
-@click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
-@click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")
-@click.option(
-    "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
-)
-@declarations_option
-@checkpoint_option
-@seeded
-@scheduler_option
-@outputs
-def audit(
-    target: str | None,
-    command: str | None,
-    numerics: bool,
-    exec_timeout: float | None,
-    epsilon: float | None,
-    delta: float | None,
-    n_arms: int | None,
-    horizon: int | None,
-    parameters: tuple[str, ...],
-    bounds: tuple[float, float] | None,
-    observe: str | None,
-    budget: Any,
-    runs: int | None,
-    timeout: float | None,
-    sequential: bool,
-    group: int | None,
-    rho: float | None,
-    curve: bool,
-    alpha: float,
-    declarations: Path | None,
-    checkpoint: Path | None,
-    seed: int,
-    workers: int,
-    scheduler: str | None,
-    json_path: Path | None,
-    html_path: Path | None,
-    sarif_path: Path | None,
-) -> None:
-    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
-    from verifiable_dp import api
-
-    audited = _target(target, command, exec_timeout)
-    check_outputs(json_path, html_path, sarif_path)
-    with progressing(scheduler) as progress:
-        report = api.audit(
-            audited,
-            epsilon=epsilon,
-            delta=delta,
-            n_arms=n_arms,
-            horizon=horizon,
-            parameters=_pairs("set", parameters) or None,
-            bounds=bounds,
-            observe=observe,
-            budget=budget,
-            runs=runs,
-            timeout=timeout,
-            seed=seed,
-            workers=workers,
-            numerics=numerics,
-            sequential=sequential,
-            group=group,
-            rho=rho,
-            curve=curve,
-            alpha=alpha,
-            declarations=declarations,
-            checkpoint=checkpoint,
-            progress=progress,
-        )
-    write_report(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
-    forget(checkpoint)
-    sys.exit(EXIT[report.verdict])
 
 
 def _pairs(name: str, items: tuple[str, ...]) -> dict[str, Any]:
@@ -186,19 +82,99 @@ def _numbers(name: str, text: str) -> list[float]:
         raise InputError(f"{name} must be numbers such as .9,.5,.1, got {text!r}") from None
 
 
+def _means(items: tuple[str, ...]) -> list[list[float]] | None:
+    return [_numbers("means", item) for item in items] or None
+
+
+def _values(items: tuple[str, ...]) -> dict[str, list[float]] | None:
+    return {over: _numbers("values", str(xs)) for over, xs in _pairs("values", items).items()} or None
+
+
+def _parameters(items: tuple[str, ...]) -> dict[str, Any] | None:
+    return _pairs("set", items) or None
+
+
+def _several(
+    *names: str, parse: Callable[[tuple[str, ...]], Any], **more: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option that may be given several times, and what is made of all of them."""
+    return click.option(*names, multiple=True, callback=lambda _, option, typed: parse(typed), **more)
+
+
+@main.command()
+@click.argument("target", required=False)
+@click.option("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
+@click.option("--numerics", is_flag=True, help="Audit the floats of a mechanism's sampler, too.")
+@click.option("--exec-timeout", type=float, help="Seconds that each of its answers may take (60).")
+@click.option("--epsilon", type=float, help="The promise; needed for your own code.")
+@click.option(
+    "--delta", type=float, help="Of the promise; 0 for your own code, the claim's for a listed one."
+)
+@click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
+@click.option("--horizon", type=int, help="T; needed for play and play_many.")
+@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of a listed one.")
+@click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
+@click.option(
+    "--observe",
+    type=click.Choice(["actions", "releases", "reports", "shuffled"]),
+    help="What the adversary sees.",
+)
+@click.option(
+    "--budget",
+    metavar="smoke|quick|standard|thorough|SECONDS",
+    default="quick",
+    show_default=True,
+    help="How many runs; of your own code 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or "
+    "4000 for each of SECONDS, which it may not take longer than.",
+)
+@click.option("--runs", type=int, metavar="N", help="Runs of your own code in all, in place of the budget's.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="That one run of your own code may take (60).")
+@click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
+@click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
+@click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
+@click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")
+@click.option(
+    "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
+)
+@declarations_option
+@checkpoint_option
+@seeded
+@scheduler_option
+@output_options
+def audit(
+    target: str | None,
+    command: str | None,
+    exec_timeout: float | None,
+    scheduler: str | None,
+    outputs: Outputs,
+    **asked: Any,
+) -> None:
+    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
+    from verifiable_dp import api
+
+    audited = _target(target, command, exec_timeout)
+    outputs.check()
+    with progressing(scheduler) as progress:
+        report = api.audit(audited, **asked, progress=progress)
+    outputs.write(report)
+    click.echo(outputs.summary(report))
+    forget(asked["checkpoint"])
+    sys.exit(EXIT[report.verdict])
+
+
 @main.command()
 @click.argument("target")
 @click.option("--bound", help="A number or file.py:function of (gaps, horizon, ...).")
-@click.option(
-    "--scaling", multiple=True, metavar="Q=RATE", help="T=0.5, T=log, epsilon=-1, K=1:0.1 (with a margin)."
+@_several(
+    "--scaling", parse=_scaling, metavar="Q=RATE", help="T=0.5, T=log, epsilon=-1, K=1:0.1 (with a margin)."
 )
 @click.option("--better-than", metavar="TARGET", help="Claim less regret than this, see --factor.")
 @click.option("--factor", type=float, default=1.0, show_default=True, help="Of --better-than.")
 @click.option("--arms", "n_arms", type=int, help="K; needed for your own code.")
 @click.option("--horizon", type=int, help="T; needed for your own code.")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
-@click.option("--means", multiple=True, metavar="M,M,...", help="An instance of Bernoulli arms.")
-@click.option("--values", multiple=True, metavar="Q=X,X,...", help="Where a rate is measured.")
+@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of TARGET.")
+@_several("--means", "environments", parse=_means, metavar="M,M,...", help="An instance of Bernoulli arms.")
+@_several("--values", parse=_values, metavar="Q=X,X,...", help="Where a rate is measured.")
 @click.option("--gap", type=float, help="Of the instance of rates.")
 @click.option("--runs", type=int, help="Of every point; by --budget if not given.")
 @click.option("--beta", type=float, help="Each run may exceed the bound with this probability.")
@@ -207,29 +183,8 @@ def _numbers(name: str, text: str) -> list[float]:
 )
 @seeded
 @scheduler_option
-@outputs
-def regret(
-    target: str,
-    bound: str | None,
-    scaling: tuple[str, ...],
-    better_than: str | None,
-    factor: float,
-    n_arms: int | None,
-    horizon: int | None,
-    parameters: tuple[str, ...],
-    means: tuple[str, ...],
-    values: tuple[str, ...],
-    gap: float | None,
-    runs: int | None,
-    beta: float | None,
-    budget: str,
-    seed: int,
-    workers: int,
-    scheduler: str | None,
-    json_path: Path | None,
-    html_path: Path | None,
-    sarif_path: Path | None,
-) -> None:
+@output_options
+def regret(target: str, scheduler: str | None, outputs: Outputs, **asked: Any) -> None:
     """Check the regret of TARGET: a catalogue name, file.py:name or package.module:name.
 
     Without --bound, --scaling and --better-than the theorems of a catalogue algorithm are checked. Exit
@@ -237,27 +192,11 @@ def regret(
     """
     from verifiable_dp import api
 
-    check_outputs(json_path, html_path, sarif_path)
-    claimed: dict[str, Any] = {
-        "bound": bound,
-        "scaling": _scaling(scaling),
-        "better_than": better_than,
-        "factor": factor,
-        "n_arms": n_arms,
-        "horizon": horizon,
-        "parameters": _pairs("set", parameters) or None,
-        "environments": [_numbers("means", item) for item in means] or None,
-        "values": {q: _numbers("values", str(xs)) for q, xs in _pairs("values", values).items()} or None,
-        "gap": gap,
-        "runs": runs,
-        "beta": beta,
-    }
+    outputs.check()
     with progressing(scheduler) as progress:
-        report = api.check_regret(
-            target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
-        )
-    write_report(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
+        report = api.check_regret(target, **asked, progress=progress)
+    outputs.write(report)
+    click.echo(outputs.summary(report))
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 

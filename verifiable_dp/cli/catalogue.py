@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +23,9 @@ from verifiable_dp.cli.shell import (
     scheduler_option,
     seeded,
 )
+
+if TYPE_CHECKING:
+    from verifiable_dp.core.environments import Environment
 
 
 @main.command("list")
@@ -67,55 +71,53 @@ def list_(claims: bool, reports: Path) -> None:
 @click.option("--csv", "csv_path", type=PATH, help="Write the regret curve here.")
 @seeded
 def simulate(
-    name: str,
-    setting: str | None,
-    epsilon: float,
-    n_arms: int,
-    horizon: int,
-    runs: int,
-    csv_path: Path | None,
-    seed: int,
-    workers: int,
+    name: str, setting: str | None, csv_path: Path | None, runs: int, seed: int, workers: int, **instance: Any
 ) -> None:
     """Simulate the bandit NAME and print its mean regret."""
-    from verifiable_dp.core import environments
     from verifiable_dp.core.simulation import simulate as run_simulation
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.registry import entries as registry
-    from verifiable_dp.registry import study
 
     check_outputs(csv_path)
-    if setting is None:
-        environment: environments.Environment = environments.bernoulli([0.75, *[0.7] * (n_arms - 1)])
-    else:
-        try:
-            means = [float(mean) for mean in setting.split(",")]
-        except ValueError:
-            known = study.settings()
-            if setting.upper() not in known:
-                raise InputError(
-                    f"setting must be {', '.join(known)} or means such as .9,.5, got {setting!r}"
-                ) from None
-            environment = known[setting.upper()](n_arms)
-        else:
-            environment, n_arms = environments.bernoulli(means), len(means)
+    environment = _environment(setting, instance["n_arms"])
     takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     if "n_arms" not in takes:
-        raise InputError(f"name: {name} is no bandit with arms")
-    given = {"n_arms": n_arms, "horizon": horizon, **({"epsilon": epsilon} if "epsilon" in takes else {})}
-    algorithm = registry.make(name, **given)
+        raise InputError(f"name: {name} is not a multi-armed bandit")
+    instance["n_arms"] = environment.n_arms
+    algorithm = registry.make(name, **{key: value for key, value in instance.items() if key in takes})
     with progressing() as progress:
         progress("simulating")
         result = run_simulation(algorithm, environment, runs=runs, seed=seed, workers=workers)
     spread = result.regret.std(ddof=1) if runs > 1 else 0.0
     click.echo(
-        f"{name}, T = {horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, "
+        f"{name}, T = {algorithm.horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, "
         f"standard deviation {spread:.4g}"
     )
     if csv_path is not None:
         from verifiable_dp.core.files import write_text
 
         write_text(csv_path, result.curve().to_csv(index=False))
+
+
+def _environment(setting: str | None, n_arms: int) -> Environment:
+    """From means, or the setting of a study with as many arms."""
+    from verifiable_dp.core.environments import bernoulli
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.registry import study
+
+    if setting is None:
+        return bernoulli([0.75, *[0.7] * (n_arms - 1)])
+    try:
+        return bernoulli([float(mean) for mean in setting.split(",")])
+    except InputError:
+        raise
+    except ValueError:
+        known = study.settings()
+        if setting.upper() in known:
+            return known[setting.upper()](n_arms)
+        raise InputError(
+            f"setting must be {', '.join(known)} or means such as .9,.5, got {setting!r}"
+        ) from None
 
 
 @main.command()
@@ -134,14 +136,7 @@ def simulate(
 @scheduler_option
 @declarations_option
 def report(
-    budget: str,
-    out: Path,
-    only: tuple[str, ...],
-    seed: int,
-    workers: int,
-    resume: bool,
-    scheduler: str | None,
-    declarations: Path | None,
+    out: Path, only: tuple[str, ...], workers: int, resume: bool, scheduler: str | None, **asked: Any
 ) -> None:
     """Audit the catalogue and write a record and a page for each algorithm, with an index.
 
@@ -152,12 +147,10 @@ def report(
 
     with progressing(scheduler) as progress:
         reports = campaign.run(
-            budget=budget,
+            campaign.Wanted(**asked),
             out=out,
             only=only,
-            seed=seed,
             workers=workers,
-            declarations=declarations,
             resume=resume,
             progress=progress,
             say=aside,
@@ -298,13 +291,11 @@ def errata(
 @click.option("--html", "html_path", type=PATH, help="Write it as a self-contained page here.")
 def mutants(
     only: tuple[str, ...],
-    budget: str,
-    seed: int,
-    workers: int,
     scheduler: str | None,
     checkpoint: Path | None,
     json_path: Path | None,
     html_path: Path | None,
+    **asked: Any,
 ) -> None:
     """Break the private algorithms in many ways and audit each mutant: the kill table.
 
@@ -315,9 +306,7 @@ def mutants(
 
     check_outputs(json_path, html_path)
     with progressing(scheduler) as progress:
-        whole = campaign.mutants(
-            only, budget=budget, seed=seed, workers=workers, steps=checkpoint, progress=progress
-        )
+        whole = campaign.mutants(only, **asked, steps=checkpoint, progress=progress)
     for row in whole["mutants"]:
         click.echo(line(row))
     for text_line in summary_lines(whole):

@@ -13,13 +13,13 @@ import click
 from verifiable_dp.cli.shell import (
     FILE,
     PATH,
+    Outputs,
     aside,
     check_outputs,
     main,
     progressing,
     safe,
     scheduler_option,
-    write_report,
 )
 
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
@@ -51,7 +51,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     _check_apart(written, {"RECORD": record, "DECLARATIONS": declarations})
     check_outputs(*written)
     report = Report.load(record).declare(declarations)
-    write_report(report, json_path, html_path)
+    Outputs(json_path, html_path).write(report)
     stated = ", ".join(report.record["declarations"]) or "nothing, for the file holds nothing but comments"
     click.echo(safe(f"{report.line()}\ndeclared: {stated}"))
     for path in written:

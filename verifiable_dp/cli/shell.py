@@ -6,6 +6,7 @@ Results go to stdout, progress to stderr. Exit status: 0 not refuted, 1 refuted,
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import signal
@@ -15,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -214,16 +216,51 @@ def main() -> None:
     check_links(Path(__file__).parents[1])
 
 
-def outputs(function: Any) -> Any:
-    """Add the files that a report is written to."""
-    options = [
-        click.option("--json", "json_path", type=PATH, help="Write the record here."),
-        click.option("--html", "html_path", type=PATH, help="Write a self-contained page here."),
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a report is written to, each in its form."""
+
+    json_path: Path | None = None
+    html_path: Path | None = None
+    sarif_path: Path | None = None
+
+    def check(self) -> None:
+        """Refuse unwritable paths before any work is done."""
+        check_outputs(self.json_path, self.html_path, self.sarif_path)
+
+    def write(self, report: Any) -> None:
+        """Write the report in each form for which there is a path."""
+        from verifiable_dp.core.files import write_text
+
+        if self.json_path is not None:
+            write_text(self.json_path, report.to_json())
+        if self.html_path is not None:
+            write_text(self.html_path, report.to_html())
+        if self.sarif_path is not None:
+            from verifiable_dp.render.sarif import to_sarif
+
+            write_text(self.sarif_path, to_sarif(report.record))
+
+    def summary(self, report: Any) -> str:
+        """What the terminal shows of the report, with the command that runs it again."""
+        again = None if self.json_path else click.get_current_context().obj
+        return str(report.summary(self.json_path, again=again))
+
+
+def output_options(function: Any) -> Any:
+    """Add the files that a report is written to, as one argument `outputs`."""
+
+    @functools.wraps(function)
+    def command(json_path: Path | None, html_path: Path | None, sarif_path: Path | None, **given: Any) -> Any:
+        return function(outputs=Outputs(json_path, html_path, sarif_path), **given)
+
+    for option in (
         click.option("--sarif", "sarif_path", type=PATH, help="Write findings in SARIF 2.1.0 here."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+        click.option("--html", "html_path", type=PATH, help="Write a self-contained page here."),
+        click.option("--json", "json_path", type=PATH, help="Write the record here."),
+    ):
+        command = option(command)
+    return command
 
 
 def declarations_option(function: Any) -> Any:
@@ -243,22 +280,6 @@ def check_outputs(*paths: Path | None) -> None:
     for path in paths:
         if path is not None:
             check_writable(path)
-
-
-def write_report(
-    report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None = None
-) -> None:
-    """Write a report in each of the forms for which a path is given."""
-    from verifiable_dp.core.files import write_text
-
-    if json_path is not None:
-        write_text(json_path, report.to_json())
-    if html_path is not None:
-        write_text(html_path, report.to_html())
-    if sarif_path is not None:
-        from verifiable_dp.render.sarif import to_sarif
-
-        write_text(sarif_path, to_sarif(report.record))
 
 
 checkpoint_option = click.option(

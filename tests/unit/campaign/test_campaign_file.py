@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -278,9 +279,8 @@ def test_report_resumes_records_that_are_those_asked_for(tmp_path, monkeypatch):
 
     monkeypatch.setattr(campaign, "_evidence", evidence)
     campaign.run(out=tmp_path, only=["tree-sum"])
-    asked = {"budget": "quick", "seed": 0, "declarations": None}
     # What was written is no evidence of the whole catalogue's kind: another budget, no regret.
-    assert campaign._finished(tmp_path, "tree-sum", False, **asked) is None
+    assert campaign._finished(tmp_path, "tree-sum", False, campaign.Wanted()) is None
     campaign.run(out=tmp_path, only=["tree-sum"], resume=True)
     assert made == ["tree-sum", "tree-sum"]
 
@@ -288,10 +288,10 @@ def test_report_resumes_records_that_are_those_asked_for(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_report_keeps_finished_evidence(tmp_path, monkeypatch):
     campaign.run(out=tmp_path, only=["tree-sum"])
-    asked = {"budget": "quick", "seed": 0, "declarations": None}
-    assert campaign._finished(tmp_path, "tree-sum", False, **asked) is not None
+    asked = campaign.Wanted()
+    assert campaign._finished(tmp_path, "tree-sum", False, asked) is not None
     for change in ({"budget": "standard"}, {"seed": 1}, {"declarations": {"unprotected_outputs": []}}):
-        assert campaign._finished(tmp_path, "tree-sum", False, **{**asked, **change}) is None
+        assert campaign._finished(tmp_path, "tree-sum", False, replace(asked, **change)) is None
     monkeypatch.setattr(campaign, "_evidence", None)
     campaign.run(out=tmp_path, only=["tree-sum"], resume=True)
 
