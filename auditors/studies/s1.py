@@ -14,9 +14,11 @@ from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.algorithms.ucb1 import UCB1
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
-from verifiable_dp.auditors.studies import compare, fewer, over, rate, rate_panel
+from verifiable_dp.auditors.studies import compare, fewer, over
+from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.evidence.check import Check
@@ -264,6 +266,8 @@ OVER_EPSILON = tuple(float(x) for x in np.geomspace(0.0005, 0.02, 9))
 OVER_K = (2, 3, 5, 9, 17, 33, 65)
 OVER_GAP = tuple(0.075 * 2.0**-j for j in range(8))
 OVER_T = tuple(int(t) for t in np.geomspace(1e8, 1e13, 11))
+WORST_T = closed_forms.horizons(1e7, 4.0, 8)
+WORST_GAPS = tuple(0.8 * 2.0**-j for j in range(16))
 PRICE = tuple(float(x) for x in np.geomspace(0.01, 10, 13))
 
 
@@ -272,71 +276,120 @@ def _two(gap: float, arms: int = 5) -> Any:
     return bernoulli(means, f"{arms} arms, gaps of {gap:.3g}")
 
 
-def _law_cells(runs: int) -> dict[str, dict[float, tuple[str, Cell]]]:
-    """Cells of each rate by the value of its parameter."""
+def _closed(made: Cell) -> float:
+    """The epochs' lengths in a cell."""
+    rule: Any = made.algorithm
+    return closed_forms.dp_se(made.environment.gaps, rule.horizon, rule.epsilon)
 
-    def epsilons(values: Sequence[float], gap: float, kind: str) -> dict[float, tuple[str, Cell]]:
-        return {
-            x: (f"{kind} {x:.4g}", Cell(DPSE(5, x, LAW_HORIZON), _two(gap), runs, points=2)) for x in values
-        }
 
+def _law(
+    parameter: str,
+    cells: Mapping[float, Mapping[str, Cell]],
+    words: str,
+    axis: str,
+    region: str,
+    exponent: float,
+    margin: float = 0.1,
+    theorem: str = "Theorem 4.3",
+    **options: Any,
+) -> Rate:
+    return Rate(
+        f"over-{parameter}",
+        words,
+        axis,
+        cells,
+        exponent,
+        margin,
+        region,
+        _source(theorem, f"region: {region}"),
+        _closed,
+        "R_e of Algorithm 3, summed up to the first 2^-e <= gap",
+        **options,
+    )
+
+
+def _one(values: Mapping[float, tuple[str, DPSE, float]], runs: int) -> dict[float, dict[str, Cell]]:
+    """One cell a value: its name, the algorithm and the gap."""
     return {
-        "epsilon": epsilons(OVER_EPSILON, 0.4, "law epsilon"),
-        "price": epsilons(PRICE, 0.1, "price epsilon"),
-        "K": {
-            k - 1: (f"law K {k}", Cell(DPSE(k, 0.01, LAW_HORIZON), _two(0.4, k), runs, points=2))
-            for k in OVER_K
-        },
-        "gap": {
-            gap: (f"law gap {gap:.4g}", Cell(DPSE(5, 10.0, LAW_HORIZON), _two(gap), runs, points=2))
-            for gap in OVER_GAP
-        },
-        "T": {t: (f"law T {t}", Cell(DPSE(5, 0.25, t), _two(0.4), runs, points=2)) for t in OVER_T},
+        x: {f"law {name}": Cell(rule, _two(gap, rule.n_arms), runs, points=2)}
+        for x, (name, rule, gap) in values.items()
     }
 
 
-LAWS: dict[str, dict[str, Any]] = {
-    "epsilon": {
-        "exponent": -1.0,
-        "margin": 0.1,
-        "words": "K log T/epsilon: regret is proportional to 1/epsilon where privacy dominates.",
-        "region": "gaps .4, K = 5, epsilon at most .02, T = 1e12",
-    },
-    "K": {
-        "exponent": 1.0,
-        "margin": 0.1,
-        "words": "K log T/epsilon: regret is proportional to the number of suboptimal arms, K - 1.",
-        "region": "gaps .4, epsilon = .01, T = 1e12; log K beside log T is within the margin",
-    },
-    "gap": {
-        "exponent": -1.0,
-        "margin": 0.1,
-        "words": "Sum of log T/gap: regret is proportional to 1/gap where sampling dominates.",
-        "region": "epsilon = 10, K = 5, gaps .075/2^j so that all meet one place of an epoch, T = 1e12",
-    },
-    "T": {
-        "exponent": 0.0,
-        "margin": 0.03,
-        "log_power": 1.0,
-        "words": "Regret is proportional to log T.",
-        "region": "gaps .4, K = 5, epsilon = .25, T from 1e8 to 1e13",
-    },
-}
-_AXES = {"epsilon": "epsilon", "K": "K - 1", "gap": "gap", "T": "horizon T"}
+def rates(runs: int) -> list[Rate]:
+    """The terms of Theorem 4.3, each where it dominates, and Theorem 4.4."""
+    few = 0.01
+    worst = {
+        float(t): {
+            f"law worst T {t} gap {gap:.4g}": Cell(DPSE(5, 10.0, t), _two(gap), runs, points=2)
+            for gap in WORST_GAPS
+        }
+        for t in WORST_T
+    }
+    return [
+        _law(
+            "epsilon",
+            _one({e: (f"epsilon {e:.4g}", DPSE(5, e, LAW_HORIZON), 0.4) for e in OVER_EPSILON}, runs),
+            "K log T/epsilon: regret is proportional to 1/epsilon where privacy dominates.",
+            "epsilon",
+            "gaps .4, K = 5, epsilon at most .02, T = 1e12",
+            -1.0,
+        ),
+        _law(
+            "K",
+            _one({k - 1.0: (f"K {k}", DPSE(k, few, LAW_HORIZON), 0.4) for k in OVER_K}, runs),
+            "K log T/epsilon: regret is proportional to the number of suboptimal arms, K - 1.",
+            "K - 1",
+            f"gaps .4, epsilon = {few:g}, T = 1e12; log K beside log T is within the margin",
+            1.0,
+        ),
+        _law(
+            "gap",
+            _one({g: (f"gap {g:.4g}", DPSE(5, 10.0, LAW_HORIZON), g) for g in OVER_GAP}, runs),
+            "Sum of log T/gap: regret is proportional to 1/gap where sampling dominates.",
+            "gap",
+            "epsilon = 10, K = 5, gaps .075/2^j so that all meet one place of an epoch, T = 1e12",
+            -1.0,
+        ),
+        _law(
+            "T",
+            _one({float(t): (f"T {t}", DPSE(5, 0.25, t), 0.4) for t in OVER_T}, runs),
+            "Regret is proportional to log T.",
+            "horizon T",
+            "gaps .4, K = 5, epsilon = .25, T from 1e8 to 1e13",
+            0.0,
+            0.03,
+            log_power=1.0,
+        ),
+        _law(
+            "T-worst",
+            worst,
+            "Whatever the gaps, regret is at most of the order of sqrt(T log T) where sampling dominates.",
+            "horizon T",
+            f"the worst of {len(WORST_GAPS)} gaps from .8 down to {WORST_GAPS[-1]:.2g}, epsilon = 10, K = 5, "
+            f"T from {WORST_T[0]:.2g} to {WORST_T[-1]:.2g}, T/log T growing by 4, so that all meet one place "
+            "of an epoch",
+            0.5,
+            0.05,
+            "Theorem 4.4",
+            log_power=0.5,
+        ),
+    ]
 
 
-def _law_statement(parameter: str, cells: Mapping[float, str]) -> Statement:
-    about = LAWS[parameter]
-    source = _source("Theorem 4.3", f"region: {about['region']}")
-    return rate(parameter, f"rate-over-{parameter}", cells, about, source)
+def _price_cells(runs: int) -> dict[float, tuple[str, Cell]]:
+    """DP-SE over epsilon at gaps of .1."""
+    return {
+        e: (f"price epsilon {e:.4g}", Cell(DPSE(5, e, LAW_HORIZON), _two(0.1), runs, points=2)) for e in PRICE
+    }
 
 
-def _law_figure(cells: Mapping[str, Mapping[float, str]]) -> Figure:
+def _law_figure(found: Sequence[Rate]) -> Figure:
     panels = []
-    for parameter, about in LAWS.items():
-        claimed = "log T" if parameter == "T" else f"slope {about['exponent']:g}"
-        panels.append(rate_panel(parameter, "DP-SE", cells[parameter], about, claimed, _AXES[parameter]))
-    names = tuple(f"rate-over-{parameter}" for parameter in LAWS)
+    for rate in found:
+        claimed = {"over-T": "log T", "over-T-worst": "sqrt(T log T)"}.get(rate.name, "")
+        panels.append(rate.panel(rate.name.removeprefix("over-"), "DP-SE", claimed))
+    names = tuple(f"rate-{rate.name}" for rate in found)
     caption = "Regret of DP-SE over one parameter, the others being fixed, with the slope that is claimed."
     return Figure("rates", caption, tuple(panels), names)
 
@@ -372,14 +425,16 @@ FREE = Statement(
 def plan(scale: float) -> Plan:
     """Everything at T = 5e7 and 30 runs, or less."""
     horizon, runs = max(int(HORIZON * scale), 10_000), fewer(RUNS, scale)
-    laws = _law_cells(fewer(LAW_RUNS, scale, 30))
-    names = {key: {x: name for x, (name, _) in cells.items()} for key, cells in laws.items()}
-    cells = _paper_cells(horizon, runs)
-    cells |= dict(pair for group in laws.values() for pair in group.values())
-    cells["price se"] = Cell(SE(5, LAW_HORIZON), _two(0.1), fewer(LAW_RUNS, scale, 30), points=2)
-    rates = {key: names[key] for key in LAWS}
-    statements = [*_paper_statements(horizon), *(_law_statement(key, names[key]) for key in LAWS), FREE]
-    figures = [*_paper_figures(horizon, runs), _law_figure(rates), _price_figure(names["price"])]
+    few = fewer(LAW_RUNS, scale, 30)
+    found, prices = rates(few), _price_cells(few)
+    cells = _paper_cells(horizon, runs) | dict(prices.values())
+    for rate in found:
+        cells |= rate.plan
+    cells["price se"] = Cell(SE(5, LAW_HORIZON), _two(0.1), few, points=2)
+    laws = [statement for rate in found for statement in rate.statements()]
+    statements = [*_paper_statements(horizon), *laws, FREE]
+    price = _price_figure({x: name for x, (name, _) in prices.items()})
+    figures = [*_paper_figures(horizon, runs), _law_figure(found), price]
     return Plan(cells, figures, statements, NOTES)
 
 

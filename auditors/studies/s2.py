@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,13 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.auditors._contamination import Released
 from verifiable_dp.auditors._instances import s2
-from verifiable_dp.auditors.studies import compare, fewer, law, over
+from verifiable_dp.auditors.studies import compare, fewer, over
+from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
@@ -29,7 +30,6 @@ from verifiable_dp.registry.study import (
     Bound,
     Cell,
     Figure,
-    Guide,
     Line,
     Outcome,
     Panel,
@@ -443,10 +443,25 @@ FACTORS = {"central": 24.0, "local": 28.0}  # in R_tau
 # Exponents of pulls in 1/D are `MULTIPLES` times (1 + v)/v; those of u and 1/epsilon follow.
 MULTIPLES = {"central": 1, "local": 2}
 LAW_ORDERS, WORST_ORDERS = (1.0, 0.75, 0.5), (1.0, 0.75)
-# Rates over gaps: half of its constants give LDPRSE room for a fifth epoch below 2^61 at v = .5.
-GAP_CONSTANTS: Mapping[str, str | float] = {"central": "proof", "local": 0.5}
-FIRST_EPOCH = {"central": 2, "local": 1}  # from here on the epochs before are a constant share
-EPOCHS = 8  # at most
+# Rates over gaps: with less than its proof's constants LDPRSE has room for five epochs below 2^61.
+LOCAL_CONSTANTS = {1.0: 0.4, 0.75: 0.4, 0.5: 0.3}
+# Epochs whose gaps are played: those before the first are a constant share, the last one ends below 2^61.
+EPOCHS = {
+    ("central", 1.0): range(2, 10),
+    ("central", 0.75): range(2, 10),
+    ("central", 0.5): range(2, 10),
+    ("local", 1.0): range(1, 9),
+    ("local", 0.75): range(1, 8),
+    ("local", 0.5): range(1, 6),
+}
+WORST_EPOCHS = range(16)  # gaps whose worst counts
+# First horizon and number of horizons; T/log T grows by as much as the pulls of two gaps differ.
+WORST_T = {
+    ("central", 1.0): (1e8, 8),
+    ("central", 0.75): (1e9, 8),
+    ("local", 1.0): (1e9, 8),
+    ("local", 0.75): (1e10, 6),
+}
 OVER_EPSILON = tuple(float(x) for x in np.geomspace(0.05, 1.0, 8))
 OVER_K = (2, 3, 5, 9, 17, 33)
 OVER_T = {
@@ -476,186 +491,142 @@ def worst_exponent(model: str, v: float) -> float:
     return 1 - v / (MULTIPLES[model] * (1 + v))
 
 
-def _pulls(model: str, v: float, horizon: int, epoch: int) -> float:
-    """Pulls of an arm in all epochs up to one, of two arms."""
-    rule = RULES[model](2, 1.0, horizon, v, 1.0, constants=GAP_CONSTANTS[model])
-    return float(family.pulls_bound(np.array([2.0**-epoch]), rule)[0])
+FORMS: Mapping[str, Callable[..., float]] = {
+    "central": closed_forms.dp_robust_se,
+    "local": closed_forms.ldp_robust_se,
+}
+FORM = {
+    "central": "R_tau of Algorithm 3, summed up to the first D <= gap",
+    "local": "R_tau of Algorithm 4 as in its proof, summed up to the first D <= gap",
+}
 
 
-def _epochs(model: str, v: float) -> list[int]:
-    """Epochs that end within a quarter of the horizon."""
-    longest = LAW_HORIZON[model]
-    first = FIRST_EPOCH[model]
-    return [j for j in range(first, first + EPOCHS) if 4 * _pulls(model, v, longest, j) < longest]
+def _closed(model: str, made: Cell) -> float:
+    """The epochs' lengths in a cell."""
+    rule: Any = made.algorithm
+    factor = rule.constants if isinstance(rule.constants, float) else 1.0
+    gaps = made.environment.gaps
+    return FORMS[model](gaps, rule.horizon, rule.epsilon, rule.v, rule.u, factor)
 
 
-def _matched_horizon(model: str, v: float, epoch: int) -> int:
-    """T of four times as many pulls as an arm has up to an epoch."""
-    horizon = 10**9
-    for _ in range(20):
-        horizon = int(4 * _pulls(model, v, horizon, epoch))
-    return horizon
-
-
-@dataclass(frozen=True)
-class Law:
-    """A claimed rate: cells by the value of their parameter, and the exponent.
-
-    Attributes
-    ----------
-    false_exponent
-        What the paper prints where it is wrong.
-    """
-
-    name: str
-    words: str
-    axis: str
-    cells: Mapping[float, tuple[str, Cell]]
-    exponent: float
-    margin: float
-    region: str
-    where: str
-    log_power: float = 0.0
-    false_exponent: float | None = None
-    false_words: str = ""
-
-    @property
-    def names(self) -> dict[float, str]:
-        """Names of the cells."""
-        return {x: name for x, (name, _) in self.cells.items()}
-
-    def check(self, outcomes: Outcomes, exponent: float) -> list[Check]:
-        """The fitted slope against an exponent."""
-        return [
-            law(
-                f"exponent over {self.axis}",
-                outcomes,
-                self.names,
-                exponent=exponent,
-                margin=self.margin,
-                log_power=self.log_power,
-                region=self.region,
-            )
-        ]
-
-    def statements(self) -> list[Statement]:
-        """The rate, and the printed one where it is false."""
-        found = [
-            Statement(
-                f"rate-{self.name}",
-                self.words,
-                _source(self.where, f"region: {self.region}"),
-                lambda outcomes: self.check(outcomes, self.exponent),
-            )
-        ]
-        wrong = self.false_exponent
-        if wrong is not None:
-            found.append(
-                Statement(
-                    f"rate-{self.name}-printed",
-                    self.false_words,
-                    _source(f"{self.where}, as printed", f"region: {self.region}; see the errata"),
-                    lambda outcomes: self.check(outcomes, wrong),
-                    expected="contradicted",
-                )
-            )
-        return found
-
-
-def _law_cells(
-    model: str, runs: int, name: str, entries: Mapping[float, tuple[Mapping[str, Any], TwoPoint]]
-) -> dict[float, tuple[str, Cell]]:
-    """Cells of changed parameters and an environment."""
+def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Mapping[str, Any]) -> dict[str, Cell]:
+    """A cell of changed parameters."""
     base = {"epsilon": 1.0, "horizon": LAW_HORIZON[model], "v": 1.0, "u": 1.0}
+    rule = RULES[model](n_arms=place.n_arms, **{**base, **changes})
+    return {f"{model} law {name}": Cell(rule, place, runs, points=2)}
+
+
+def _cells(
+    model: str, runs: int, name: str, entries: Mapping[float, tuple[Mapping[str, Any], TwoPoint]]
+) -> dict[float, dict[str, Cell]]:
+    """One cell for each value."""
     return {
-        x: (
-            f"{model} law {name} {x:.6g}",
-            Cell(RULES[model](n_arms=place.n_arms, **{**base, **changes}), place, runs, points=2),
-        )
-        for x, (changes, place) in entries.items()
+        x: _cell(model, runs, f"{name} {x:.6g}", place, changes) for x, (changes, place) in entries.items()
     }
 
 
-def _factor(model: str) -> str:
-    """The factor on the constants, in words."""
-    constants = GAP_CONSTANTS[model]
-    return f", constants={constants:g}" if isinstance(constants, float) else ""
+def _rate(
+    model: str,
+    name: str,
+    words: str,
+    axis: str,
+    cells: Mapping[float, Mapping[str, Cell]],
+    exponent: float,
+    margin: float,
+    region: str,
+    where: str,
+    **options: Any,
+) -> Rate:
+    return Rate(
+        f"{model}-{name}",
+        words,
+        axis,
+        cells,
+        exponent,
+        margin,
+        region,
+        _source(where, f"region: {region}"),
+        functools.partial(_closed, model),
+        FORM[model],
+        false_source=_source(f"{where}, as printed", f"region: {region}; see the errata"),
+        **options,
+    )
+
+
+def _constants(model: str, v: float) -> tuple[str | float, str]:
+    """Factor on the constants of rates over gaps and of worst cases, and the same in words."""
+    if model == "central":
+        return "proof", ""
+    return LOCAL_CONSTANTS[v], f", constants={LOCAL_CONSTANTS[v]:g}"
 
 
 def _theorem(model: str) -> str:
     return "Theorem 7 (10), corrected" if model == "local" else "Theorem 4 (7)"
 
 
-def _gap_laws(model: str, runs: int) -> list[Law]:
-    make, local, constants = (
-        functools.partial(_law_cells, model, runs),
-        model == "local",
-        GAP_CONSTANTS[model],
+def _gap_rate(model: str, v: float, runs: int) -> Rate:
+    local, (constants, words) = model == "local", _constants(model, v)
+    changes = {"v": v, "constants": constants}
+    return _rate(
+        model,
+        f"gap-v={v:g}",
+        f"{model.capitalize()} model, v = {v:g}: regret grows like Delta^({gap_exponent(model, v):.3g}).",
+        "gap",
+        _cells(
+            model,
+            runs,
+            f"gap v={v:g}",
+            {gap_of(j): (changes, _two(gap_of(j))) for j in EPOCHS[model, v]},
+        ),
+        gap_exponent(model, v),
+        max(0.1, -gap_exponent(model, v) / 25),
+        f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{words}; "
+        "gaps .7/2^j meet the same place between two epochs",
+        _theorem(model),
+        false_exponent=-1 / v if local else None,
+        false_words=f"Local model, v = {v:g}: regret grows like Delta^({-1 / v:.3g}).",
     )
-    return [
-        Law(
-            f"{model}-gap-v={v:g}",
-            f"{model.capitalize()} model, v = {v:g}: regret grows like Delta^({gap_exponent(model, v):.3g}).",
-            "gap",
-            make(
-                f"gap v={v:g}",
-                {gap_of(j): ({"v": v, "constants": constants}, _two(gap_of(j))) for j in _epochs(model, v)},
-            ),
-            gap_exponent(model, v),
-            0.1,
-            f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{_factor(model)}; "
-            "gaps .7/2^j meet the same place between two epochs",
-            _theorem(model),
-            false_exponent=-1 / v if local else None,
-            false_words=f"Local model, v = {v:g}: regret grows like Delta^({-1 / v:.3g}).",
-        )
-        for v in LAW_ORDERS
-    ]
 
 
-def _worst_laws(model: str, runs: int) -> list[Law]:
-    make, local, constants = (
-        functools.partial(_law_cells, model, runs),
-        model == "local",
-        GAP_CONSTANTS[model],
+def _worst_rate(model: str, v: float, runs: int) -> Rate:
+    """The worst gap of a grid; T grows as the pulls do from one gap to the next."""
+    local, (constants, words), power = model == "local", _constants(model, v), worst_exponent(model, v)
+    first, number = WORST_T[model, v]
+    times = closed_forms.horizons(first, 2.0 ** (1 - gap_exponent(model, v)), number)
+    cells: dict[float, dict[str, Cell]] = {float(t): {} for t in times}
+    for t, j in itertools.product(times, WORST_EPOCHS):
+        changes = {"v": v, "horizon": t, "constants": constants}
+        name = f"worst v={v:g} {t:.6g} gap {gap_of(j):.3g}"
+        cells[float(t)] |= _cell(model, runs, name, _two(gap_of(j)), changes)
+    return _rate(
+        model,
+        f"T-worst-v={v:g}",
+        f"{model.capitalize()} model, v = {v:g}: the worst-case regret grows like "
+        f"T^{power:.3g} (log T)^{1 - power:.3g}.",
+        "horizon T",
+        cells,
+        power,
+        0.03,
+        f"epsilon = 1, two arms with rewards -1 and 1, the worst of {len(WORST_EPOCHS)} gaps .7/2^j, T from "
+        f"{times[0]:.3g} to {times[-1]:.3g}{words}",
+        "Theorem 7 (11), corrected" if local else "Theorem 4 (8)",
+        log_power=1 - power,
+        false_exponent=1 / (1 + v) if local else None,
+        false_words=f"Local model, v = {v:g}: the worst-case regret grows like T^{1 / (1 + v):.3g}.",
     )
-    return [
-        Law(
-            f"{model}-T-worst-v={v:g}",
-            f"{model.capitalize()} model, v = {v:g}: the worst-case regret grows like "
-            f"T^{worst_exponent(model, v):.3g} (log T)^{1 - worst_exponent(model, v):.3g}.",
-            "horizon T",
-            make(
-                f"worst v={v:g}",
-                {
-                    t: ({"v": v, "horizon": t, "constants": constants}, _two(gap_of(j)))
-                    for j in _epochs(model, v)
-                    for t in [_matched_horizon(model, v, j)]
-                },
-            ),
-            worst_exponent(model, v),
-            0.03,
-            "epsilon = 1, two arms whose gap is such that the second one is pulled in a quarter of "
-            f"T{_factor(model)}",
-            "Theorem 7 (11), corrected" if local else "Theorem 4 (8)",
-            log_power=1 - worst_exponent(model, v),
-            false_exponent=1 / (1 + v) if local else None,
-            false_words=f"Local model, v = {v:g}: the worst-case regret grows like T^{1 / (1 + v):.3g}.",
-        )
-        for v in WORST_ORDERS
-    ]
 
 
-def laws(model: str, runs: int) -> list[Law]:
+def laws(model: str, runs: int) -> list[Rate]:
     """All rates of a model."""
-    make = functools.partial(_law_cells, model, runs)
+    make = functools.partial(_cells, model, runs)
     power, local, near = MULTIPLES[model], model == "local", _two(gap_of(1))
     base = f"v = 1, gaps of .35, T = {LAW_HORIZON[model]:.3g}"
     return [
-        *_gap_laws(model, runs),
-        *_worst_laws(model, runs),
-        Law(
-            f"{model}-epsilon",
+        *(_gap_rate(model, v, runs) for v in LAW_ORDERS),
+        *(_worst_rate(model, v, runs) for v in WORST_ORDERS),
+        _rate(
+            model,
+            "epsilon",
             f"{model.capitalize()} model: regret is proportional to 1/epsilon{'^2' if local else ''}.",
             "epsilon",
             make("epsilon", {e: ({"epsilon": e}, near) for e in OVER_EPSILON}),
@@ -664,8 +635,9 @@ def laws(model: str, runs: int) -> list[Law]:
             f"epsilon <= 1, two arms, {base}",
             _theorem(model),
         ),
-        Law(
-            f"{model}-K",
+        _rate(
+            model,
+            "K",
             f"{model.capitalize()} model: regret is proportional to the number of suboptimal arms, K - 1.",
             "K - 1",
             make("K", {float(k - 1): ({}, _two(gap_of(1), k)) for k in OVER_K}),
@@ -674,8 +646,9 @@ def laws(model: str, runs: int) -> list[Law]:
             f"epsilon = 1, {base}; log K beside log T is within the margin",
             _theorem(model),
         ),
-        Law(
-            f"{model}-T",
+        _rate(
+            model,
+            "T",
             f"{model.capitalize()} model: regret is proportional to log T.",
             "horizon T",
             make("T", {float(t): ({"horizon": t}, near) for t in OVER_T[model]}),
@@ -685,8 +658,9 @@ def laws(model: str, runs: int) -> list[Law]:
             _theorem(model),
             log_power=1.0,
         ),
-        Law(
-            f"{model}-v",
+        _rate(
+            model,
+            "v",
             f"{model.capitalize()} model: over v regret grows like ({FACTORS[model]:g}/D)^({power}/v), D the "
             "precision that tells the arms apart.",
             f"({FACTORS[model]:g}/D)^({power}/v)",
@@ -697,14 +671,15 @@ def laws(model: str, runs: int) -> list[Law]:
             f"{LAW_HORIZON[model]:.3g}",
             _theorem(model),
         ),
-        *([] if local else [_moment_law(make)]),
+        *([] if local else [_moment_rate(make)]),
     ]
 
 
-def _moment_law(make: Callable[..., dict[float, tuple[str, Cell]]]) -> Law:
+def _moment_rate(make: Callable[..., dict[float, dict[str, Cell]]]) -> Rate:
     v = 0.5
-    return Law(
-        "central-u",
+    return _rate(
+        "central",
+        "u",
         "Central model, v = .5: regret grows like u^(1/v).",
         "moment u",
         make("u", {u: ({"v": v, "u": u}, _two(gap_of(1))) for u in OVER_U}),
@@ -717,7 +692,7 @@ def _moment_law(make: Callable[..., dict[float, tuple[str, Cell]]]) -> Law:
     )
 
 
-def _law_figures(found: Sequence[Law]) -> list[Figure]:
+def _law_figures(found: Sequence[Rate]) -> list[Figure]:
     """For each model the rates over gaps, those of the worst case over T, and the others."""
     figures = []
     for model, group in itertools.product(RULES, ("gap", "T-worst", "others")):
@@ -735,19 +710,14 @@ def _law_figures(found: Sequence[Law]) -> list[Figure]:
     return figures
 
 
-def _group(about: Law) -> tuple[str, str]:
+def _group(about: Rate) -> tuple[str, str]:
     model, _, rest = about.name.partition("-")
     return model, next((group for group in ("gap", "T-worst") if rest.startswith(group)), "others")
 
 
-def _law_panel(model: str, about: Law) -> Panel:
-    guides = [Guide(f"claimed: slope {about.exponent:.3g}", about.exponent, about.log_power)]
-    if about.false_exponent is not None:
-        wrong = f"printed: slope {about.false_exponent:.3g}"
-        guides.append(Guide(wrong, about.false_exponent, about.log_power))
+def _law_panel(model: str, about: Rate) -> Panel:
     label = "LDPRSE" if model == "local" else "DPRSE"
-    title = about.name.removeprefix(f"{model}-")
-    return Panel(title, (over(label, about.names),), tuple(guides), axis=about.axis)
+    return about.panel(about.name.removeprefix(f"{model}-"), label)
 
 
 # ---------------------------------------------------------------- bounds on two-point rewards, lower bounds
@@ -756,10 +726,10 @@ _LOWER: Mapping[str, Sequence[tuple[int, int]]] = {"central": ((5, 3), (10, 2)),
 LOWER_ORDERS = (1.0, 0.5)
 
 
-def _theorem_7(found: Law, outcomes: Outcomes) -> list[Check]:
+def _theorem_7(found: Rate, outcomes: Outcomes) -> list[Check]:
     """The corrected bound of LDPRSE on the cells of the law over K."""
     checks = []
-    for name, made in found.cells.values():
+    for name, made in found.plan.items():
         rule: Any = made.algorithm
         place: Any = made.environment
         bound = bound_of(family.regret_bound, rule, place.gaps)
@@ -846,7 +816,8 @@ def plan(scale: float) -> Plan:
     runs, law_runs = fewer(RUNS, scale), fewer(LAW_RUNS, scale, 30)
     found = [about for model in RULES for about in laws(model, law_runs)]
     cells = {**_central(horizon, runs), **_local(local, runs), **_proof(proof, long, scale)}
-    cells |= dict(pair for about in found for pair in about.cells.values())
+    for about in found:
+        cells |= about.plan
     for model, v in itertools.product(RULES, LOWER_ORDERS):
         cells |= _lower_cells(model, v, law_runs)
     by_arms = next(about for about in found if about.name == "local-K")

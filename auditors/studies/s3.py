@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors._contamination import (
     FAR,
     INSIDE,
@@ -25,14 +27,15 @@ from verifiable_dp.auditors._contamination import (
     instances,
 )
 from verifiable_dp.auditors.dp_robust_elimination import regret_bound
-from verifiable_dp.auditors.studies import compare, fewer, law, over
+from verifiable_dp.auditors.studies import compare, fewer, over
+from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.algorithm import Data
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
-from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Outcome, Panel, Plan, Statement, Study
+from verifiable_dp.registry.study import Cell, Figure, Line, Outcome, Panel, Plan, Statement, Study
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 HORIZON, RUNS = 1 << 18, 200
@@ -382,6 +385,10 @@ LAW_HORIZON, FAINT = 1 << 52, 1e-5  # at this epsilon privacy and not sampling d
 BATCHES = tuple(range(30, 47, 2))
 HALVINGS = tuple(range(9))
 ARMS = (2, 3, 5, 9, 17, 33)
+OVER_T = tuple(1 << power for power in range(33, 49, 2))
+OVER_ALPHA = tuple(0.002 * 4.0**-j for j in range(7))
+LEAST_SHARE_GAP = {2.0: 1e-3, 3.0: 1e-4, 4.0: 3e-5}
+SHARE_HORIZON = 1 << 46
 LEAD = 2.5  # gap in units of beta: the batch tells the arms apart, the one before cannot
 
 
@@ -478,159 +485,171 @@ def _indistinguishable(outcomes: Outcomes) -> list[Check]:
     return checks
 
 
-@dataclass(frozen=True)
-class Law:
-    """A claimed rate: names of cells by the value of their parameter, and the exponent."""
-
-    name: str
-    words: str
-    axis: str
-    cells: Mapping[float, str]
-    exponent: float
-    margin: float
-    region: str
-    where: str
-    log_power: float = 0.0
-
-    def statement(self) -> Statement:
-        """The fitted slope against the claimed one."""
-
-        def checks(outcomes: Outcomes) -> list[Check]:
-            return [
-                law(
-                    f"exponent over {self.axis}",
-                    outcomes,
-                    self.cells,
-                    exponent=self.exponent,
-                    margin=self.margin,
-                    log_power=self.log_power,
-                    region=self.region,
-                )
-            ]
-
-        note = f"region: {self.region}"
-        return Statement(f"rate-{self.name}", self.words, _source(self.where, note), checks)
-
-    def panel(self) -> Panel:
-        """Its points with the claimed slope."""
-        guide = Guide(f"claimed: slope {self.exponent:.3g}", self.exponent, self.log_power)
-        return Panel(self.name, (over("elimination", self.cells),), (guide,), axis=self.axis)
+FORM = "batches of 2^tau up to the first 4 beta < gap, beta as in the proof of Theorem 6.1 with numbers"
 
 
-def _gap_law(k: float, runs: int) -> tuple[Law, dict[str, Cell]]:
-    rule = _faint(k)
-    gaps = [LEAD * float(rule.beta[batch]) for batch in BATCHES]
-    cells = {f"law gap k={k:g} {gap:.4g}": Cell(rule, _two(gap), runs, points=2) for gap in gaps}
-    about = Law(
+def _closed(made: Cell) -> float:
+    """The batches in a cell."""
+    rule: Any = made.algorithm
+    gaps = made.environment.gaps
+    return closed_forms.dp_robust_elimination(gaps, rule.horizon, rule.epsilon, rule.k, rule.contamination)
+
+
+def _law(
+    name: str,
+    words: str,
+    axis: str,
+    cells: Mapping[float, Mapping[str, Cell]],
+    exponent: float,
+    margin: float,
+    region: str,
+    where: str = "Theorem 6.2",
+    log_power: float = 0.0,
+) -> Rate:
+    source = _source(where, f"region: {region}")
+    return Rate(name, words, axis, cells, exponent, margin, region, source, _closed, FORM, log_power)
+
+
+def _lead(k: float, batch: int, arms: int = 2) -> float:
+    """Beta of a batch at `LAW_HORIZON`, from its closed form."""
+    failure = closed_forms.robust_failure(arms, LAW_HORIZON)
+    return closed_forms.robust_deviation(2.0**batch, k, FAINT, 0.0, failure)
+
+
+def _gap_law(k: float, runs: int) -> Rate:
+    gaps = [LEAD * _lead(k, batch) for batch in BATCHES]
+    return _law(
         f"gap-k={k:g}",
         f"k = {k:g}: where privacy dominates, regret grows like Delta^({-1 / (k - 1):.3g}).",
         "gap",
-        dict(zip(gaps, cells, strict=True)),
+        {gap: {f"law gap k={k:g} {gap:.4g}": Cell(_faint(k), _two(gap), runs, points=2)} for gap in gaps},
         -1 / (k - 1),
         0.05,
         f"two arms with rewards -1 and 1, epsilon = {FAINT:g}, T = 2^52, alpha = 0; gaps of {LEAD:g} beta at "
         "the ends of batches",
-        "Theorem 6.2",
     )
-    return about, cells
 
 
-def _horizon_law(k: float, runs: int) -> tuple[Law, dict[str, Cell]]:
-    cells, xs = {}, []
-    for batch in BATCHES:
-        horizon = 1 << (batch + 3)
-        rule = _faint(k, horizon=horizon)
-        place = _two(LEAD * float(rule.beta[batch]))
-        cells[f"law T k={k:g} {batch + 3}"] = Cell(rule, place, runs, points=2)
-        xs.append(float(horizon))
-    about = Law(
+def _grid(least: float, step: float) -> list[float]:
+    """Gaps from 1 down to `least`, each the one before over `step`."""
+    return [step**-j for j in range(1 + math.ceil(math.log(1 / least, step)))]
+
+
+def _around(unit: float) -> list[float]:
+    """The gap 1, and gaps from 2 to 512 units."""
+    return [1.0, *(gap for j in range(2, 19) if (gap := unit * 2.0 ** (j / 2)) < 1)]
+
+
+def _horizon_law(k: float, runs: int) -> Rate:
+    """T grows by 4, as batches double; gaps in units of the claimed (log(1/delta)/(T epsilon))^(1 - 1/k)."""
+    gaps = {
+        t: _around((math.log(1 / closed_forms.robust_failure(2, t)) / (t * FAINT)) ** (1 - 1 / k))
+        for t in OVER_T
+    }
+    cells = {
+        float(t): {
+            f"law T k={k:g} {t} gap {gap:.4g}": Cell(_faint(k, horizon=t), _two(gap), runs, points=2)
+            for gap in gaps[t]
+        }
+        for t in OVER_T
+    }
+    return _law(
         f"T-k={k:g}",
         f"k = {k:g}: where privacy dominates, the worst-case regret grows like T^{1 / k:.3g} "
         f"(log T)^{1 - 1 / k:.3g}.",
         "horizon T",
-        dict(zip(xs, cells, strict=True)),
+        cells,
         1 / k,
         0.03,
-        f"two arms with rewards -1 and 1, epsilon = {FAINT:g}, alpha = 0; the gap is such that the second "
-        "arm "
-        "is pulled in a quarter of T",
-        "Theorem 6.2",
+        f"two arms with rewards -1 and 1, epsilon = {FAINT:g}, alpha = 0; the worst of a gap of 1 and of 2 "
+        "to 512 units of (log(1/delta)/(T epsilon))^(1 - 1/k)",
         log_power=1 - 1 / k,
     )
-    return about, cells
 
 
-def _epsilon_law(k: float, runs: int) -> tuple[Law, dict[str, Cell]]:
-    gap = LEAD * float(_faint(k).beta[BATCHES[0]])
-    cells, xs = {}, []
+def _epsilon_law(k: float, runs: int) -> Rate:
+    gap = LEAD * _lead(k, BATCHES[0])
+    cells = {}
     for halving in HALVINGS:
         epsilon = FAINT / 2**halving
-        cells[f"law epsilon k={k:g} {halving}"] = Cell(_faint(k, epsilon=epsilon), _two(gap), runs, points=2)
-        xs.append(epsilon)
-    about = Law(
+        rule = _faint(k, epsilon=epsilon)
+        cells[epsilon] = {f"law epsilon k={k:g} {halving}": Cell(rule, _two(gap), runs, points=2)}
+    return _law(
         f"epsilon-k={k:g}",
         f"k = {k:g}: where privacy dominates, regret at a given gap is proportional to 1/epsilon.",
         "epsilon",
-        dict(zip(xs, cells, strict=True)),
+        cells,
         -1.0,
         0.03,
         f"two arms with rewards -1 and 1, gap {gap:.3g}, T = 2^52, epsilon = {FAINT:g}/2^j, so that batches "
         "end at the same place",
-        "Theorem 6.2",
     )
-    return about, cells
 
 
-def _arms_law(runs: int) -> tuple[Law, dict[str, Cell]]:
-    gap = 2.3 * float(_faint(2.0, arms=ARMS[-1]).beta[BATCHES[2]])
-    cells = {f"law K {arms}": Cell(_faint(2.0, arms=arms), _two(gap, arms), runs, points=2) for arms in ARMS}
-    about = Law(
+def _arms_law(runs: int) -> Rate:
+    gap = 2.3 * _lead(2.0, BATCHES[2], ARMS[-1])
+    return _law(
         "K",
         "At a given gap regret is proportional to the number of suboptimal arms, K - 1.",
         "K - 1",
-        {float(arms - 1): name for arms, name in zip(ARMS, cells, strict=True)},
+        {
+            float(arms - 1): {f"law K {arms}": Cell(_faint(2.0, arms=arms), _two(gap, arms), runs, points=2)}
+            for arms in ARMS
+        },
         1.0,
         0.1,
         f"rewards -1 and 1, gaps of {gap:.3g}, k = 2, epsilon = {FAINT:g}, T = 2^52; log K beside log T does "
         "not move the batch",
-        "Theorem 6.2",
     )
-    return about, cells
 
 
-def _share_law(k: float) -> Law:
-    """Over the cells of the lower bound, in units of p = alpha/(1 - alpha)."""
-    return Law(
+def _share_law(k: float, runs: int) -> Rate:
+    """The worst gap of a grid: below the least that can be told apart, regret grows with it."""
+    gaps = _grid(LEAST_SHARE_GAP[k], 2 ** (1 - 1 / k))
+    cells = {
+        alpha: {
+            f"law alpha k={k:g} {alpha:.3g} gap {gap:.4g}": Cell(
+                _rule(SHARE_HORIZON, alpha=alpha, k=k), _two(gap), runs, points=2
+            )
+            for gap in gaps
+        }
+        for alpha in OVER_ALPHA
+    }
+    return _law(
         f"alpha-k={k:g}",
-        f"k = {k:g}: regret on instances that contamination makes the same grows like alpha^{1 - 1 / k:.3g}.",
+        f"k = {k:g}: at a given horizon the worst-case regret grows like alpha^{1 - 1 / k:.3g}.",
         "share alpha",
-        {alpha: by_mask(alpha, k, 0, OWN) for alpha in MASKED},
+        cells,
         1 - 1 / k,
         0.05,
-        f"two arms that pay alike once contaminated, T = {MASKED_HORIZON:.3g}, epsilon = 1, alpha from "
-        ".001 to .1",
+        f"two arms with rewards -1 and 1, none of which is contaminated, T = 2^46, epsilon = 1; the worst of "
+        f"{len(gaps)} gaps from 1 down to {gaps[-1]:.2g}",
         "Theorems 4.1 and 6.2",
     )
 
 
-def _laws(runs: int) -> tuple[list[Law], dict[str, Cell]]:
-    made = [maker(k, runs) for maker in (_horizon_law, _gap_law, _epsilon_law) for k in ORDERS]
-    made.append(_arms_law(runs))
-    found = [about for about, _ in made] + [_share_law(k) for k in ORDERS]
-    return found, dict(pair for _, cells in made for pair in cells.items())
+def laws(runs: int) -> list[Rate]:
+    """All rates."""
+    found = [maker(k, runs) for maker in (_horizon_law, _gap_law, _epsilon_law) for k in ORDERS]
+    return [*found, _arms_law(runs), *(_share_law(k, runs) for k in ORDERS)]
 
 
-def _law_figures(found: Sequence[Law], lower: str) -> list[Figure]:
+def _law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:
     """A figure for each parameter; the lower bound stands under that of alpha."""
     figures = []
     for parameter in ("T", "gap", "epsilon", "K", "alpha"):
         own = [about for about in found if about.name.split("-")[0] == parameter]
-        names = [about.statement().name for about in own]
+        names = [f"rate-{about.name}" for about in own]
         if parameter == "alpha":
-            names.append(lower)
+            names += lower
         caption = f"Regret over {own[0].axis}, all else being fixed, with the slope that is claimed."
         figures.append(
-            Figure(f"rates-{parameter}", caption, tuple(about.panel() for about in own), tuple(names))
+            Figure(
+                f"rates-{parameter}",
+                caption,
+                tuple(about.panel(about.name, "elimination") for about in own),
+                tuple(names),
+            )
         )
     return figures
 
@@ -642,14 +661,15 @@ def plan(scale: float) -> Plan:
     """Figures at T = 2^18 and 200 runs, and the rates; or less."""
     horizon, runs = max(int(HORIZON * scale), 4096), fewer(RUNS, scale)
     law_runs = fewer(LAW_RUNS, scale, 8)
-    found, law_cells = _laws(law_runs)
+    found = laws(law_runs)
     cells = {
         **_share_cells(horizon, runs),
         **_epsilon_cells(horizon, runs),
         **_order_cells(horizon, runs),
         **_masked_cells(law_runs),
-        **law_cells,
     }
+    for about in found:
+        cells |= about.plan
     lower = Statement(
         "theorem-4.1",
         "Where contamination makes two instances the same, the mean regret over both is at least T Delta/4, "
@@ -660,10 +680,10 @@ def plan(scale: float) -> Plan:
     figures = [
         *_share_figures(horizon, runs),
         *_parameter_figures(horizon, runs),
-        *_law_figures(found, lower.name),
+        *_law_figures(found, [lower.name]),
     ]
-    laws = [about.statement() for about in found]
-    return Plan(cells, figures, [*_statements(cells), lower, *laws], NOTES)
+    rates = [statement for about in found for statement in about.statements()]
+    return Plan(cells, figures, [*_statements(cells), lower, *rates], NOTES)
 
 
 NOTES = (

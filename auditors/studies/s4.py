@@ -16,8 +16,10 @@ from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors.studies import fewer, rate, rate_panel
+from verifiable_dp.auditors.studies import fewer
+from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.validate import FloatArray
@@ -492,8 +494,11 @@ VAST = 10**12
 LOCAL_T = round(math.exp(28.5))
 LOCAL_EPSILONS = tuple(float(x) for x in np.geomspace(0.005, 0.1, 9))
 STEPS, LARGEST = 8, 1e-3  # epsilons of the law in the central model, and the largest of them
-OVER_D = (10, 14, 20, 28, 40, 56, 80, 112)
-D_T, D_BATCH, D_EPSILON = round(math.exp(18.5)), 15, {"central": 100.0, "local": 1.0}
+OVER_D = (16, 24, 36, 54, 80, 120)
+D_T = {"central": round(math.exp(18.5)), "local": round(math.exp(22.5))}
+D_EPSILON = {"central": 100.0, "local": 1.0}
+D_GAPS = tuple(2.0 ** (j / 2) for j in range(-2, 9))  # in units of the last gamma
+WIDE = 0.3  # a gap beside them
 
 
 def circle(n_arms: int, angle: float) -> tuple[Actions, TwoPoint]:
@@ -506,44 +511,45 @@ def circle(n_arms: int, angle: float) -> tuple[Actions, TwoPoint]:
     return actions, family.linear(actions, theta, f"{n_arms} actions evenly on the circle")
 
 
-def axes(kind: str, dimension: int) -> tuple[DPLinear, TwoPoint]:
-    """Unit vectors of R^d, one of them better by 2 gamma, gamma between those of two batches.
-
-    The gap grows with d as the width does, so that every d meets the same place of the same batch.
-    """
+def axes(dimension: int, gap: float) -> tuple[Actions, TwoPoint]:
+    """Unit vectors of R^d, one of them better by a gap."""
     actions: Actions = tuple(tuple(row) for row in np.eye(dimension).tolist())
-    algorithm: DPLinear = KINDS[kind](actions, D_EPSILON[kind], D_T)
-    near = [algorithm.width(batch, dimension, dimension) for batch in (D_BATCH, D_BATCH + 1)]
-    gap = 2 * math.sqrt(near[0] * near[1])
     means = (gap, *[0.0] * (dimension - 1))
-    return algorithm, TwoPoint(means, -1.0, 1.0, f"unit vectors of R^{dimension}, a gap of {gap:.3g}")
+    return actions, TwoPoint(means, -1.0, 1.0, f"unit vectors of R^{dimension}, a gap of {gap:.3g}")
 
 
-def _law_cells(runs: int) -> dict[str, dict[float, tuple[str, Cell]]]:
-    """Cells of each rate by the value of its parameter."""
-    dense, place = circle(MANY, 0.3)
-    sparse, far = circle(ARMS, 0.15)
-    step = (2 * VAST) ** (1 / math.log(VAST))  # q: each epsilon meets the same place of its batch
-    few = [LARGEST * step**-j for j in range(STEPS)]
-    laws = {
-        f"T, {kind}": {
-            float(t): (f"law T={t} {kind}", Cell(KINDS[kind](dense, 1.0, t), place, runs, points=2))
-            for t in OVER_T[kind]
-        }
-        for kind in ("central", "local")
-    }
-    laws["epsilon, central"] = {
-        e: (f"law epsilon={e:.4g} central", Cell(DPLinear(sparse, e, VAST), far, runs, points=2)) for e in few
-    }
-    laws["epsilon, local"] = {
-        e: (f"law epsilon={e:.4g} local", Cell(LDPLinear(dense, e, LOCAL_T), place, runs, points=2))
-        for e in LOCAL_EPSILONS
-    }
-    for kind in ("central", "local"):
-        laws[f"d, {kind}"] = {
-            float(d): (f"law d={d} {kind}", Cell(*axes(kind, d), runs, points=2)) for d in OVER_D
-        }
-    return laws
+def _closed(kind: str, made: Cell) -> float:
+    """The sum in (16) in a cell."""
+    rule: Any = made.algorithm
+    gaps, local = made.environment.gaps, kind == "local"
+    return closed_forms.linear(gaps, rule.horizon, rule.epsilon, rule.dimension, local=local)
+
+
+def _law(
+    name: str,
+    cells: Mapping[float, Mapping[str, Cell]],
+    words: str,
+    axis: str,
+    region: str,
+    exponent: float,
+    margin: float,
+    theorem: str,
+    **options: Any,
+) -> Rate:
+    kind = name.rpartition("-")[2]
+    return Rate(
+        f"over-{name}",
+        words,
+        axis,
+        cells,
+        exponent,
+        margin,
+        region,
+        _source(theorem, f"region: {region}"),
+        partial(_closed, kind),
+        "the sum in (16) with numbers",
+        **options,
+    )
 
 
 # Where the gaps that are left are proportional to gamma: not all of the circle, and not a few actions.
@@ -552,81 +558,110 @@ _EVEN = (
     f"{MANY} actions evenly on the circle, gamma of the last batch but one at most .05, of the last at least "
     "10 times the least gap"
 )
-LAWS: dict[str, dict[str, Any]] = {
-    "T, central": {
-        "exponent": 0.5,
-        "log_power": 0.5,
-        "margin": 0.05,
-        "words": "The regret of Algorithm 1 is proportional to sqrt(T log T).",
-        "theorem": "Theorem 1",
-        "region": f"{_EVEN}, epsilon = 1, T = e^(j+1/2) from 2e6 to 6e9",
-    },
-    "T, local": {
-        "exponent": 0.5,
-        "log_power": 0.5,
-        "margin": 0.05,
-        "words": "The regret of Algorithm 2 is proportional to sqrt(T log T).",
-        "theorem": "Theorem 2",
-        "region": f"{_EVEN}, epsilon = 1, T = e^(j+1/2) from 4e7 to 1e11",
-    },
-    "epsilon, central": {
-        "exponent": -1.0,
-        "margin": 0.1,
-        "words": "log^2 T/epsilon: the regret of Algorithm 1 is proportional to 1/epsilon where privacy "
-        "dominates.",
-        "theorem": "Theorem 1",
-        "region": f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = .001/q^j, so that each meets "
-        "the same place of its batch",
-    },
-    "epsilon, local": {
-        "exponent": -1.0,
-        "margin": 0.1,
-        "words": "The regret of Algorithm 2 is proportional to 1/epsilon where epsilon is small.",
-        "theorem": "Theorem 2",
-        "region": f"{_EVEN}, T = 2.4e12, epsilon from .005 to .1",
-    },
-    "d, central": {
-        "exponent": 0.5,
-        "margin": 0.1,
-        "words": "With d actions the regret of Algorithm 1 is proportional to sqrt(d).",
-        "theorem": "Theorem 1",
-        "region": "unit vectors, d from 10 to 112, gaps of 2 gamma, epsilon = 100, T = 1e8; (d - 1)/d and "
-        "log d beside log T are within the margin",
-    },
-    "d, local": {
-        "exponent": 0.5,
-        "margin": 0.1,
-        "words": "With d actions the regret of Algorithm 2 is proportional to sqrt(d), not to d.",
-        "theorem": "Theorem 2, corrected",
-        "region": "unit vectors, d from 10 to 112, gaps of 2 gamma, epsilon = 1, T = 1e8; (d - 1)/d and "
-        "log d beside log T are within the margin",
-    },
-}
-_AXES = {"T": "horizon T", "epsilon": "epsilon", "d": "dimension d"}
 
 
-def _law_name(key: str) -> str:
-    parameter, kind = key.split(", ")
-    return f"rate-over-{parameter}-{kind}"
+def _over_t(kind: str, runs: int) -> Rate:
+    dense, place = circle(MANY, 0.3)
+    number, theorem = ("1", "Theorem 1") if kind == "central" else ("2", "Theorem 2")
+    return _law(
+        f"T-{kind}",
+        {
+            float(t): {f"law T={t} {kind}": Cell(KINDS[kind](dense, 1.0, t), place, runs, points=2)}
+            for t in OVER_T[kind]
+        },
+        f"The regret of Algorithm {number} is proportional to sqrt(T log T).",
+        "horizon T",
+        f"{_EVEN}, epsilon = 1, T = e^(j+1/2) from {OVER_T[kind][0]:.1g} to {OVER_T[kind][-1]:.1g}",
+        0.5,
+        0.05,
+        theorem,
+        log_power=0.5,
+    )
 
 
-def _law_statement(key: str, cells: Mapping[float, str]) -> Statement:
-    about = LAWS[key]
-    source = _source(about["theorem"], f"region: {about['region']}")
-    return rate(key, _law_name(key), cells, about, source)
+def _over_epsilon(runs: int) -> list[Rate]:
+    dense, place = circle(MANY, 0.3)
+    sparse, far = circle(ARMS, 0.15)
+    step = (2 * VAST) ** (1 / math.log(VAST))  # q: each epsilon meets the same place of its batch
+    few = [LARGEST * step**-j for j in range(STEPS)]
+    return [
+        _law(
+            "epsilon-central",
+            {
+                e: {f"law epsilon={e:.4g} central": Cell(DPLinear(sparse, e, VAST), far, runs, points=2)}
+                for e in few
+            },
+            "log^2 T/epsilon: the regret of Algorithm 1 is proportional to 1/epsilon where privacy "
+            "dominates.",
+            "epsilon",
+            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = .001/q^j, so that each meets "
+            "the same place of its batch",
+            -1.0,
+            0.1,
+            "Theorem 1",
+        ),
+        _law(
+            "epsilon-local",
+            {
+                e: {f"law epsilon={e:.4g} local": Cell(LDPLinear(dense, e, LOCAL_T), place, runs, points=2)}
+                for e in LOCAL_EPSILONS
+            },
+            "The regret of Algorithm 2 is proportional to 1/epsilon where epsilon is small.",
+            "epsilon",
+            f"{_EVEN}, T = 2.4e12, epsilon from .005 to .1",
+            -1.0,
+            0.1,
+            "Theorem 2",
+        ),
+    ]
 
 
-def _law_figure(cells: Mapping[str, Mapping[float, str]], runs: int) -> Figure:
+def _over_d(kind: str, runs: int) -> Rate:
+    cells: dict[float, dict[str, Cell]] = {float(d): {} for d in OVER_D}
+    for d in OVER_D:
+        pulls = closed_forms.batch_growth(D_T[kind]) ** (math.floor(math.log(D_T[kind])) - 1)
+        local = kind == "local"
+        unit = closed_forms.linear_width(pulls, d, d, D_T[kind], D_EPSILON[kind], local=local)
+        for gap in (WIDE, *(unit * share for share in D_GAPS if unit * share < WIDE)):
+            actions, place = axes(d, gap)
+            rule = KINDS[kind](actions, D_EPSILON[kind], D_T[kind])
+            cells[float(d)][f"law d={d} gap={gap:.3g} {kind}"] = Cell(rule, place, runs, points=2)
+    central = kind == "central"
+    return _law(
+        f"d-{kind}",
+        cells,
+        f"With d actions the worst-case regret of Algorithm {'1' if central else '2'} is proportional to "
+        f"sqrt(d){'' if central else ', not to d'}.",
+        "dimension d",
+        f"unit vectors, d from {OVER_D[0]} to {OVER_D[-1]}, the worst of a gap of {WIDE:g} and of .5 to 16 "
+        f"gamma of the last batch, epsilon = {D_EPSILON[kind]:g}, T = {D_T[kind]:.1g}; log d beside log T "
+        "and (d - 1)/d are within the margin",
+        0.5,
+        0.1,
+        "Theorem 1" if central else "Theorem 2, corrected",
+    )
+
+
+def laws(runs: int) -> list[Rate]:
+    """All rates."""
+    return [
+        *(_over_t(kind, runs) for kind in OVER_T),
+        *_over_epsilon(runs),
+        *(_over_d(kind, runs) for kind in OVER_T),
+    ]
+
+
+def _law_figure(found: Sequence[Rate], runs: int) -> Figure:
     panels = []
-    for key, about in LAWS.items():
-        parameter, kind = key.split(", ")
-        claimed = "sqrt(T log T)" if "log_power" in about else f"slope {about['exponent']:g}"
-        panels.append(rate_panel(key, NAMES[kind], cells[key], about, claimed, _AXES[parameter]))
+    for rate in found:
+        title = rate.name.removeprefix("over-").replace("-", ", ")
+        claimed = "sqrt(T log T)" if rate.log_power else ""
+        panels.append(rate.panel(title, NAMES[title.split(", ")[1]], claimed))
     caption = (
         f"Ours: mean regret of {runs} runs over one parameter, the others being fixed, with the slope that "
         "is claimed."
     )
-    return Figure("rates", caption, tuple(panels), tuple(_law_name(key) for key in LAWS))
+    return Figure("rates", caption, tuple(panels), tuple(f"rate-{rate.name}" for rate in found))
 
 
 def plan(scale: float) -> Plan:
@@ -635,17 +670,17 @@ def plan(scale: float) -> Plan:
     runs = fewer(RUNS, scale)
     few = Instances("K=10", fewer(INSTANCES, scale, 2), ARMS)
     many = Instances("K=1000", fewer(CORE_INSTANCES, scale, 2), MANY)
-    laws = _law_cells(runs)
-    names = {key: {x: name for x, (name, _) in cells.items()} for key, cells in laws.items()}
+    found = laws(runs)
     cells = _paper_cells(few, many, horizon, long, runs)
-    cells |= dict(pair for group in laws.values() for pair in group.values())
+    for rate in found:
+        cells |= rate.plan
     statements = [
         *_privacy_statements(few),
         *_core_statements(many),
         *_theorem_statements(few, horizon),
-        *(_law_statement(key, names[key]) for key in LAWS),
+        *(statement for rate in found for statement in rate.statements()),
     ]
-    figures = [*_paper_figures(few, many, horizon, long, runs), _law_figure(names, runs)]
+    figures = [*_paper_figures(few, many, horizon, long, runs), _law_figure(found, runs)]
     return Plan(cells, figures, statements, NOTES)
 
 

@@ -111,11 +111,14 @@ class Line:
     xs
         One value a cell: the line is then mean regret at the horizon over that value, with equal weights
         of the cells that share one.
+    worst
+        The largest mean of the cells that share a value instead.
     """
 
     label: str
     cells: tuple[str, ...]
     xs: tuple[float, ...] | None = None
+    worst: bool = False
 
     def __post_init__(self) -> None:
         if not self.cells or (self.xs is not None and len(self.xs) != len(self.cells)):

@@ -122,6 +122,8 @@ def drawn(line: Line, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     groups: dict[float, list[FloatArray]] = {}
     for x, cell in zip(line.xs, cells, strict=True):
         groups.setdefault(x, []).append(cell.regret)
+    if line.worst:
+        groups = {x: [max(group, key=lambda regret: float(regret.mean()))] for x, group in groups.items()}
     limits = np.array([_limits(group) for group in groups.values()])
     return {
         "label": line.label,

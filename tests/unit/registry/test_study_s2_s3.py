@@ -31,8 +31,9 @@ KINDS = {
     "lower-bounds-local": "mean_at_least",
     "lower-bounds-central": "probability",
     "best-arm": "probability",
-    "rate": "scaling",
+    "rate": "scaling",  # and the level
 }
+RATES = [*(rate for model in s2.RULES for rate in s2.laws(model, 8)), *s3.laws(8)]
 
 
 def some(plan, chosen):
@@ -46,24 +47,35 @@ def found(plan, name, outcomes):
     return [check.result["verdict"] for check in statement.checks(outcomes)]
 
 
+def made_up(cell):
+    """An outcome that nobody played."""
+    values = np.random.default_rng(0).uniform(0.99, 1.01, cell.runs)
+    return Outcome(values, np.array([1]), values[:, None], np.ones((cell.runs, 1)), None)
+
+
 @pytest.fixture(scope="module")
 def tiny():
-    """Both studies at a tiny scale."""
+    """Both studies at a tiny scale; the cells of rates do not shrink, and are not played."""
     plans = {name: plan(TINY) for name, plan in PLANS.items()}
-    return {name: (plan, some(plan, lambda _: True)) for name, plan in plans.items()}
+    found = {}
+    for name, plan in plans.items():
+        laws = {key: made_up(cell) for key, cell in plan.cells.items() if "law " in key}
+        found[name] = plan, laws | some(plan, lambda key, laws=laws: key not in laws)
+    return found
 
 
 @pytest.fixture(scope="module")
 def laws():
-    """The rates of both studies at full size: an epoch is one draw."""
+    """The rates of both studies at full size, but those of many cells: these are played by night."""
     plans = {name: plan(1.0) for name, plan in PLANS.items()}
     few = {
         name: replace(plan, cells={n: replace(c, runs=8) for n, c in plan.cells.items()})
         for name, plan in plans.items()
     }
+    cells = {name for rate in RATES if len(rate.plan) <= 12 for name in rate.plan}
     return {
-        "S2": (few["S2"], some(few["S2"], lambda n: " law " in n)),
-        "S3": (few["S3"], some(few["S3"], lambda n: n.startswith(("law ", "masked ")))),
+        name: (plan, some(plan, lambda n: n in cells or n.startswith("masked ")))
+        for name, plan in few.items()
     }
 
 
@@ -128,7 +140,8 @@ def test_every_statement_has_checks_of_its_kind(tiny, name):
     for statement in plan.statements:
         kinds = {check.kind for check in statement.checks(outcomes)}
         claimed = max((key for key in KINDS if statement.name.startswith(key)), key=len)
-        assert kinds == {KINDS[claimed]}, statement.name
+        level = claimed == "rate" and not statement.name.endswith("-printed")
+        assert kinds == {KINDS[claimed]} | ({"mean_bound"} if level else set()), statement.name
         for check in statement.checks(outcomes):
             json.dumps(check.as_dict(), allow_nan=False)
 
@@ -138,17 +151,19 @@ def test_rates_come_out_as_known(laws, name):
     plan, outcomes = laws[name]
     rates = [statement for statement in plan.statements if statement.name.startswith("rate-")]
     assert len(rates) == {"S2": 25, "S3": 13}[name]
+    dear = {statement.name for rate in RATES if len(rate.plan) > 12 for statement in rate.statements()}
     for statement in rates:
+        if statement.name in dear:
+            continue
         # Fewer runs and points than at full size: `inconclusive` where a point is left to chance.
-        assert found(plan, statement.name, outcomes) == [statement.expected], statement.name
+        assert set(found(plan, statement.name, outcomes)) == {statement.expected}, statement.name
 
 
 def test_wrong_exponents_are_contradicted(laws):
     for name, shift in (("central-gap-v=1", 0.5), ("local-epsilon", 1.0), ("central-K", -0.5)):
         about = next(law for model in s2.RULES for law in s2.laws(model, 8) if law.name == name)
-        assert [c.result["verdict"] for c in about.check(laws["S2"][1], about.exponent)] == ["consistent"]
-        wrong = about.check(laws["S2"][1], about.exponent + shift)
-        assert [c.result["verdict"] for c in wrong] == ["contradicted"]
+        assert about.slope(laws["S2"][1], about.exponent).verdict == "consistent"
+        assert about.slope(laws["S2"][1], about.exponent + shift).verdict == "contradicted"
 
 
 def test_a_worse_algorithm_is_contradicted(tiny):

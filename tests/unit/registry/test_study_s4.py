@@ -156,19 +156,20 @@ def test_the_core_set_pays_where_epsilon_is_small_and_not_where_it_is_large():
     assert found == ["consistent", "contradicted"]
 
 
+@pytest.mark.slow
 def test_rates_over_d_are_told_from_others():
     plan = s4.plan(TINY)
-    outcomes = some(plan, lambda name: name.startswith("law d="))
-    for kind in ("central", "local"):
-        cells = {float(d): f"law d={d} {kind}" for d in s4.OVER_D}
-        points = [outcomes[name] for name in cells.values()]
-        assert verdicts(plan, f"rate-over-d-{kind}", outcomes) == ["consistent"]
+    for rate in s4.laws(6):
+        if not rate.name.startswith("over-d-"):
+            continue
+        outcomes = some(plan, lambda name, cells=rate.plan: name in cells)
+        assert verdicts(plan, f"rate-{rate.name}", outcomes)[0] == "consistent"
         # What Theorem 2 prints has another factor of sqrt(d).
         grown = {
-            name: replace(point, regret=point.regret * math.sqrt(d))
-            for (d, name), point in zip(cells.items(), points, strict=True)
+            name: replace(point, regret=point.regret * math.sqrt(rate.names[name]))
+            for name, point in outcomes.items()
         }
-        assert verdicts(plan, f"rate-over-d-{kind}", outcomes | grown) == ["contradicted"]
+        assert "contradicted" in verdicts(plan, f"rate-{rate.name}", grown)
 
 
 def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
@@ -184,7 +185,7 @@ def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
 
 
 def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch():
-    cells = s4._law_cells(6)["epsilon, central"]
-    growth = next(iter(cells.values()))[1].algorithm.size(1)
+    rate = next(rate for rate in s4.laws(6) if rate.name == "over-epsilon-central")
+    cells, growth = rate.cells, next(iter(rate.plan.values())).algorithm.size(1)
     for before, after in pairwise(cells):
         assert before / after == pytest.approx(growth, rel=1e-12)

@@ -1,0 +1,150 @@
+"""Rates of mean regret: a power of one parameter, and a level that neither uniform nor timid play keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from verifiable_dp.core.claims import Source
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges
+from verifiable_dp.registry.study import Cell, Guide, Line, Outcome, Panel, Statement
+
+Outcomes = Mapping[str, Outcome]
+
+
+def uniform(cell: Cell) -> float:
+    """Regret of uniform play in a cell."""
+    return float(cell.algorithm.horizon * cell.environment.gaps.mean())
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A claimed rate of mean regret over one parameter, all else being fixed.
+
+    Environments and horizons do not depend on the rule that is played. At each value of the parameter the
+    largest mean regret of its cells counts: of one, or of one for each gap of a grid. Two checks hold the
+    level at the ends of the range against a closed form, which a rule that learns eight times more slowly
+    breaks, and uniform play by far.
+
+    Attributes
+    ----------
+    name
+        Of the statement, after ``rate-``.
+    words
+        What is claimed.
+    axis
+        The parameter, in words.
+    cells
+        By value of the parameter, and by name.
+    exponent, log_power
+        The claimed rate.
+    margin
+        How far the fitted exponent may lie from it.
+    region
+        What is fixed, in words.
+    source
+        Where it is claimed.
+    bound
+        The closed form of mean regret in a cell; it must not ask the algorithm for more than its parameters.
+    form
+        Which closed form it is.
+    false_exponent, false_words, false_source
+        What the paper prints where it is wrong.
+    """
+
+    name: str
+    words: str
+    axis: str
+    cells: Mapping[float, Mapping[str, Cell]]
+    exponent: float
+    margin: float
+    region: str
+    source: Source
+    bound: Callable[[Cell], float]
+    form: str
+    log_power: float = 0.0
+    false_exponent: float | None = None
+    false_words: str = ""
+    false_source: Source | None = None
+
+    @property
+    def names(self) -> dict[str, float]:
+        """Values of the parameter by cell."""
+        return {name: x for x, group in self.cells.items() for name in group}
+
+    @property
+    def plan(self) -> dict[str, Cell]:
+        """All cells."""
+        return {name: cell for group in self.cells.values() for name, cell in group.items()}
+
+    def worst(self, outcomes: Outcomes) -> dict[float, FloatArray]:
+        """Regret by run of the worst cell, by value of the parameter."""
+        return {
+            x: max((outcomes[name].regret for name in group), key=lambda values: float(values.mean()))
+            for x, group in self.cells.items()
+        }
+
+    def slope(self, outcomes: Outcomes, exponent: float) -> Check:
+        """The fitted slope against an exponent; with it the share of uniform play's regret."""
+        worst = self.worst(outcomes)
+        means = [float(values.mean()) for values in worst.values()]
+        most = [max(map(uniform, group.values())) for group in self.cells.values()]
+        return judges.scaling(
+            f"exponent over {self.axis}",
+            list(worst.items()),
+            exponent=exponent,
+            log_power=self.log_power,
+            margin=self.margin,
+            region=self.region,
+            shares=[mean / least for mean, least in zip(means, most, strict=True)],
+        )
+
+    def levels(self, outcomes: Outcomes) -> list[Check]:
+        """Mean regret at both ends of the range against the closed form of the worst cell."""
+        found, worst = [], self.worst(outcomes)
+        for x in (min(self.cells), max(self.cells)):
+            group = self.cells[x].values()
+            largest = [float(c.algorithm.horizon * c.environment.gaps.max()) for c in group]
+            limits = [min(self.bound(c), most) for c, most in zip(group, largest, strict=True)]
+            found.append(
+                judges.mean_bound(
+                    f"level at {self.axis} = {x:.4g}",
+                    worst[x],
+                    bound=max(limits),
+                    largest=max(largest),
+                    closed_form=self.form,
+                )
+            )
+        return found
+
+    def checks(self, outcomes: Outcomes) -> list[Check]:
+        """The exponent and the level."""
+        return [self.slope(outcomes, self.exponent), *self.levels(outcomes)]
+
+    def statements(self) -> list[Statement]:
+        """The rate, and the printed one where it is false."""
+        found = [Statement(f"rate-{self.name}", self.words, self.source, self.checks)]
+        wrong = self.false_exponent
+        if wrong is not None:
+            found.append(
+                Statement(
+                    f"rate-{self.name}-printed",
+                    self.false_words,
+                    self.false_source or self.source,
+                    lambda outcomes: [self.slope(outcomes, wrong)],
+                    expected="contradicted",
+                )
+            )
+        return found
+
+    def panel(self, title: str, label: str, claimed: str = "") -> Panel:
+        """Its points, and through them the slope that is claimed."""
+        words = claimed or f"slope {self.exponent:.3g}"
+        guides = [Guide(f"claimed: {words}", self.exponent, self.log_power)]
+        wrong = self.false_exponent
+        if wrong is not None:
+            guides.append(Guide(f"printed: slope {wrong:.3g}", wrong, self.log_power))
+        line = Line(label, tuple(self.names), tuple(self.names.values()), worst=True)
+        return Panel(title, (line,), tuple(guides), axis=self.axis)
