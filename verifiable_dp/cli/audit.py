@@ -76,6 +76,14 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
 @click.option(
     "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
 )
+@click.option(
+    "--detect",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="FACTOR",
+    help="Without an upper bound, call a claim not refuted only if FACTOR times it would have been detected.",
+)
 @declarations_option
 @checkpoint_option
 @seeded
@@ -101,6 +109,7 @@ def audit(
     rho: float | None,
     curve: bool,
     alpha: float,
+    detect: float,
     declarations: Path | None,
     checkpoint: Path | None,
     seed: int,
@@ -136,6 +145,7 @@ def audit(
             rho=rho,
             curve=curve,
             alpha=alpha,
+            detect=detect,
             declarations=declarations,
             checkpoint=checkpoint,
             progress=progress,
