@@ -60,7 +60,7 @@ def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None =
     said = [says(check) for check in checks if check["kind"] == "tracing"]
     if len(said) != traced:
         raise SystemExit(f"{function.__name__}: {len(said)} traces, expected {int(traced)}")
-    verdict = conclude.privacy(checks, draft["power"])
+    verdict = conclude.privacy(checks)
     decided = next((check for check in checks if check["result"]["verdict"] == "refuted"), None)
     if decided is None:
         return Row("".join(said), verdict, "", f"{checks[-1]['statistics']['runs']}", seconds)

@@ -20,6 +20,7 @@ from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.registry import entries as registry
@@ -96,6 +97,7 @@ def audit(
     workers: int = 1,
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
+    detect: float = DETECT,
     mutants: bool = True,
     sequential: bool = False,
     numerics: bool = False,
@@ -145,6 +147,9 @@ def audit(
         Family-wise probability of refuting a promise that holds.
     confidence
         Of `epsilon_lower`.
+    detect
+        Where no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
+        times the claim would have been refuted with probability .95; above 1.
     mutants
         Whether the auditor of a catalogue algorithm is tried on its mutants too.
     sequential
@@ -172,7 +177,8 @@ def audit(
     Returns
     -------
     Report
-        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``.
+        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``, which has a `reason`: ``lead``,
+        ``weak`` or ``unsearched``. Epsilon lies between `epsilon_lower` and `epsilon_upper`.
 
     Raises
     ------
@@ -187,6 +193,7 @@ def audit(
         workers=workers,
         alpha=alpha,
         confidence=confidence,
+        detect=detect,
         sequential=sequential,
         curve=curve,
         mutants=mutants,
@@ -563,6 +570,7 @@ def _request_of(
         workers=workers,
         alpha=plan["alpha"],
         confidence=plan["confidence"],
+        detect=float(plan.get("detect", DETECT)),
         sequential=bool(plan.get("sequential")),
         curve=bool(plan.get("curve")),
         mutants=bool(plan.get("mutants", True)),

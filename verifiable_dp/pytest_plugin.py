@@ -41,6 +41,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="A",
         help="family-wise level at which a privacy audit refutes; overrides the tests'",
     )
+    group.addoption(
+        "--dp-detect",
+        type=float,
+        default=None,
+        metavar="F",
+        help="times the claim that must be detectable where no bound is proved; overrides the tests'",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,6 +86,9 @@ def _check_options(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--dp-seed must be an integer of at least 0, got {seed}")
     if alpha is not None and not 0 < alpha < 1:
         raise pytest.UsageError(f"--dp-alpha must lie in the open interval (0, 1), got {alpha:g}")
+    detect = config.getoption("--dp-detect")
+    if detect is not None and not 1 < detect < float("inf"):
+        raise pytest.UsageError(f"--dp-detect must be finite and greater than 1, got {detect:g}")
     folder = config.getoption("--dp-report")
     if folder is not None and Path(config.invocation_params.dir, folder).is_file():
         raise pytest.UsageError(f"--dp-report must be a folder, got the file {folder!r}")
@@ -142,11 +152,12 @@ def _test(request: pytest.FixtureRequest) -> str:
     """The command that runs the test again, from where pytest was started and with its options."""
     started = request.config.invocation_params.dir
     own = request.node.nodeid.partition("::")[2]
-    given = {name: request.config.getoption(f"--dp-{name}") for name in ("budget", "seed", "alpha")}
+    given = {name: request.config.getoption(f"--dp-{name}") for name in _ANY}
     options = [f"--dp-{name}={value}" for name, value in given.items() if value is not None]
     return shlex.join(["pytest", f"{os.path.relpath(request.node.path, started)}::{own}", *options])
 
 
+_ANY = ("budget", "seed", "alpha", "detect")
 _COUNT = pytest.StashKey[list[str]]()
 _BUDGETS = ("smoke", "quick", "standard", "thorough")
 _MOST_SECONDS = 1e6
@@ -205,7 +216,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
         _check_known(verifiable_dp.audit, "privacy_audit", options)
         options["budget"] = _budget(request, options.get("budget", "quick"))
-        options |= _overridden(request, "seed", "alpha")
+        options |= _overridden(request, "seed", "alpha", "detect")
         report: Report = verifiable_dp.audit(target, **options)
         path = _save(request, report)
         if expect is None or report.verdict == expect:

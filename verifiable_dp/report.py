@@ -12,6 +12,7 @@ from typing import Any
 
 from verifiable_dp.core.files import lock, make_folder, write_text
 from verifiable_dp.core.validate import printable
+from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import given
@@ -40,13 +41,16 @@ def finish(
         As `declarations.checked` gives them; None: those of the draft, if any.
     """
     regret = draft.get("regret")
+    verdict, reason = conclude.conclusion(draft["checks"], draft["plan"].get("detect", DETECT))
     record = {
         **draft,
         "schema_version": SCHEMA_VERSION,
         "declarations": draft.get("declarations") if declarations is None else declarations,
-        "verdict": conclude.privacy(draft["checks"], draft["power"]),
+        "verdict": verdict,
+        "reason": reason,
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
         "epsilon_upper": conclude.epsilon_upper(draft["checks"]),
+        "detectable": conclude.detectable(draft["checks"]),
         "regret": _regret(regret) if regret else None,
         "provenance": {
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
@@ -110,8 +114,14 @@ class Report:
     @property
     def epsilon_upper(self) -> float | None:
         """Upper bound on the true epsilon; None where none was proved. `record` says under which premises."""
-        found = self.record.get("epsilon_upper")
+        found = self.record["epsilon_upper"]
         return None if found is None else float(found["epsilon"])
+
+    @property
+    def reason(self) -> str | None:
+        """Why the verdict is inconclusive: ``lead``, ``weak`` or ``unsearched``; None for other verdicts."""
+        found: str | None = self.record["reason"]
+        return found
 
     @property
     def regret_verdict(self) -> str | None:
@@ -183,15 +193,14 @@ class Report:
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
 
     def line(self) -> str:
-        """One line: name, verdicts, bound and power."""
+        """One line: name, verdicts, and between which bounds epsilon lies."""
         record = self.record
         parts = [f"{self.name + (' (as printed)' if self.printed else ''):<34}"]
         if record["checks"]:
             note = " (baseline, promises nothing)" if self.baseline else ""
-            parts.append(f"{self.verdict}{note}")
-            parts.append(f"epsilon >= {self.epsilon_lower:.4g} against {record['claim']['epsilon']:g}")
-            if record["power"]:
-                parts.append(f"power: catches {words.least_caught(record['power'])}")
+            reason = f" ({self.reason})" if self.reason else ""
+            parts.append(f"{self.verdict}{reason}{note}")
+            parts.append(words.interval(record))
         mutants = record["mutants"]
         if mutants:
             parts.append(f"mutants {words.caught(mutants)}/{len(mutants)}")
@@ -219,7 +228,7 @@ class Report:
         for found in record["counterexamples"]:
             lines.append(f"  counterexample ({found['check']}): {words.counterexample(found, record)}")
         if record["power"] and record["checks"]:
-            lines.append(f"  power: {words.power(record)}")
+            lines.append(f"  noise reduction detected: {words.power(record)}")
         regret = record["regret"] or {}
         lines += [
             f"  {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))

@@ -143,7 +143,6 @@ def check(kind, lower=0.0, **statistics):
 
 def test_a_lead_is_never_not_refuted():
     """Control: without it, and where every loss was computed, the same checks are."""
-    power = {"smallest_epsilon": 2.0}
     for checks, verdict in (
         ([check("black_box", 0.99)], "not_refuted"),
         ([check("black_box", 1.01)], "inconclusive"),
@@ -155,7 +154,7 @@ def test_a_lead_is_never_not_refuted():
         ([check("tracing", max_cost="inf"), check("black_box", 0.9)], "inconclusive"),
         ([check("tracing", max_cost=1.1), check("black_box", 0.9, delta=0.1)], "not_refuted"),
     ):
-        assert conclude.privacy(checks, power) == verdict, checks
+        assert conclude.privacy(checks) == verdict, checks
 
 
 def test_power_with_delta_is_that_of_the_event_and_not_the_factor_of_the_noise():

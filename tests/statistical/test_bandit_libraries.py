@@ -71,7 +71,7 @@ def each(names):
 @each(DECISIONS)
 def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, audited):
     draft = audited(name)
-    assert conclude.privacy(draft["checks"], draft["power"]) == "refuted"
+    assert conclude.privacy(draft["checks"]) == "refuted"
     tracing = draft["checks"][0]
     assert tracing["kind"] == "tracing"
     assert not tracing["statistics"]["failure"]
@@ -85,7 +85,7 @@ def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, aud
 @pytest.mark.slow
 def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
     draft = audited(name, SMALL)
-    assert conclude.privacy(draft["checks"], draft["power"]) == "inconclusive"
+    assert conclude.privacy(draft["checks"]) == "inconclusive"
     assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * len(draft["checks"])
 
 

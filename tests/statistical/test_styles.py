@@ -41,7 +41,7 @@ def audit(function, n_arms=2, pairs=None, runs=RUNS):
 
 
 def verdict(draft):
-    return conclude.privacy(draft["checks"], draft["power"])
+    return conclude.privacy(draft["checks"])
 
 
 def each(functions, by_day):

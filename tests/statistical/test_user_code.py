@@ -27,7 +27,7 @@ def audit(function, horizon, runs=RUNS, seed=0, workers=1):
 
 
 def verdict(draft):
-    return conclude.privacy(draft["checks"], draft["power"])
+    return conclude.privacy(draft["checks"])
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import adversary, curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
+from verifiable_dp.evidence.blackbox.statistics import least_factor
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Sampler, Terms
 from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
@@ -403,8 +404,8 @@ def _exact_power(subject: Subject, exact: ExactChecks) -> dict[str, Any] | None:
     def broken(factor: float) -> list[Check]:
         return list(exact(AlteredNoise(subject.whole, 1 / factor), subject.claim))
 
-    one = powers.least_factor(lambda factor: any(c.verdict == "refuted" for c in broken(factor)), 1e-3)
-    each = powers.least_factor(lambda factor: all(c.verdict == "refuted" for c in broken(factor)), 0.05)
+    one = least_factor(lambda factor: any(c.verdict == "refuted" for c in broken(factor)), 1e-3)
+    each = least_factor(lambda factor: all(c.verdict == "refuted" for c in broken(factor)), 0.05)
     if one is None:
         return None
     words = f"noise divided by {one:.4g}: a lower bound on delta exceeds the claim in one batch"
@@ -430,7 +431,7 @@ def _law_power(subject: Subject) -> tuple[float, float] | None:
         found = law(factor)
         return found is not None and found.verdict == "refuted"
 
-    least = powers.least_factor(caught, 1e-3)
+    least = least_factor(caught, 1e-3)
     found = law(least) if least else None
     return (least, float(found.result["epsilon_lower"])) if least and found else None
 

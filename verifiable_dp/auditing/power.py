@@ -102,7 +102,7 @@ def detectable(share: float, plan: Plan, claim: PrivacyClaim, alpha: float) -> f
         oftener = min(1.0, math.exp(factor * claim.epsilon) * share + claim.delta)
         return rejection(oftener, share, plan, claim, alpha) >= POWER_PROBABILITY
 
-    least = least_factor(caught, 1e-3)
+    least = exact.least_factor(caught, 1e-3)
     return math.inf if least is None else least * claim.epsilon
 
 
@@ -182,16 +182,3 @@ def stated(
         ),
         "black_box": black_box,
     }
-
-
-def least_factor(caught: Callable[[float], bool], tolerance: float) -> float | None:
-    """The least factor in (1, 64] that is caught, by bisection; None if none is."""
-    low, high = 1.0, 2.0
-    while not caught(high):
-        low, high = high, 2 * high
-        if high > 64:
-            return None
-    while high - low > tolerance:
-        middle = (low + high) / 2
-        low, high = (low, middle) if caught(middle) else (middle, high)
-    return high

@@ -10,6 +10,7 @@ from typing import Any
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.targets.process import TIMEOUT
 
@@ -86,14 +87,14 @@ class Settings:
 
     Parameters
     ----------
-    budget, runs, timeout, seed, workers, alpha, confidence, sequential, curve, mutants, numerics
+    budget, runs, timeout, seed, workers, alpha, confidence, detect, sequential, curve, mutants, numerics
         As in `verifiable_dp.audit`.
     plan
         Sizes of the black box of a mechanism, in place of those that the budget stands for.
     trusted
         Whether draws of one call of a mechanism are known to be independent of each other.
     power
-        Whether the power of a mechanism's audit is measured; without it nothing is acquitted.
+        Whether the power of a mechanism's audit is measured.
 
     Raises
     ------
@@ -108,6 +109,7 @@ class Settings:
     workers: int = 1
     alpha: float = ALPHA
     confidence: float = CONFIDENCE
+    detect: float = DETECT
     sequential: bool = False
     curve: bool = False
     mutants: bool = True
@@ -122,6 +124,7 @@ class Settings:
             "workers": validate.workers(self.workers),
             "alpha": validate.probability("alpha", self.alpha),
             "confidence": validate.probability("confidence", self.confidence),
+            "detect": validate.factor("detect", self.detect),
             "timeout": validate.positive("timeout", self.timeout),
         }
         for name, value in checked.items():
@@ -182,7 +185,7 @@ class AuditRequest:
         return whole
 
     def noted(self, event_epsilon: float, event_delta: float) -> dict[str, Any]:
-        """What a plan keeps of group, rho and curve; of a widened promise that about one event."""
+        """What a plan keeps of group, rho, curve and detect; of a widened promise that about one event."""
         plan: dict[str, Any] = {}
         if self.promise.group is not None:
             plan |= {
@@ -194,6 +197,8 @@ class AuditRequest:
             plan["rho"] = self.promise.rho
         if self.settings.curve:
             plan["curve"] = True
+        if self.settings.detect != DETECT:
+            plan["detect"] = self.settings.detect
         return plan
 
 

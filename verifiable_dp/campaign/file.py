@@ -193,6 +193,7 @@ _EVERY: dict[str, Reader] = {
     "seed": _at_least(0),
     "alpha": validate.probability,
     "confidence": validate.probability,
+    "detect": validate.factor,
     "declarations": _text,
     "sequential": _switch,
     "curve": _switch,

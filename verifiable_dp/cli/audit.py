@@ -136,6 +136,14 @@ def _several(
 @click.option(
     "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
 )
+@click.option(
+    "--detect",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="FACTOR",
+    help="Without an upper bound, call a claim not refuted only if FACTOR times it would have been detected.",
+)
 @declarations_option
 @checkpoint_option
 @seeded

@@ -53,6 +53,10 @@ _METHODS = {
         "randomness alignment of traced code: tracked rewards and noise, same releases",
         "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     ),
+    "upper_bound": (
+        "upper bound on epsilon: the cost of one replaced reward in every public state or on every path",
+        "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    ),
     "exact": ("exact law of the actions on both inputs, by quadrature", None),
     "shuffle": (
         "bounds on delta of a shuffled batch: reduction to clones, counts above a threshold",

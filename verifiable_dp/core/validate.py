@@ -57,6 +57,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def factor(name: str, value: Any) -> float:
+    """Return `value` as a finite float above 1."""
+    number = _number(name, value, "in (1, inf)")
+    if not (math.isfinite(number) and number > 1):
+        raise InputError(f"{name} must be finite and greater than 1, got {value!r}")
+    return number
+
+
 def exponent(epsilon: float) -> float:
     """Return `epsilon` if e^epsilon and its square can be computed, at a few times this value, too."""
     if epsilon > _LARGEST_EXPONENT:

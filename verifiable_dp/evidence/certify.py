@@ -646,7 +646,7 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
     }
     if claim.relation.size > 1:
         found = {"form": "group", "size": claim.relation.size, "of": found}
-    method = "every block of a run, every round changed" if kept else "unfolding of all public states"
+    method = "changing every round of a run" if kept else "unfolding all public states"
     return UpperBound.of(found, method=method, premises=premises, paths=states)
 
 
@@ -676,5 +676,5 @@ def _shuffled(algorithm: Any, claim: PrivacyClaim, premises: tuple[Premise, ...]
         local = batch.change / batch.scale if batch.scale > 0 else math.inf
         least[local] = min(crowd, least.get(local, crowd))
     found = {"form": "clones", "batches": [[crowd, plain(local)] for local, crowd in sorted(least.items())]}
-    method = "unfolding of all public states, and the reduction to clones"
+    method = "unfolding all public states, and the reduction to clones"
     return UpperBound.of(found, method=method, premises=premises, paths=seen.states, delta=claim.delta)

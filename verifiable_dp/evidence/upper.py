@@ -14,7 +14,7 @@ from typing import Any
 from verifiable_dp.core import validate
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
 
@@ -215,7 +215,7 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Not refuted if the bound lies within the claim; above it, it decides nothing."""
     upper = evaluated(statistics["certificate"], float(statistics["delta"]))
-    within = upper <= float(statistics["epsilon"]) * (1 + TOLERANCE)
+    within = not exceeds(upper, float(statistics["epsilon"]))
     return {"verdict": "not_refuted" if within else "inconclusive", "epsilon_upper": plain(upper)}
 
 

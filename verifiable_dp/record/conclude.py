@@ -7,30 +7,60 @@ from typing import Any
 
 from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.alignment.replay import exceeds
+from verifiable_dp.evidence.blackbox.statistics import DETECT
+
+REASONS = ("lead", "weak", "unsearched")
+_SAMPLED = ("black_box", "sequential")
 
 
-def privacy(checks: Sequence[Mapping[str, Any]], power: Mapping[str, Any] | None) -> str:
-    """``refuted``, ``not_refuted`` or ``inconclusive``.
+def privacy(checks: Sequence[Mapping[str, Any]], detect: float = DETECT) -> str:
+    """``refuted``, ``not_refuted`` or ``inconclusive``; see `conclusion`."""
+    return conclusion(checks, detect)[0]
 
-    Refuted if any check is; not refuted only if there is no lead and either an upper bound lies within the
-    claim, or every check holds and the power is stated.
+
+def conclusion(checks: Sequence[Mapping[str, Any]], detect: float = DETECT) -> tuple[str, str | None]:
+    """The verdict on privacy and, where it is inconclusive, why: one of `REASONS`.
+
+    Refuted if any check is. Not refuted if nothing speaks against the claim and either an upper bound lies
+    within it, or a true epsilon of `detect` times the claim would have been refuted with probability .95 on
+    inputs that were seen to make a difference. Else inconclusive:
+
+    - ``lead``: something speaks against the claim (see `lead`);
+    - ``unsearched``: no pair of inputs changed what comes out;
+    - ``weak``: only a larger epsilon would have been detected.
     """
-    verdicts = [check["result"]["verdict"] for check in checks if check["kind"] != upper.KIND]
+    verdicts = [check["result"]["verdict"] for check in checks]
     if "refuted" in verdicts:
-        return "refuted"
+        return "refuted", None
     if lead(checks):
-        return "inconclusive"
+        return "inconclusive", "lead"
+    if any(v != "not_refuted" for v, c in zip(verdicts, checks, strict=True) if c["kind"] != upper.KIND):
+        return "inconclusive", "weak"
     if bounded(checks):
-        return "not_refuted"
-    if not verdicts or power is None or any(v != "not_refuted" for v in verdicts):
-        return "inconclusive"
-    return "not_refuted"
+        return "not_refuted", None
+    sampled = [check for check in checks if check["kind"] in _SAMPLED]
+    if not sampled:  # exact bounds decide without any runs
+        exact = any(check["kind"] == "shuffle" for check in checks)
+        return ("not_refuted", None) if exact else ("inconclusive", "unsearched")
+    if not any(float(check["result"].get("epsilon_lower", 0.0)) > 0 for check in checks):
+        return "inconclusive", "unsearched"
+    least, claimed = detectable(checks), float(sampled[0]["statistics"]["epsilon"])
+    if least is not None and not exceeds(float(least), detect * claimed):
+        return "not_refuted", None
+    return "inconclusive", "weak"
 
 
-def bounded(checks: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether an upper bound lies within the claim."""
+def detectable(checks: Sequence[Mapping[str, Any]]) -> float | str | None:
+    """The least true epsilon that a test would have refuted with probability .95; None without such tests."""
+    found = [check["result"]["detectable"] for check in checks if "detectable" in check["result"]]
+    return min(found, key=float, default=None)
+
+
+def bounded(checks: Sequence[Mapping[str, Any]], *scopes: str) -> bool:
+    """Whether an upper bound, of one of these scopes if they are given, lies within the claim."""
     found = epsilon_upper(checks)
-    return found is not None and _named(checks)[found["check"]]["result"]["verdict"] == "not_refuted"
+    within = found is not None and _named(checks)[found["check"]]["result"]["verdict"] == "not_refuted"
+    return within and (not scopes or (found is not None and found["scope"] in scopes))
 
 
 def epsilon_upper(checks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -67,11 +97,11 @@ def _holds(check: Mapping[str, Any] | None) -> bool:
 def lead(checks: Sequence[Mapping[str, Any]]) -> str:
     """What speaks against a claim that no check refutes, in words; empty if nothing does.
 
-    That is a cost above the claim that tracing saw (without delta: with it, single runs may cost more), or a
-    lower bound above it that is not significant at the level of a refutation. Such a bound is a fluke where
-    alignment computed every loss, the releases being seen, and found none above the claim.
+    That is a cost above the claim (without delta: with it, single runs may cost more), raw data that decides,
+    or a lower bound above the claim that is not significant at the level of a refutation. Such a bound is a
+    fluke where every loss was computed and none is above the claim, or the instance has a certificate.
     """
-    computed = any(
+    computed = bounded(checks, "certified") or any(
         check["kind"] == "alignment"
         and check["statistics"]["visible"]
         and check["result"]["verdict"] == "not_refuted"
@@ -79,18 +109,29 @@ def lead(checks: Sequence[Mapping[str, Any]]) -> str:
     )
     pure = not any(float(check["statistics"].get("delta", 0.0)) > 0 for check in checks)
     for check in checks:
-        epsilon, lower = check["statistics"].get("epsilon"), check["result"].get("epsilon_lower", 0.0)
-        dearest = float(check["statistics"]["max_cost"]) if check["kind"] == "tracing" and pure else 0.0
-        if dearest > 0 and exceeds(dearest, epsilon):
-            return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
-        if check["kind"] in _SAMPLED and not computed and exceeds(float(lower), epsilon):
-            return (
-                f"the lower bound of {check['name']}, {float(lower):.4g}, lies above the claim of {epsilon:g}"
-            )
+        numbers, result = check["statistics"], check["result"]
+        epsilon, lower = numbers.get("epsilon"), float(result.get("epsilon_lower", 0.0))
+        if check["kind"] == "alignment" and result["verdict"] == "inconclusive":
+            return f"{check['name']} saw a cost of {float(numbers['max_cost']):.4g} against {epsilon:g}"
+        if check["kind"] == "tracing" and not bounded(checks) and (found := _traced(check, pure)):
+            return found
+        if check["kind"] in _SAMPLED and not computed and exceeds(lower, epsilon):
+            return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
     return ""
 
 
-_SAMPLED = ("black_box", "sequential")
+def _traced(check: Mapping[str, Any], pure: bool) -> str:
+    """What tracing saw against the claim."""
+    numbers = check["statistics"]
+    epsilon, dearest = float(numbers["epsilon"]), float(numbers["max_cost"])
+    if not numbers.get("same_output", True):
+        return "tracing saw other actions on neighbouring inputs although every release was the same"
+    for found in numbers.get("leads", ()):
+        if found["open"]:
+            return f"raw data decides at {found['file']}:{found['line']}"
+    if pure and exceeds(dearest, epsilon):
+        return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
+    return ""
 
 
 def epsilon_lower(checks: Sequence[Mapping[str, Any]]) -> float | str:

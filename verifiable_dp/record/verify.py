@@ -27,6 +27,7 @@ import verifiable_dp.evidence.upper  # noqa: F401
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import judged, scales_of
 from verifiable_dp.record import conclude, declarations
 from verifiable_dp.record.provenance import installed
@@ -410,9 +411,12 @@ def examine(record: Mapping[str, Any]) -> int:
     validate(record)
     check_digest(record)
     count = _rejudge(record)
-    _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]), record)
+    verdict, reason = conclude.conclusion(record["checks"], record["plan"].get("detect", DETECT))
+    _same("verdict", record["verdict"], verdict, record)
+    _same("reason", record["reason"], reason, record)
+    _same("detectable", record["detectable"], conclude.detectable(record["checks"]), record)
     _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
-    _same("epsilon_upper", record.get("epsilon_upper"), conclude.epsilon_upper(record["checks"]), record)
+    _same("epsilon_upper", record["epsilon_upper"], conclude.epsilon_upper(record["checks"]), record)
     if record["regret"]:
         _same(
             "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
@@ -72,23 +73,77 @@ def verdict(record: Record) -> str:
             f"be run again.{apart}"
         )
     if record["verdict"] == "not_refuted":
-        return f"No violation of epsilon {epsilon} was found. This is not a proof of privacy."
-    reason = conclude.lead(record["checks"])
-    if not reason and record["power"] is None:
-        reason = "no check refutes the claim, and we cannot say which violation we would have detected"
-    return f"The audit is inconclusive about epsilon {epsilon}: {reason or 'not every check could decide'}."
+        return _acquitted(record, epsilon)
+    return f"The audit is inconclusive about epsilon {epsilon}: {why(record)}."
+
+
+def _acquitted(record: Record, epsilon: str) -> str:
+    """What stands behind a verdict of not refuted."""
+    upper = record["epsilon_upper"]
+    if conclude.bounded(record["checks"]):
+        scope = {
+            "certified": "for every input and every run of this instance",
+            "every path": "for every input on every path of the code",
+            "n paths": f"for every input on the {upper['paths']} paths that were traced",
+        }[upper["scope"]]
+        most = digits(upper["epsilon"])
+        return (
+            f"No violation of epsilon {epsilon} was found, and epsilon is at most {most} {scope}, under the "
+            "premises stated. This covers neither other noise than the ideal one nor side channels."
+        )
+    seen = digits(record["detectable"])
+    detected = f" A true epsilon of {seen} would have been detected with 95 % probability." if seen else ""
+    return f"No violation of epsilon {epsilon} was found.{detected} This is not a proof of privacy."
+
+
+def why(record: Record) -> str:
+    """Why a verdict is inconclusive."""
+    if record["reason"] == "lead":
+        return conclude.lead(record["checks"])
+    if record["reason"] == "unsearched":
+        return "no pair of inputs that was tried changed what comes out"
+    seen = record["detectable"]
+    if seen is None or float(seen) == float("inf"):
+        return "no true epsilon would have been detected at the event tested"
+    needed = float(record["plan"].get("detect", DETECT)) * float(record["claim"]["epsilon"])
+    if float(seen) > needed:
+        return f"only a true epsilon of {digits(seen)} or more would have been detected, not {digits(needed)}"
+    return "not every check could decide"
+
+
+def interval(record: Record) -> str:
+    """Between which bounds epsilon lies, or what would have been detected, in a few words."""
+    lower, upper, seen = float(record["epsilon_lower"]), record["epsilon_upper"], record["detectable"]
+    delta = float(record["claim"]["delta"])
+    at = f" at delta {digits(delta)}" if delta else ""
+    if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
+        most = float(upper["epsilon"])
+        scope = f"on {upper['paths']} paths" if upper["scope"] == "n paths" else f"on {upper['scope']}"
+        scope = "certified" if upper["scope"] == "certified" else scope
+        return f"epsilon in [{digits(min(lower, most))}, {digits(most)}] {scope}{at}"
+    if record["verdict"] == "refuted" or seen is None or float(seen) == float("inf"):
+        return f"epsilon >= {digits(lower)} against {digits(record['claim']['epsilon'])}{at}"
+    return f"epsilon >= {digits(lower)}; would have seen {digits(seen)}{at}"
+
+
+def detected(record: Record) -> str:
+    """The least true epsilon that a test of the audit would have refuted."""
+    seen = record["detectable"]
+    if record["verdict"] == "refuted":
+        return "Not needed: the claim is refuted."
+    if seen is None:
+        return "No sampling test was made, so the exact bounds alone decide."
+    if float(seen) == float("inf"):
+        return "At the event tested, no true epsilon would have been detected."
+    return f"At its event, a test would have refuted a true epsilon of {digits(seen)} with 95 % probability."
 
 
 def power(record: Record) -> str:
-    """What the audit would have detected."""
+    """Which reduction of the noise the audit would have detected."""
     found = record["power"]
     if not found:
         refuted = record["verdict"] == "refuted"
-        return (
-            "Not needed: the claim is refuted."
-            if refuted
-            else ("We cannot say which violation we would have detected, so nothing is called not refuted.")
-        )
+        return "Not needed: the claim is refuted." if refuted else "No reduction of the noise was tried."
     if found["by"] == "alignment":
         runs = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
         largest = max(float(run["max_loss"]) for run in runs)

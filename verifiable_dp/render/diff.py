@@ -355,6 +355,9 @@ def _numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
                 else "of different adversaries"
             )
             yield Change("epsilon_lower", before, after, note=note)
+    was, now = ((record["epsilon_upper"] or {}).get("epsilon") for record in (old, new))
+    if was != now:
+        yield Change("epsilon_upper", was, now)
     for key in ("by", "smallest_epsilon", "probability"):
         left, right = ((record["power"] or {}).get(key) for record in (old, new))
         if left != right:

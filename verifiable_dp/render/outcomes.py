@@ -95,14 +95,14 @@ def _context(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _power(record: Mapping[str, Any]) -> list[Outcome]:
-    """Whether the power is stated; nothing where there is no claim to be refuted, or it is refuted."""
+    """The power that is stated; without one, why the audit is inconclusive, if it is."""
     if not record["checks"]:
         return []
     if record["power"]:
         return [Outcome("privacy", "power", "stated", "passed", words.power(record))]
-    if record["verdict"] == "refuted":
+    if record["verdict"] != "inconclusive":
         return []
-    return [Outcome("privacy", "power", "inconclusive", "undecided", "no power could be stated")]
+    return [Outcome("privacy", "power", "inconclusive", "undecided", words.why(record))]
 
 
 def _mutant(mutant: Mapping[str, Any]) -> Outcome:

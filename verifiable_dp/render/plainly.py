@@ -59,8 +59,14 @@ _TERMS = (
     (
         "power",
         r"power",
-        "The smallest violation that this very audit would have caught, and how surely; without it, to have "
-        "found nothing says little.",
+        "The smallest violation that this very audit would have caught, and how surely; without it or an "
+        "upper bound, to have found nothing says little.",
+    ),
+    (
+        "certified",
+        r"certified",
+        "Proved for every input and every run of this instance, under premises that are listed; the record "
+        "holds the numbers that the proof adds up.",
     ),
 )
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)

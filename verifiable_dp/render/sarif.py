@@ -18,7 +18,7 @@ _RULES = {
     "privacy": "The differential-privacy claim is refuted by a counterexample that can be run again.",
     "raw-data": "Raw data decides something before any noise.",
     "release-cost": "Releases cost more than the privacy claim, as far as their noise can bound it.",
-    "privacy-undecided": "The audit could neither refute the privacy claim nor state its power.",
+    "privacy-undecided": "The audit could neither refute the privacy claim nor show enough in its favour.",
     "regret": "The regret theorem is contradicted by measurements.",
 }
 

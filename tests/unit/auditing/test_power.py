@@ -9,6 +9,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.scores import Likelihood
+from verifiable_dp.evidence.blackbox.statistics import least_factor
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.targets.load import DataPair
 
@@ -98,6 +99,6 @@ def test_what_is_detectable_is_refuted_with_95_percent_and_less_is_not(delta):
 
 
 def test_the_least_factor_by_bisection():
-    assert power.least_factor(lambda factor: factor >= 1.37, 1e-3) == pytest.approx(1.37, abs=1e-3)
-    assert power.least_factor(lambda factor: factor >= 37, 1e-3) == pytest.approx(37, abs=1e-3)
-    assert power.least_factor(lambda factor: False, 1e-3) is None
+    assert least_factor(lambda factor: factor >= 1.37, 1e-3) == pytest.approx(1.37, abs=1e-3)
+    assert least_factor(lambda factor: factor >= 37, 1e-3) == pytest.approx(37, abs=1e-3)
+    assert least_factor(lambda factor: False, 1e-3) is None

@@ -13,6 +13,7 @@ import verifiable_dp as vdp
 from verifiable_dp.auditing import subject
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.record import conclude
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
@@ -20,39 +21,70 @@ from verifiable_dp.registry import entries as registry
 
 ROOT = Path(__file__).parents[3]
 REPORTS = ROOT / "reports"
-POWER = {"smallest_epsilon": 2.0}
 
 
-def checks(*verdicts, bounds=()):
-    found = [{"kind": "exact", "statistics": {}, "result": {"verdict": verdict}} for verdict in verdicts]
+def checks(*verdicts, bounds=(), detectable=1.5, kind="black_box"):
+    """Checks of one kind; a sampled one says what it would have detected, and what it bounds."""
+    found = [
+        {"name": f"{kind} {i}", "kind": kind, "statistics": {"epsilon": 1.0}, "result": {"verdict": verdict}}
+        for i, verdict in enumerate(verdicts)
+    ]
+    for check in found:
+        check["result"] |= {"epsilon_lower": 0.5, "detectable": detectable}
     for check, bound in zip(found, bounds, strict=False):
         check["result"]["epsilon_lower"] = bound
     return found
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "power", "verdict"),
+    ("verdicts", "more", "expected"),
     [
-        (("not_refuted", "not_refuted"), POWER, "not_refuted"),
-        (("not_refuted", "refuted"), POWER, "refuted"),
-        (("inconclusive", "refuted"), None, "refuted"),
-        (("not_refuted", "inconclusive"), POWER, "inconclusive"),
-        (("not_refuted",), None, "inconclusive"),
-        ((), POWER, "inconclusive"),
+        (("not_refuted", "not_refuted"), {}, ("not_refuted", None)),
+        (("not_refuted", "refuted"), {}, ("refuted", None)),
+        (("inconclusive", "refuted"), {}, ("refuted", None)),
+        (("not_refuted", "inconclusive"), {}, ("inconclusive", "weak")),
+        (("not_refuted",), {"detectable": 2.0}, ("not_refuted", None)),
+        (("not_refuted",), {"detectable": 2.01}, ("inconclusive", "weak")),
+        (("not_refuted",), {"detectable": "inf"}, ("inconclusive", "weak")),
+        (("not_refuted",), {"bounds": (0.0,)}, ("inconclusive", "unsearched")),
+        (("not_refuted",), {"bounds": (1.01,)}, ("inconclusive", "lead")),
+        (("not_refuted",), {"kind": "shuffle"}, ("not_refuted", None)),
+        (("inconclusive",), {"kind": "shuffle"}, ("inconclusive", "weak")),
+        (("not_refuted",), {"kind": "tracing"}, ("inconclusive", "unsearched")),
+        ((), {}, ("inconclusive", "unsearched")),
     ],
 )
-def test_privacy(verdicts, power, verdict):
-    """One refutation decides; not refuted needs every check, and a power."""
-    assert conclude.privacy(checks(*verdicts), power) == verdict
+def test_privacy(verdicts, more, expected):
+    """One refutation decides; not refuted is only what would have been seen to be broken, or is bounded."""
+    found = checks(*verdicts, **more)
+    if more.get("kind") == "tracing":
+        found[0]["statistics"] |= {"max_cost": 0.5}
+    assert conclude.conclusion(found) == expected
+    assert conclude.privacy(found) == expected[0]
 
 
-def seen(kind, epsilon=1.0, delta=0.0, lower=0.0, cost=0.0, visible=False):
-    numbers = {"epsilon": epsilon, "delta": delta, "max_cost": cost, "visible": visible}
-    result = {"verdict": "not_refuted", "epsilon_lower": lower}
+def test_what_has_to_be_detectable_can_be_said():
+    found = checks("not_refuted", detectable=1.5)
+    assert conclude.conclusion(found, 1.5) == ("not_refuted", None)
+    assert conclude.conclusion(found, 1.4) == ("inconclusive", "weak")
+
+
+def seen(kind, epsilon=1.0, delta=0.0, lower=0.1, cost=0.0, visible=False, **more):
+    numbers = {"epsilon": epsilon, "delta": delta, "max_cost": cost, "visible": visible, **more}
+    result = {"verdict": "not_refuted", "epsilon_lower": lower, "detectable": 1.2}
+    if kind == "alignment" and not visible and cost > epsilon:
+        result["verdict"] = "inconclusive"
     return {"name": kind, "kind": kind, "statistics": numbers, "result": result}
 
 
+def bounded(epsilon, scope="certified"):
+    terms = [{"state": "", "terms": [[epsilon, 1.0, 1]]}]
+    made = UpperBound.of({"form": "sums", "states": terms}, method="test", premises=(), scope=scope)
+    return made.check(1.0).as_dict()
+
+
 ALL_LOSSES = seen("alignment", visible=True)
+LEAD = {"file": "code.py", "line": 7, "open": True}
 
 
 @pytest.mark.parametrize(
@@ -62,17 +94,25 @@ ALL_LOSSES = seen("alignment", visible=True)
         ([seen("black_box", lower=1.01)], "the lower bound of black_box, 1.01, lies above the claim of 1"),
         ([seen("sequential", lower=1.01)], "the lower bound of sequential, 1.01, lies above"),
         ([seen("black_box", lower=1.01), ALL_LOSSES], ""),
+        ([seen("black_box", lower=1.01), seen("alignment"), bounded(1.0)], ""),
+        ([seen("black_box", lower=1.01), bounded(1.0, "every path")], "the lower bound of black_box"),
+        ([seen("black_box", lower=1.01), bounded(1.1)], "the lower bound of black_box"),
         ([seen("black_box", lower=1.01), seen("alignment")], "the lower bound of black_box"),
+        ([seen("alignment", cost=1.01), seen("black_box")], "alignment saw a cost of 1.01 against 1"),
         ([seen("tracing", cost=1.01)], "tracing saw a cost of 1.01 against 1"),
+        ([seen("tracing", cost=1.01), bounded(1.0, "n paths"), seen("black_box")], ""),
         ([seen("tracing", cost=1.01), seen("black_box", delta=0.1)], ""),
-        ([seen("tracing", cost=1.0)], ""),
+        ([seen("tracing", leads=[LEAD]), seen("black_box", delta=0.1)], "raw data decides at code.py:7"),
+        ([seen("tracing", leads=[{**LEAD, "open": False}]), seen("black_box")], ""),
+        ([seen("tracing", same_output=False)], "tracing saw other actions"),
+        ([seen("tracing", cost=1.0), seen("black_box")], ""),
     ],
 )
 def test_a_lead_leaves_the_claim_open(found, says):
     """Not significant, but against the claim: an audit that says `not_refuted` beside it would mislead."""
     assert conclude.lead(found).startswith(says)
     assert bool(conclude.lead(found)) == bool(says)
-    assert conclude.privacy(found, POWER) == ("inconclusive" if says else "not_refuted")
+    assert conclude.conclusion(found) == (("inconclusive", "lead") if says else ("not_refuted", None))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +135,7 @@ def test_regret(verdicts, verdict):
 def test_the_largest_lower_bound_counts():
     assert conclude.epsilon_lower(checks(*["refuted"] * 3, bounds=(0.5, 2.0, 1.0))) == 2.0
     assert conclude.epsilon_lower(checks(*["refuted"] * 2, bounds=(0.5, "inf"))) == "inf"
-    assert conclude.epsilon_lower(checks("inconclusive")) == 0.0
+    assert conclude.epsilon_lower([]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -182,7 +222,17 @@ EDITS = {
     "failures of a regret check": lambda record: put(
         record, (*first(record, "probability", "regret"), "statistics", "failures"), 7
     ),
-    "a power that is gone": lambda record: put(record, ("power",), None),
+    "the reason": lambda record: put(record, ("reason",), "weak"),
+    "the upper bound": lambda record: put(record, ("epsilon_upper", "epsilon"), 0.5),
+    "what would have been detected": lambda record: put(record, ("detectable",), 1.0),
+    "a cost of the certificate": lambda record: put(
+        record,
+        (*first(record, "upper_bound"), "statistics", "certificate", "states", 0, "terms", 0, 1),
+        9.0,
+    ),
+    "a premise that is not tested": lambda record: put(
+        record, (*first(record, "upper_bound"), "statistics", "premises", 0, "tested_by"), "hearsay"
+    ),
 }
 
 

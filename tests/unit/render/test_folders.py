@@ -221,7 +221,8 @@ def recounted(record, **values):
     (check,) = (check for check in found["checks"] if check["kind"] == "black_box")
     check["statistics"] |= values
     check["result"] = plain(judged("black_box", check["statistics"]))
-    found["verdict"] = conclude.privacy(found["checks"], found["power"])
+    found["verdict"], found["reason"] = conclude.conclusion(found["checks"])
+    found["detectable"] = conclude.detectable(found["checks"])
     found["epsilon_lower"] = conclude.epsilon_lower(found["checks"])
     return json.loads(text(sealed(found)))
 

@@ -38,9 +38,10 @@ from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
+from verifiable_dp.evidence.blackbox.statistics import DETECTABLE_STEP, least_factor
 from verifiable_dp.evidence.blackbox.test import SEQUENTIAL, Plan, Sampler, Selected, Terms
 from verifiable_dp.evidence.check import Check, judge, worded
-from verifiable_dp.evidence.rounding import ROUNDED, of_p_value
+from verifiable_dp.evidence.rounding import ROUNDED, of_p_value, searched
 from verifiable_dp.evidence.words import bounded
 
 Counts = tuple[int, int, int, int]  # hits and runs in the more frequent world, then in the other one
@@ -57,6 +58,7 @@ _RATIO = 8  # of the sizes of consecutive rounds
 _LEAST = 500  # runs a side of the first round, at least
 _LOOKS = 6  # looks at a round, by powers of the square root of 2
 _CHUNK = 32  # claims that the confidence sequence tries at once
+_DETECTED = 1.6448536269514722  # normal quantile of .95
 _FIRST_STEP, _STEP, _LARGEST = 0.002, 0.002, 30.0  # of its claims: a step, then relative steps
 
 
@@ -328,6 +330,8 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
     )
     size = 1 + ROUNDED * runs
     logs = dict.fromkeys(("log_e_value", "largest_log_e_value"), size)
+    if "detectable" in result:
+        logs["detectable"] = searched(DETECTABLE_STEP * float(statistics["epsilon"]))
     return {"result": {**logs, "p_value": size * of_p_value(float(result["p_value"]))}}
 
 
@@ -344,14 +348,44 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     highest = float(path.max())
     limits = lower_limits(rounds, delta, (1 - float(statistics["confidence"])) / tests)
     log_p = min(0.0, math.log(tests) - highest)
+    seen = {}
+    if log_p > math.log(float(statistics["alpha"])):
+        seen["detectable"] = plain(_detectable(rounds, epsilon, delta, float(statistics["alpha"]) / tests))
     return {
         "verdict": "refuted" if log_p <= math.log(float(statistics["alpha"])) else "not_refuted",
         "log_e_value": float(path[-1]),
         "largest_log_e_value": highest,
         "p_value": math.exp(log_p),
         "epsilon_lower": plain(float(limits[-1])),
+        **seen,
         "looks": len(path),
     }
+
+
+def _detectable(rounds: Sequence[Sequence[Candidate]], epsilon: float, delta: float, alpha: float) -> float:
+    """The least true epsilon that the last round refutes with probability .95, at the event it bets most on.
+
+    By the normal law of the log of the wealth, as `rejection_power` simulates it: the bet that grows fastest
+    is one of those that are averaged, and the rounds before can have lost all but the cash of each.
+    """
+    best = max(rounds[-1], key=lambda candidate: candidate.weight)
+    k1, n1, _, n0 = (float(number) for number in best.counts[-1])
+    p, runs = k1 / max(n1, 1.0), n1 + n0
+    kept = math.log(best.weight) + float(_LOG_WEIGHTS.max()) + (len(rounds) - 1) * math.log(CASH)
+
+    def caught(factor: float) -> bool:
+        q = max((p - delta) * math.exp(-factor * epsilon), 1 / (2 * runs + 2))
+        if not math.exp(epsilon) * q + delta < p:
+            return False
+        payoffs = [float(x[0]) for x in bet_for(*_pair(min(p, 1 - 1e-9), q), epsilon, delta).log_payoffs()]
+        shares = (p / 2, (1 - p) / 2, q / 2, (1 - q) / 2)
+        mean = sum(share * x for share, x in zip(shares, payoffs, strict=True))
+        square = sum(share * x * x for share, x in zip(shares, payoffs, strict=True))
+        wealth = kept + runs * mean - _DETECTED * math.sqrt(runs * max(square - mean**2, 0.0))
+        return wealth >= -math.log(alpha)
+
+    least = least_factor(caught, DETECTABLE_STEP) if p > delta else None
+    return math.inf if least is None else least * epsilon
 
 
 @worded("sequential")

@@ -213,3 +213,46 @@ def approximate_power(p: float, q: float, runs: int, epsilon: float, delta: floa
         The claim and the level.
     """
     return Design(runs, runs, epsilon, delta).power(p, q, alpha)
+
+
+DETECT = 2.0  # times the claim: what has to be detectable where nothing is proved
+DETECTED = 0.95  # probability with which what is called detectable is refuted
+_FARTHEST, DETECTABLE_STEP = 64.0, 1e-3  # factors of the claim: the largest, and how closely one is found
+
+
+def detectable(k1: int, n1: int, n0: int, epsilon: float, delta: float, alpha: float) -> float:
+    """The least true epsilon that the test made would have refuted with probability .95, at its event.
+
+    The event keeps the share that it had where it is more frequent, p = k1/n1; a true epsilon x makes it as
+    rare as (p - delta) e^-x on the other input. Infinite if no epsilon up to 64 times the claim is detected.
+
+    Parameters
+    ----------
+    k1, n1, n0
+        Hits and runs where the event is more frequent, and runs on the other input.
+    epsilon, delta, alpha
+        The claim, and the level of the test.
+    """
+    p, runs = k1 / n1, (n1 + n0) // 2
+
+    def caught(factor: float) -> bool:
+        q = (p - delta) * math.exp(-factor * epsilon)
+        if delta > 0:
+            return approximate_power(p, q, runs, epsilon, delta, alpha) >= DETECTED
+        return rejection_power(p, q, runs, epsilon, alpha) >= DETECTED
+
+    least = least_factor(caught, DETECTABLE_STEP) if p > delta else None
+    return math.inf if least is None else least * epsilon
+
+
+def least_factor(caught: Callable[[float], bool], tolerance: float) -> float | None:
+    """The least factor in (1, 64] that is caught, by bisection; None if none is."""
+    low, high = 1.0, 2.0
+    while not caught(high):
+        low, high = high, 2 * high
+        if high > _FARTHEST:
+            return None
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        low, high = (low, middle) if caught(middle) else (middle, high)
+    return high

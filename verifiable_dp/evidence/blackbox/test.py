@@ -405,6 +405,8 @@ def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[
     if k1 > delta * n1 > 0:
         size += searched(exact.SEARCHED * exact.log_ratio_error(k1, n1, k0, n0, delta))
     found = {"p_value": of_p_value(float(result["p_value"])), "epsilon_lower": size, "epsilon_point": 1.0}
+    if "detectable" in result:
+        found["detectable"] = searched(exact.DETECTABLE_STEP * float(statistics["epsilon"]))
     if "efficiency" in result:
         found["efficiency"] = size / float(statistics["best_event_bound"])
     return {"result": found}
@@ -427,11 +429,16 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     share1, share0 = k1 / n1, k0 / n0
     best = float(statistics.get("best_event_bound", 0.0))
     point = math.log((share1 - delta) / share0) if share1 > delta and share0 > 0 else math.inf
+    alpha = float(statistics["alpha"])
+    seen = {}
+    if p_value > alpha:
+        seen["detectable"] = plain(exact.detectable(k1, n1, n0, epsilon, delta, alpha / tests))
     return {
-        "verdict": "refuted" if p_value <= float(statistics["alpha"]) else "not_refuted",
+        "verdict": "refuted" if p_value <= alpha else "not_refuted",
         "p_value": p_value,
         "epsilon_lower": plain(max(lower, 0.0)),
         "epsilon_point": plain(point if k1 else 0.0),
+        **seen,
         **({"efficiency": plain(max(lower, 0.0) / best)} if best else {}),
     }
 

@@ -22,7 +22,7 @@ def bound(certificate, *premises, **others):
 
 
 def alignment(verdict="not_refuted", **result):
-    numbers = {"epsilon": 1.0, "visible": True}
+    numbers = {"epsilon": 1.0, "visible": True, "max_cost": 1.0}
     return {
         "name": "alignment",
         "kind": "alignment",
@@ -92,4 +92,4 @@ def test_it_acquits_within_the_claim_and_only_while_its_premises_hold():
     ):
         found = conclude.epsilon_upper(checks)
         assert (found and found["epsilon"]) == epsilon
-        assert conclude.privacy(checks, None) == verdict
+        assert conclude.privacy(checks) == verdict

@@ -24,7 +24,7 @@ from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import mutation
 
-KILLED = Path(__file__).parents[2] / "reports" / "mutants.json"
+KILLED = Path(__file__).parents[3] / "reports" / "mutants.json"
 PRIVATE = [name for name in registry.names() if registry.auditor(name).worst_cost]
 SLOWEST = ("dp-nas", "dp-robust-ucb")
 DEAR = ("adaptive-tree", "dp-nas", "dp-exponential-nas", "dp-robust-ucb", "dp-robust-elimination")
