@@ -58,7 +58,7 @@ class Budget:
 _RATE = 4000  # plays that a second of budget stands for, on every machine
 _SIZES = {
     "smoke": Budget(1 << 18, 50_000, 20, _RATE, 60.0, 1),
-    "quick": Budget(1 << 21, 400_000, 60, 20 * _RATE, 300.0, 3),
+    "quick": Budget(1 << 20, 400_000, 60, 20 * _RATE, 300.0, 3),
     "standard": Budget(1 << 25, 8_000_000, 300, 180 * _RATE, 2700.0, 10),
     "thorough": Budget(1 << 28, 64_000_000, 1000, 1200 * _RATE, 18_000.0, 20),
 }

@@ -37,7 +37,7 @@ OUTCOMES = ("killed", "survived", "within_the_claim", "undecided")
 OWN = "auditor"
 _LOOKS = 3  # black-box tests of a mutant at most, each eight times as large as the one before
 _GROWTH = 3  # bits
-_SHARE = {"quick": 2, "standard": 3, "thorough": 3}  # bits: an audit's own budget over that of its mutants
+_SHARE = {"quick": 1, "standard": 3, "thorough": 3}  # bits: an audit's own budget over that of its mutants
 
 
 @dataclass(frozen=True)
