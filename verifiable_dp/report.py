@@ -27,6 +27,7 @@ def finish(
     started: float,
     cpu_seconds: float,
     declarations: Mapping[str, Any] | None = None,
+    in_process: str = "",
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
 
@@ -38,6 +39,8 @@ def finish(
         Seconds since the epoch; seconds of processor time.
     declarations
         As `declarations.checked` gives them; None: those of the draft, if any.
+    in_process
+        Why code of a user ran in this process, if it did.
     """
     regret = draft.get("regret")
     record = {
@@ -51,6 +54,7 @@ def finish(
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
             "target": place(str(draft["target"]["source"]["path"])),
             "ci": ci(),
+            **({"in_process": in_process} if in_process else {}),
         },
     }
     return Report(sealed(record))
@@ -207,6 +211,8 @@ class Report:
             lines.append(words.verdict(record))
         if record["target"]["note"]:
             lines.append(f"note: {record['target']['note']}")
+        if "in_process" in record["provenance"]:
+            lines.append(f"note: {words.in_process(record)}")
         for check in record["checks"]:
             lines += [f"  {words.line(check)}", *words.leads(check)]
         for found in record["counterexamples"]:

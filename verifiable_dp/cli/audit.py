@@ -15,6 +15,7 @@ from verifiable_dp.cli.shell import (
     checkpoint_option,
     declarations_option,
     forget,
+    in_process_option,
     main,
     outputs,
     progressing,
@@ -78,6 +79,7 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
 )
 @declarations_option
 @checkpoint_option
+@in_process_option
 @seeded
 @scheduler_option
 @outputs
@@ -103,6 +105,7 @@ def audit(
     alpha: float,
     declarations: Path | None,
     checkpoint: Path | None,
+    in_process: bool,
     seed: int,
     workers: int,
     scheduler: str | None,
@@ -138,12 +141,25 @@ def audit(
             alpha=alpha,
             declarations=declarations,
             checkpoint=checkpoint,
+            in_process=in_process,
             progress=progress,
         )
-    write_report(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
+    _conclude(report, json_path, html_path, sarif_path)
     forget(checkpoint)
     sys.exit(EXIT[report.verdict])
+
+
+def _conclude(report: Any, json_path: Path | None, html_path: Path | None, sarif_path: Path | None) -> None:
+    """Write a report and show it, if its record holds as it is read again."""
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import verify
+
+    write_report(report, json_path, html_path, sarif_path)
+    if json_path is None:
+        verify.examine(report.record)
+    elif verify.verify(json_path).record["digest"] != report.record["digest"]:
+        raise InputError(f"json: {str(json_path)!r} no longer holds the record that was written to it")
+    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
 
 
 def _pairs(name: str, items: tuple[str, ...]) -> dict[str, Any]:
@@ -205,6 +221,7 @@ def _numbers(name: str, text: str) -> list[float]:
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
+@in_process_option
 @seeded
 @scheduler_option
 @outputs
@@ -223,6 +240,7 @@ def regret(
     runs: int | None,
     beta: float | None,
     budget: str,
+    in_process: bool,
     seed: int,
     workers: int,
     scheduler: str | None,
@@ -251,13 +269,13 @@ def regret(
         "gap": gap,
         "runs": runs,
         "beta": beta,
+        "in_process": in_process,
     }
     with progressing(scheduler) as progress:
         report = api.check_regret(
             target, **claimed, budget=budget, seed=seed, workers=workers, progress=progress
         )
-    write_report(report, json_path, html_path, sarif_path)
-    click.echo(report.summary(json_path, again=None if json_path else click.get_current_context().obj))
+    _conclude(report, json_path, html_path, sarif_path)
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 

@@ -78,7 +78,9 @@ def _check_own(error: SystemExit) -> None:
     """Refuse an exit that code of the target asked for: its status is no verdict."""
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
     if Path(frames[-1]).parent != Path(__file__).parent:
-        _fail(f"target: code of it ended the program in {frames[-1]} (SystemExit: {error.code})", 2)
+        from verifiable_dp.targets.guard import ended
+
+        _fail(ended(error), 2)
 
 
 def safe(text: str) -> str:
@@ -266,6 +268,13 @@ checkpoint_option = click.option(
     type=PATH,
     metavar="FILE",
     help="Keep finished steps here while it runs; the same command goes on after them.",
+)
+
+
+in_process_option = click.option(
+    "--in-process",
+    is_flag=True,
+    help="Run your own code in this process, for a debugger; it can then end the audit.",
 )
 
 
