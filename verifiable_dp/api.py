@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,11 +21,15 @@ from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE
 from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.sealing import plain
+from verifiable_dp.record.verify import examine
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
+from verifiable_dp.targets import child, guard
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player
@@ -32,6 +37,7 @@ from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.source import Source, load
 
 Target = Algorithm | Callable[..., Any] | Exec | str
+Made = dict[str, Any]  # arguments of `finish`
 Declared = str | PathLike[str] | Mapping[str, Any] | None
 
 
@@ -106,9 +112,13 @@ def audit(
     curve: bool = False,
     declarations: Declared = None,
     checkpoint: str | PathLike[str] | None = None,
+    in_process: bool = False,
     progress: Progress = silent,
 ) -> Report:
     """Test a privacy promise and write down the evidence.
+
+    Code of your own runs in a child process, a copy of this one. What it changes there is not seen here, and
+    ending its process gives no verdict.
 
     Parameters
     ----------
@@ -171,6 +181,9 @@ def audit(
     checkpoint
         File in which finished steps are kept while the audit runs: interrupted, the same call goes on after
         them. It stays, so that nothing is lost before the report is saved: remove it then.
+    in_process
+        Whether code of your own runs in this process instead, as a debugger needs it; the record says so. It
+        also does, and the record says why, where a child cannot be started safely.
     progress
         Called with a line of text at each stage.
 
@@ -199,21 +212,34 @@ def audit(
         mutants=mutants,
         numerics=numerics,
     )
-    targets.check_imported(target, settings.workers)
     promise = Promise(epsilon, delta, rho, observe, group)
     inputs = Inputs(n_arms, horizon, (0.0, 1.0) if bounds is None else bounds, pairs)
-    asked = AuditRequest(None, "", promise, inputs, settings, progress=progress)
+    asked = AuditRequest(None, "", promise, inputs, settings)
     declared = read_declarations(declarations)
+    task = functools.partial(_audited, target, asked, parameters, checkpoint)
+    return _isolated(task, [target], in_process, progress, declarations=declared)
+
+
+def _audited(
+    target: Target,
+    asked: AuditRequest,
+    parameters: Mapping[str, Any] | None,
+    checkpoint: str | PathLike[str] | None,
+    progress: Progress,
+) -> Made:
+    """What an audit of `target` finds."""
+    targets.check_imported(target, asked.settings.workers)
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
-        given = {"epsilon": epsilon if "epsilon" in _fields(thing.algorithm) else None}
-        given = {"n_arms": n_arms, "horizon": horizon, **given}
+        epsilon = asked.promise.epsilon if "epsilon" in _fields(thing.algorithm) else None
+        given = {"n_arms": asked.inputs.n_arms, "horizon": asked.inputs.horizon, "epsilon": epsilon}
         thing = instance(target, **{**given, **_parameters(parameters, given)})
     elif parameters is not None:
         raise InputError("parameters works only with a catalogue name: your own code is taken as it is")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
-    return _made(replace(asked, target=thing, name=name), rungs.audit, checkpoint, declared)
+    request = replace(asked, target=thing, name=name, progress=progress)
+    return _made(request, rungs.audit, checkpoint)
 
 
 def _parameters(parameters: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -228,10 +254,9 @@ def _made(
     request: AuditRequest,
     make: Callable[[AuditRequest], dict[str, Any]],
     checkpoint: str | PathLike[str] | None,
-    declared: Mapping[str, Any] | None,
     **more: Any,
-) -> Report:
-    """The report of what `make` drafts, from the steps of a checkpoint as far as they go.
+) -> Made:
+    """What `make` drafts, from the steps of a checkpoint as far as they go.
 
     `more` is what is asked beside the request.
     """
@@ -246,7 +271,49 @@ def _made(
             started, spent = earlier.started, earlier.cpu_seconds
         draft = make(replace(request, progress=stages))
     spent += time.process_time() - cpu
-    return finish(draft, started=started, cpu_seconds=spent, declarations=declared)
+    return {"draft": draft, "started": started, "cpu_seconds": spent}
+
+
+def _isolated(
+    task: Callable[[Progress], Made], code: Sequence[Any], in_process: bool, progress: Progress, **more: Any
+) -> Report:
+    """The report of what `task` makes: in a child process if any of `code` is a user's.
+
+    It is concluded, sealed and verified here, where code of the child has not been.
+    """
+    if guard.Child.inside or not any(map(_foreign, code)):
+        return finish(**task(progress), **more)
+    why = _kept_here(code, in_process)
+    if why:
+        return finish(**task(progress), **more, in_process=why)
+    scores.prepare()
+    report = finish(**child.call(functools.partial(_plainly, task), progress), **more)
+    examine(report.record)
+    return report
+
+
+def _kept_here(code: Sequence[Any], in_process: bool) -> str:
+    """Why a user's code is not run in a child process; empty if it is."""
+    if in_process:
+        return "as was asked"
+    if engine.remote():
+        return "as its work goes to a cluster"
+    # A child that is not a copy of this process finds code by its name only.
+    objects = any(callable(item) or isinstance(item, Algorithm) for item in code)
+    return child.unforkable() if objects or not child.POSSIBLE else ""
+
+
+def _plainly(task: Callable[[Progress], Made], progress: Progress) -> Any:
+    return plain(task(progress))
+
+
+def _foreign(code: Any) -> bool:
+    """Whether code of a user or of another package is run for it in this process."""
+    if isinstance(code, str):
+        return ":" in code or not registry.ours(code)
+    if isinstance(code, Algorithm):
+        return not type(code).__module__.startswith("verifiable_dp.")
+    return callable(code)
 
 
 def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
@@ -272,6 +339,7 @@ def check_regret(
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
+    in_process: bool = False,
     progress: Progress = silent,
 ) -> Report:
     """Test theorems about regret: those of a catalogue algorithm, or your own claims about any algorithm.
@@ -314,7 +382,7 @@ def check_regret(
         Another target: the mean regret of `target` times `factor` is claimed to be at most its mean regret.
     budget
         ``quick``, ``standard`` or ``thorough``.
-    seed, workers
+    seed, workers, in_process
         As `audit`.
     progress
         Called with a line of text at each stage.
@@ -332,8 +400,6 @@ def check_regret(
     """
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
-    targets.check_imported(target, workers)
-    started, cpu = time.time(), time.process_time()
     asked = claims_of_regret.Asked(
         bound=bound,
         scaling=scaling,
@@ -348,6 +414,16 @@ def check_regret(
         gap=gap,
         values=values,
     )
+    task = functools.partial(_measured, target, asked, budget, seed, workers)
+    return _isolated(task, [target, bound, better_than], in_process, progress)
+
+
+def _measured(
+    target: Target, asked: claims_of_regret.Asked, budget: str, seed: int, workers: int, progress: Progress
+) -> Made:
+    """What a check of claims about regret finds."""
+    targets.check_imported(target, workers)
+    started, cpu = time.time(), time.process_time()
     if asked.own:
         draft = claims_of_regret.check_claims(
             *_claimed(target, asked, budget), budget=budget, seed=seed, workers=workers, progress=progress
@@ -358,7 +434,7 @@ def check_regret(
             raise InputError(f"{name} needs bound, scaling or better_than: claims of your own")
         progress("regret checks")
         draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
-    return finish(draft, started=started, cpu_seconds=time.process_time() - cpu)
+    return {"draft": draft, "started": started, "cpu_seconds": time.process_time() - cpu}
 
 
 def _with_theorems(target: Target) -> Algorithm:
@@ -503,10 +579,12 @@ def evidence(
         return draft
 
     request = AuditRequest(algorithm, name, settings=settings, progress=progress)
-    return _made(request, make, checkpoint, declared, evidence=True)
+    return finish(**_made(request, make, checkpoint, evidence=True), declarations=declared)
 
 
-def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:
+def rerun(
+    record: Mapping[str, Any], *, workers: int = 1, in_process: bool = False, progress: Progress = silent
+) -> dict[str, Any]:
     """Make a record again from its target, plan and seed; imports and runs the target's code.
 
     Raises
@@ -514,17 +592,24 @@ def rerun(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
     InputError
         If the target can no longer be found, or its code has changed.
     """
-    stages = engine.Stages(progress)
+    named = Code.of(record)
+    # As `audit` is given them: a user's code by its file or module and its name.
+    code = [":" if isinstance(part, Source) else part for part in (named.target, *named.others)]
+    task = functools.partial(_rerun, record, workers)
+    return dict(_isolated(task, code, in_process, progress).record)
+
+
+def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> Made:
+    started, stages = time.time(), engine.Stages(progress)
     with stages.heard():
-        return _rerun(record, workers, stages)
+        draft = _drafted_again(record, workers, stages)
+    return {"draft": draft, "started": started, "cpu_seconds": 0.0}
 
 
-def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[str, Any]:
+def _drafted_again(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[str, Any]:
     target, plan, code = record["target"], record["plan"], Code.of(record).target
-    started = time.time()
     if "regret" in plan:
-        draft = claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
-        return dict(finish(draft, started=started, cpu_seconds=0.0).record)
+        return claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
     regret, draft = record.get("regret") or {}, dict[str, Any]()
     if target["kind"] == "algorithm":
         if record["checks"]:
@@ -552,7 +637,7 @@ def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[
         parameters = {key: value for key, value in target["parameters"].items() if key not in apart}
         function = _again(code, target["source"], progress)
         draft = rungs.audit(_request_of(record, function, parameters, workers, progress))
-    return dict(finish(draft, started=started, cpu_seconds=0.0).record)
+    return draft
 
 
 def _request_of(

@@ -48,6 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="F",
         help="times the claim that must be detectable where no bound is proved; overrides the tests'",
     )
+    group.addoption(
+        "--dp-in-process",
+        action="store_true",
+        help="run audited code in this process, as a debugger needs it, and not in a child",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -174,7 +179,8 @@ def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True)
 def _overridden(request: pytest.FixtureRequest, *names: str) -> dict[str, Any]:
     """Arguments that the command line decides in place of the test."""
     given = {name: request.config.getoption(f"--dp-{name}") for name in names}
-    return {name: value for name, value in given.items() if value is not None}
+    here = {"in_process": True} if request.config.getoption("--dp-in-process") else {}
+    return here | {name: value for name, value in given.items() if value is not None}
 
 
 def _check_known(function: Callable[..., Any], fixture: str, options: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ def finish(
     started: float,
     cpu_seconds: float,
     declarations: Mapping[str, Any] | None = None,
+    in_process: str = "",
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
 
@@ -39,6 +40,8 @@ def finish(
         Seconds since the epoch; seconds of processor time.
     declarations
         As `declarations.checked` gives them; None: those of the draft, if any.
+    in_process
+        Why code of a user ran in this process, if it did.
     """
     regret = draft.get("regret")
     verdict, reason = conclude.conclusion(draft["checks"], draft["plan"].get("detect", DETECT))
@@ -56,6 +59,7 @@ def finish(
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
             "target": place(str(draft["target"]["source"]["path"])),
             "ci": ci(),
+            **({"in_process": in_process} if in_process else {}),
         },
     }
     return Report(sealed(record))
@@ -223,6 +227,8 @@ class Report:
             lines.append(words.verdict(record))
         if record["target"]["note"]:
             lines.append(f"note: {record['target']['note']}")
+        if "in_process" in record["provenance"]:
+            lines.append(f"note: {words.in_process(record)}")
         for check in record["checks"]:
             lines += [f"  {words.line(check)}", *words.leads(check)]
         for found in record["counterexamples"]:

@@ -122,3 +122,26 @@ def test_an_undecided_audit_says_what_to_try(pytester):
     result.stdout.fnmatch_lines(
         ["*power could not be stated: noise divided by 6 changed nothing*expect=None*"]
     )
+
+
+def test_code_that_ends_its_process_fails_its_test_and_no_other(pytester):
+    result = run(
+        pytester,
+        "import ctypes, os\n"
+        "import posix\n"
+        "ENDS = {'posix': lambda: posix._exit(0), 'c': lambda: ctypes.CDLL(None)._exit(0),\n"
+        "        'another': lambda: os.execv('/bin/echo', ['echo', '4 passed'])}\n"
+        "import pytest\n"
+        "@pytest.mark.parametrize('name', ENDS)\n"
+        "def test_ends(privacy_audit, name):\n"
+        "    def release(data, size, rng):\n"
+        "        ENDS[name]()\n"
+        "    privacy_audit(release, epsilon=1.0, budget='smoke')\n"
+        "def test_right(privacy_audit):\n"
+        "    privacy_audit(promised.right, epsilon=1.0, budget='smoke')\n"
+        "def test_regret(regret_check):\n"
+        "    regret_check('ucb1', bound=lambda gaps, horizon: posix._exit(0), runs=2)\n",
+    )
+    result.assert_outcomes(passed=1, failed=4)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*InputError: target: its process ended without a verdict (exit status 0)*"])

@@ -47,11 +47,11 @@ def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
         "    privacy_audit(mechanisms.right, epsilon=1.0, seed=3, alpha=0.25, budget='thorough')\n"
     )
     run(pytester, test).assert_outcomes(passed=1)
-    options = ("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "smoke")
+    options = ("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "smoke", "--dp-in-process")
     run(pytester, test, *options).assert_outcomes(passed=1)
     assert asked == [
         {"epsilon": 1.0, "seed": 3, "alpha": 0.25, "budget": "thorough"},
-        {"epsilon": 1.0, "seed": 11, "alpha": 0.5, "budget": "smoke"},
+        {"epsilon": 1.0, "seed": 11, "alpha": 0.5, "budget": "smoke", "in_process": True},
     ]
 
 

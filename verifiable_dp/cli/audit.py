@@ -17,6 +17,7 @@ from verifiable_dp.cli.shell import (
     checkpoint_option,
     declarations_option,
     forget,
+    in_process_option,
     main,
     output_options,
     progressing,
@@ -146,6 +147,7 @@ def _several(
 )
 @declarations_option
 @checkpoint_option
+@in_process_option
 @seeded
 @scheduler_option
 @output_options
@@ -164,8 +166,7 @@ def audit(
     outputs.check()
     with progressing(scheduler) as progress:
         report = api.audit(audited, **asked, progress=progress)
-    outputs.write(report)
-    click.echo(outputs.summary(report))
+    outputs.conclude(report)
     forget(asked["checkpoint"])
     sys.exit(EXIT[report.verdict])
 
@@ -189,6 +190,7 @@ def audit(
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
+@in_process_option
 @seeded
 @scheduler_option
 @output_options
@@ -203,8 +205,7 @@ def regret(target: str, scheduler: str | None, outputs: Outputs, **asked: Any) -
     outputs.check()
     with progressing(scheduler) as progress:
         report = api.check_regret(target, **asked, progress=progress)
-    outputs.write(report)
-    click.echo(outputs.summary(report))
+    outputs.conclude(report)
     sys.exit(REGRET_EXIT[str(report.regret_verdict)])
 
 

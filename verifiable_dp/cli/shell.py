@@ -80,7 +80,9 @@ def _check_own(error: SystemExit) -> None:
     """Refuse an exit that code of the target asked for: its status is no verdict."""
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
     if Path(frames[-1]).parent != Path(__file__).parent:
-        _fail(f"target: code of it ended the program in {frames[-1]} (SystemExit: {error.code})", 2)
+        from verifiable_dp.targets.guard import ended
+
+        _fail(ended(error), 2)
 
 
 def safe(text: str) -> str:
@@ -241,10 +243,20 @@ class Outputs:
 
             write_text(self.sarif_path, to_sarif(report.record))
 
-    def summary(self, report: Any) -> str:
-        """What the terminal shows of the report, with the command that runs it again."""
+    def conclude(self, report: Any) -> None:
+        """Write the report and show it, if its record holds as it is read again."""
+        from verifiable_dp.core.validate import InputError
+        from verifiable_dp.record import verify
+
+        self.write(report)
+        if self.json_path is None:
+            verify.examine(report.record)
+        elif verify.verify(self.json_path).record["digest"] != report.record["digest"]:
+            raise InputError(
+                f"json: {str(self.json_path)!r} no longer holds the record that was written to it"
+            )
         again = None if self.json_path else click.get_current_context().obj
-        return str(report.summary(self.json_path, again=again))
+        click.echo(report.summary(self.json_path, again=again))
 
 
 def output_options(function: Any) -> Any:
@@ -287,6 +299,13 @@ checkpoint_option = click.option(
     type=PATH,
     metavar="FILE",
     help="Keep finished steps here while it runs; the same command goes on after them.",
+)
+
+
+in_process_option = click.option(
+    "--in-process",
+    is_flag=True,
+    help="Run your own code in this process, for a debugger; it can then end the audit.",
 )
 
 

@@ -488,3 +488,11 @@ def installation() -> str:
     """What has to be equal on all machines: Python and this package."""
     major, minor, _ = platform.python_version_tuple()
     return f"Python {major}.{minor}, code {code_digest()[:12]}"
+
+
+def close() -> None:
+    """End idle worker processes of joblib; others are started when they are needed."""
+    from joblib.externals.loky import reusable_executor
+
+    if reusable_executor._executor is not None:
+        reusable_executor._executor.shutdown(wait=True)

@@ -31,6 +31,7 @@ _FACTS = (
     "dirty",
     "target",
     "ci",
+    "in_process",
 )
 RUN = (
     "/digest",

@@ -271,3 +271,9 @@ def share_in_words(share: Mapping[str, Any]) -> str:
     """What the releases of a line cost."""
     often = excerpts.times(share["releases"])
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
+
+
+def in_process(record: Mapping[str, Any]) -> str:
+    """That the audited code was not in a process of its own, and why."""
+    why = record["provenance"]["in_process"]
+    return f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"

@@ -39,6 +39,12 @@ def names() -> list[str]:
     return sorted(_points())
 
 
+def ours(name: str) -> bool:
+    """Whether no other package registers `name`; nothing is imported."""
+    point = _points().get(name)
+    return point is None or str(point.value).startswith("verifiable_dp.")
+
+
 @functools.cache
 def auditor(name: str) -> Auditor:
     """The auditor registered under `name`.

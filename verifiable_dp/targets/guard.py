@@ -16,12 +16,14 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from verifiable_dp.core.validate import InputError, printable
 
 _MOST = 1 << 16  # characters that a target may print in one audit
+MARK = "target | "  # before each line that a target prints
 _LINE = 64  # characters that a line break counts for: a terminal scrolls, and draws the spinner anew
 _RELIED = ("json", "json.encoder", "json.decoder", "hashlib", "math")  # modules that records are made with
 _CLASSES = (json.JSONEncoder, json.JSONDecoder)
@@ -34,7 +36,7 @@ class _Allowance:
 
 
 class Shown(io.TextIOBase):
-    """A stream onto another one: control characters are escaped, and too much is cut.
+    """A stream onto another one: lines are marked, control characters are escaped, and too much is cut.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ class Shown(io.TextIOBase):
     errors = "backslashreplace"
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream, self._last = stream, "\n"
         # A spinner writes past this stream and past rich's own proxy, which would print the spinner again.
         self.rich_proxied_file = getattr(stream, "rich_proxied_file", stream)
         self.buffer = _Bytes(self)
@@ -68,17 +70,63 @@ class Shown(io.TextIOBase):
             _Allowance.left -= len(shown) + _LINE * shown.count("\n")
             self._pass_on(printable(shown))
             if _Allowance.left <= 0:
-                self._pass_on("\n(the target printed too much; no more is shown)\n")
+                self.end()
+                self._pass_on("(too much was printed; no more is shown)\n")
         return whole
 
     def _pass_on(self, text: str) -> None:
-        with contextlib.suppress(OSError, ValueError):  # a closed stderr is no reason to fail
-            self._stream.write(text)
+        """Mark each line as the target's: services take one that begins with ``::`` for a command.
+
+        GitHub also looks for ``##[`` within a line.
+        """
+        whole = text.replace("#[", "#\\x5b")
+        if self._last == "#" and whole.startswith("["):
+            whole = "\\x5b" + whole[1:]
+        for line in whole.splitlines(keepends=True):
+            with contextlib.suppress(OSError, ValueError):  # a closed stderr is no reason to fail
+                self._stream.write(line if self._last != "\n" else MARK + line)
+            self._last = line[-1]
+
+    def end(self) -> None:
+        """End a line that was begun."""
+        if self._last != "\n":
+            self._pass_on("\n")
 
     def flush(self) -> None:
         """Flush the stream beneath."""
         with contextlib.suppress(OSError, ValueError):
             self._stream.flush()
+
+
+class Child:
+    """Whether this process is the child of an audit, whose parent shows what it prints."""
+
+    inside = False
+
+
+class _Stderr:
+    """The stream that is stderr when something is written: a spinner replaces it for a while."""
+
+    def write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def relayed() -> Iterator[Shown]:
+    """A stream for what a child prints: shown on stderr, as much as one audit may print."""
+    _Allowance.left = _MOST
+    shown = Shown(_Stderr())  # type: ignore[arg-type]
+    try:
+        yield shown
+    finally:
+        shown.end()
+
+
+def ended(error: SystemExit) -> str:
+    """That code of a target asked for the end of the program, in one line."""
+    file = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    return f"target: code of it ended the program in {file} (SystemExit: {error.code})"
 
 
 class _Bytes(io.RawIOBase):
@@ -107,8 +155,9 @@ def guarded() -> Iterator[None]:
     except OSError:
         folder = ""
     with contextlib.ExitStack() as stack:
-        if not isinstance(sys.stderr, Shown):
+        if not (isinstance(sys.stderr, Shown) or Child.inside):
             shown = Shown(sys.stderr)
+            stack.callback(shown.end)
             stack.enter_context(contextlib.redirect_stdout(shown))
             stack.enter_context(contextlib.redirect_stderr(shown))
         stack.callback(setattr, os, "_exit", os._exit)

@@ -49,7 +49,9 @@ def clock(monkeypatch):
 
 
 def audit(function, **options):
-    return vdp.audit(function, epsilon=1.0, n_arms=2, horizon=accusations.HORIZON, **options)
+    # In this process, where plays are counted.
+    options |= {"n_arms": 2, "horizon": accusations.HORIZON, "in_process": True}
+    return vdp.audit(function, epsilon=1.0, **options)
 
 
 def same(left, right):

@@ -464,7 +464,8 @@ def test_a_users_code_broken_off_gives_what_its_plan_gives(tmp_path, monkeypatch
     path, target = tmp_path / "c", f"{tmp_path / 'mine.py'}:{name}"
 
     def audit(**more):
-        return vdp.audit(target, **{"epsilon": 1.0, "budget": 0.2, "seed": 2, **options, **more})
+        given = {"epsilon": 1.0, "budget": 0.2, "seed": 2, "in_process": True}
+        return vdp.audit(target, **{**given, **options, **more})
 
     attempts = 0
     while (report := broken_off(monkeypatch, path, audit, 8 if name.startswith("play") else 4)) is None:

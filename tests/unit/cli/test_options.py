@@ -71,7 +71,7 @@ def schedulers(monkeypatch):
 REPORT = SimpleNamespace(
     verdict="not_refuted",
     regret_verdict="consistent",
-    record={"declarations": {"unit": {}}},
+    record={"declarations": {"unit": {}}, "digest": ""},
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
     summary=lambda path, again="": f"summary {path}",
@@ -108,6 +108,7 @@ AUDIT = {
     "--alpha": ("0.001", {"alpha": 0.001}),
     "--declarations": ("d.toml", {"declarations": Path("d.toml")}),
     "--checkpoint": ("c.json", {"checkpoint": Path("c.json")}),
+    "--in-process": (None, {"in_process": True}),
     "--seed": ("11", {"seed": 11}),
     "--workers": ("4", {"workers": 4}),
 }
@@ -130,6 +131,7 @@ UNSET = {
     "alpha": 1e-6,
     "declarations": None,
     "checkpoint": None,
+    "in_process": False,
     "seed": 0,
     "workers": 1,
 }
@@ -153,7 +155,14 @@ def written(folder):
     return found
 
 
-def test_audit(replaced, schedulers, tmp_path):
+@pytest.fixture
+def holding(replaced):
+    """What is written is no record, and is said to hold."""
+    replaced.put(verifiable_dp.record.verify, "verify", REPORT)
+    replaced.put(verifiable_dp.record.verify, "examine")
+
+
+def test_audit(replaced, holding, schedulers, tmp_path):
     replaced.put(api, "audit", REPORT)
     replaced.put(sarif, "to_sarif", "sarif")
     (tmp_path / "c.json").write_text("steps")
@@ -172,7 +181,7 @@ def test_audit(replaced, schedulers, tmp_path):
 
 
 @pytest.mark.parametrize("option", AUDIT)
-def test_each_option_of_audit_by_itself(option, replaced, tmp_path):
+def test_each_option_of_audit_by_itself(option, replaced, holding, tmp_path):
     """One at a time, so that none stands in for another."""
     replaced.put(api, "audit", REPORT)
     commands.run(tmp_path, "audit", "dp-se", *words({option: AUDIT[option]}))
@@ -193,12 +202,13 @@ REGRET = {
     "--runs": ("17", {"runs": 17}),
     "--beta": ("0.2", {"beta": 0.2}),
     "--budget": ("standard", {"budget": "standard"}),
+    "--in-process": (None, {"in_process": True}),
     "--seed": ("11", {"seed": 11}),
     "--workers": ("4", {"workers": 4}),
 }
 
 
-def test_regret(replaced, schedulers, tmp_path):
+def test_regret(replaced, holding, schedulers, tmp_path):
     replaced.put(api, "check_regret", REPORT)
     replaced.put(sarif, "to_sarif", "sarif")
     typed = ["dp-se", *words(REGRET), "--scheduler", "tcp://there:1", *OUTPUTS]
@@ -211,8 +221,9 @@ def test_regret(replaced, schedulers, tmp_path):
 
 
 @pytest.mark.parametrize("option", REGRET)
-def test_each_option_of_regret_by_itself(option, replaced, tmp_path):
+def test_each_option_of_regret_by_itself(option, replaced, holding, tmp_path):
     unset = dict.fromkeys(merged(REGRET)) | {"factor": 1.0, "budget": "quick", "seed": 0, "workers": 1}
+    unset["in_process"] = False
     replaced.put(api, "check_regret", REPORT)
     commands.run(tmp_path, "regret", "dp-se", *words({option: REGRET[option]}))
     assert replaced.calls["check_regret"] == (("dp-se",), {**unset, **REGRET[option][1]})
@@ -431,7 +442,7 @@ def test_every_command_is_here():
 
 
 @pytest.mark.parametrize(("verdict", "status"), [("not_refuted", 0), ("refuted", 1), ("inconclusive", 3)])
-def test_the_status_of_an_audit_is_its_verdict(verdict, status, replaced, tmp_path):
+def test_the_status_of_an_audit_is_its_verdict(verdict, status, replaced, holding, tmp_path):
     replaced.put(api, "audit", SimpleNamespace(**{**vars(REPORT), "verdict": verdict}))
     assert commands.run(tmp_path, "audit", "dp-se").exit_code == status
     assert set(EXIT) == {"not_refuted", "refuted", "inconclusive"}
@@ -440,7 +451,7 @@ def test_the_status_of_an_audit_is_its_verdict(verdict, status, replaced, tmp_pa
 @pytest.mark.parametrize(
     ("verdict", "status"), [("consistent", 0), ("contradicted", 1), ("vacuous", 3), ("inconclusive", 3)]
 )
-def test_the_status_of_a_regret_check_is_its_verdict(verdict, status, replaced, tmp_path):
+def test_the_status_of_a_regret_check_is_its_verdict(verdict, status, replaced, holding, tmp_path):
     replaced.put(api, "check_regret", SimpleNamespace(**{**vars(REPORT), "regret_verdict": verdict}))
     assert commands.run(tmp_path, "regret", "dp-se").exit_code == status
     assert set(REGRET_EXIT) == {"consistent", "contradicted", "vacuous", "inconclusive"}

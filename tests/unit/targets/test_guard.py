@@ -125,7 +125,7 @@ def test_output_goes_to_stderr_escaped(capsys):
         sys.stderr.write("\u202ed\r\n")
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "a\\x1b[2Jb\tc\n\\xff\\x07\\u202ed\\r\n"
+    assert err == "target | a\\x1b[2Jb\tc\ntarget | \\xff\\x07\\u202ed\\r\n"
 
 
 def test_too_much_output_is_cut_once(capsys):
@@ -137,7 +137,7 @@ def test_too_much_output_is_cut_once(capsys):
     assert len(err) < guard._MOST + 200
     with watched(), guarded():  # the next audit has its own allowance
         print("y")
-    assert capsys.readouterr().err == "y\n"
+    assert capsys.readouterr().err == "target | y\n"
 
 
 def test_a_closed_stderr_stops_nothing(monkeypatch, tmp_path):

@@ -277,7 +277,7 @@ def test_what_a_target_prints_goes_to_stderr(capsys):
     print("ours")
     said = capsys.readouterr()
     assert said.out == "ours\n"
-    assert said.err == "loud\n" + 6 * "loud too\n"
+    assert said.err == "target | loud\n" + 6 * "target | loud too\n"
 
 
 def test_importing_a_file_prints_nothing_on_stdout(tmp_path, capsys):

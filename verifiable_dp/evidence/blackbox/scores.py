@@ -335,6 +335,11 @@ def bin_of(column: FloatArray, edges: FloatArray) -> IntArray:
     return np.asarray(_bin_of(np.ascontiguousarray(column, np.float64), edges))
 
 
+def prepare() -> None:
+    """Load what bins are found with; a process that is forked afterwards has it already."""
+    bin_of(np.zeros(1), np.zeros(1))
+
+
 @kernel
 def _bin_of(column, edges):  # type: ignore[no-untyped-def]
     """Number of edges at or below each value; len(edges) + 1 for NaN."""

@@ -1,0 +1,350 @@
+"""A user's code runs in a child process: whatever it does there ends no audit with a verdict."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import verifiable_dp as vdp
+from tests.commands import PATIENCE, SCRIPT, run
+from verifiable_dp import api
+from verifiable_dp.core.files import write_bytes
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets import child, guard
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
+
+ATTACKS = """
+import ctypes, os, signal, sys, time
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def posix_exit(data, size, rng):
+    import posix
+    posix._exit(0)
+
+def c_exit(data, size, rng):
+    ctypes.CDLL(None)._exit(0)
+
+def another_program(data, size, rng):
+    os.execv("/bin/sh", ["sh", "-c", "echo '::notice::x'; echo 'a.py:right  not_refuted  epsilon >= 0'"])
+
+def segfault(data, size, rng):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+def killed(data, size, rng):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def interrupts(data, size, rng):
+    raise KeyboardInterrupt
+
+def closes(data, size, rng):
+    os.closerange(3, 1000)
+    return right(data, size, rng)
+
+def forges(data, size, rng):
+    for number in range(3, 100):
+        try:
+            os.write(number, b'{"answer": {"verdict": "not_refuted"}}\\n')
+        except OSError:
+            pass
+    return right(data, size, rng)
+
+def writes(data, size, rng):
+    os.write(1, b"::stop-commands::x\\nverifiable-dp: ##[add-mask]")
+    os.write(2, b"\\x1b[2J\\n")
+    if not os.path.exists("once"):
+        os.system("touch once; echo '::error::from a shell'")
+    sys.__stdout__.write("::warning::w\\n")
+    return right(data, size, rng)
+
+def floods(data, size, rng):
+    for _ in range(100):
+        os.write(1, b"x" * 99 + b"\\n")
+    return right(data, size, rng)
+
+def environment(data, size, rng):
+    print("".join(sorted(f"{name}," for name in os.environ)))
+    return right(data, size, rng)
+
+def waits(data, size, rng):
+    noted(os.getpid())
+    time.sleep(1000)
+
+def leaves_another(data, size, rng):
+    if not os.path.exists("pids"):
+        other = os.fork()
+        if other == 0:
+            time.sleep(1000)
+        noted(other)
+    return right(data, size, rng)
+
+def noted(process):
+    with open("pids", "a") as file:
+        file.write(f"{process}\\n")
+"""
+QUICK = ("--epsilon", 1, "--runs", 400)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.py").write_text(ATTACKS, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("posix_exit", "ended without a verdict (exit status 0)"),
+        ("c_exit", "ended without a verdict (exit status 0)"),
+        ("another_program", "ended without a verdict (exit status 0)"),
+        ("segfault", "signal SIGSEGV ended its process"),
+        ("killed", "signal SIGKILL ended its process, as the system does when memory runs out"),
+        ("interrupts", "raised KeyboardInterrupt"),
+        ("closes", "ended without a verdict"),
+        ("forges", "more than one verdict"),
+    ],
+)
+def test_code_that_ends_its_process_gives_no_verdict(name, said, folder):
+    done = run(folder, "audit", f"a.py:{name}", *QUICK, "--json", "r.json")
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = (line for line in done.stderr.splitlines() if not line.startswith("target | "))
+    assert line.startswith("verifiable-dp: target: ")
+    assert said in line
+    assert not (folder / "r.json").exists()
+
+
+def test_a_file_that_ends_the_process_when_it_is_imported_gives_no_verdict(folder):
+    (folder / "b.py").write_text("import posix; posix._exit(0)")
+    for command in (["audit", "b.py:x", *QUICK], ["regret", "ucb1", "--bound", "b.py:x", "--runs", 2]):
+        done = run(folder, *command)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "ended without a verdict" in done.stderr
+
+
+def test_a_re_run_of_code_that_ends_the_process_does_not_hold(folder):
+    ends_when_told = "import os, posix\nif os.path.exists('now'): posix._exit(0)\n" + ATTACKS
+    (folder / "a.py").write_text(ends_when_told, "utf-8")
+    assert run(folder, "audit", "a.py:right", *QUICK, "--json", "r.json").exit_code in (0, 3)
+    assert run(folder, "verify", "r.json", "--rerun").exit_code == 0
+    (folder / "now").touch()
+    done = run(folder, "verify", "r.json", "--rerun")
+    assert (done.exit_code, done.stdout) == (2, "")
+
+
+def test_one_target_of_a_campaign_that_ends_its_process_is_named(folder):
+    (folder / "c.toml").write_text('[[targets]]\ntarget = "a.py:posix_exit"\nepsilon = 1\nbudget = "smoke"\n')
+    done = run(folder, "campaign", "c.toml", "--out", "out")
+    assert done.exit_code == 2
+    assert "ended without a verdict" in done.stderr
+
+
+def test_what_it_writes_is_apart_from_results(folder):
+    """In a process of its own, for the descriptors are what matters."""
+    command = [SCRIPT, "audit", "a.py:writes", *map(str, QUICK)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    assert done.stdout.startswith("a.py:writes ")
+    assert "::" not in done.stdout
+    lines = done.stderr.splitlines()
+    assert all(line.startswith("target | ") for line in lines if "::" in line or "mask" in line)
+    assert {"target | ::stop-commands::x", "target | ::error::from a shell"} <= set(lines)
+    assert "##[" not in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_it_may_write_as_much_as_it_likes_and_little_is_shown(folder):
+    done = run(folder, "audit", "a.py:floods", *QUICK)
+    assert done.exit_code in (0, 3), done.stderr
+    assert done.stderr.count("no more is shown") == 1
+    assert len(done.stderr) < 2 * guard._MOST
+
+
+def test_it_inherits_nothing_that_steers_a_job(folder, monkeypatch):
+    steering = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "BASH_ENV")
+    secret = ("GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "CI_JOB_JWT", "AWS_SECRET_ACCESS_KEY", "my_api_key")
+    for name in (*steering, *secret, "GITHUB_SHA", "MONKEY"):
+        monkeypatch.setenv(name, "x")
+    lines = run(folder, "audit", "a.py:environment", *QUICK).stderr.splitlines()
+    line = next(line for line in lines if line.startswith("target | "))  # it prints them at each call
+    seen = line.removeprefix("target | ").split(",")
+    assert not {*steering, *secret} & set(seen)
+    assert {"GITHUB_SHA", "MONKEY", "PATH"} <= set(seen)
+    assert os.environ["GITHUB_ENV"] == "x"
+
+
+# ---------------------------------------------------------------- the same results
+
+
+def _evidence(report):
+    record = {**report.record, "provenance": None, "digest": None}
+    return json.dumps(record, sort_keys=True)
+
+
+@pytest.mark.parametrize("budget", ["smoke", pytest.param("quick", marks=pytest.mark.slow)])
+def test_results_are_those_of_an_audit_in_process(budget, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    asked = [(seed, in_process) for seed in (3, 4) for in_process in (False, True)]
+    found = [vdp.audit("a.py:right", epsilon=1.0, budget=budget, seed=s, in_process=p) for s, p in asked]
+    assert _evidence(found[0]) == _evidence(found[1])
+    assert _evidence(found[2]) == _evidence(found[3])
+    assert _evidence(found[0]) != _evidence(found[2])
+    assert found[0].record["checks"]
+    assert "in_process" not in found[0].record["provenance"]
+
+
+def test_code_in_this_process_is_noted(folder):
+    done = run(folder, "audit", "a.py:right", *QUICK, "--in-process", "--json", "r.json")
+    assert done.exit_code in (0, 3)
+    assert "note: the audited code ran in the process of the audit, as was asked" in done.stdout
+    assert vdp.verify(folder / "r.json").record["provenance"]["in_process"] == "as was asked"
+    done = run(folder, "audit", "a.py:right", *QUICK, "--json", "r.json")
+    assert "the process of the audit" not in done.stdout
+
+
+def test_what_no_other_process_could_find_is_audited_in_a_child():
+    places = []
+
+    def closure(data, size, rng):
+        places.append(os.getpid())
+        return data + rng.laplace(0, 1, size)
+
+    class Own:
+        def __call__(self, data, size, rng):
+            return closure(data, size, rng)
+
+    for target in (closure, lambda data, size, rng: closure(data, size, rng), Own()):
+        record = vdp.audit(target, epsilon=1.0, runs=400).record
+        assert "in_process" not in record["provenance"]
+        assert places == []
+    vdp.audit(closure, epsilon=1.0, runs=400, in_process=True)
+    assert set(places) == {os.getpid()}
+
+
+def test_with_other_threads_a_named_target_has_a_new_process_and_an_object_none(folder):
+    def release(data, size, rng):
+        return data + rng.laplace(0, 1, size)
+
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    try:
+        record = vdp.audit(release, epsilon=1.0, runs=400).record
+        assert record["provenance"]["in_process"] == "as other threads are running"
+        named = vdp.audit(f"{folder / 'a.py'}:right", epsilon=1.0, runs=400).record
+        assert "in_process" not in named["provenance"]
+        with pytest.raises(InputError, match="ended without a verdict"):
+            vdp.audit(f"{folder / 'a.py'}:posix_exit", epsilon=1.0, runs=400)
+    finally:
+        stop.set()
+        thread.join()
+    again = vdp.audit(f"{folder / 'a.py'}:right", epsilon=1.0, runs=400).record
+    assert (named["checks"], named["power"]) == (again["checks"], again["power"])
+
+
+def test_an_algorithm_of_another_package_is_a_users_code(monkeypatch):
+    class Mine(type(vdp.make("ucb1", n_arms=2, horizon=10))):
+        pass
+
+    assert api._foreign(Mine(n_arms=2, horizon=10))
+    assert not api._foreign(vdp.make("ucb1", n_arms=2, horizon=10))
+    assert not api._foreign("nas")
+    assert not api._foreign(vdp.Exec("cat"))
+    monkeypatch.setattr(api.registry, "ours", lambda name: False)
+    assert api._foreign("nas")
+
+
+# ---------------------------------------------------------------- ends
+
+
+def running(process):
+    """Whether a process runs: one that has ended may wait for somebody to ask for its status."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def noted(folder):
+    """Processes that a target has noted; the last line may be half written."""
+    path = folder / "pids"
+    return [int(line) for line in path.read_text().split("\n")[:-1]] if path.exists() else []
+
+
+def until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_what_it_leaves_running_is_ended(folder):
+    assert run(folder, "audit", "a.py:leaves_another", *QUICK).exit_code in (0, 3)
+    assert noted(folder)
+    assert not any(map(running, noted(folder)))
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_child_ends_with_its_parent(number, status, folder):
+    command = [SCRIPT, "audit", "a.py:waits", *map(str, QUICK)]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: noted(folder))
+    process.send_signal(number)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == status
+    assert said.strip() == ("verifiable-dp: interrupted; nothing was written" if status == 130 else "")
+    until(lambda: not running(noted(folder)[0]))
+
+
+def test_an_error_of_the_program_in_the_child_is_that_of_the_program(folder, monkeypatch):
+    def breaks(*arguments, **options):
+        raise TypeError("two\nlines")
+
+    monkeypatch.setattr(api.rungs, "audit", breaks)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setattr("verifiable_dp.core.crash._TEMPORARY", (str(folder),))
+    done = run(folder, "audit", "a.py:right", *QUICK)
+    assert done.exit_code == 70
+    assert "internal error, which says nothing about the claim: TypeError: two lines" in done.stderr
+    (trace,) = folder.glob("verifiable-dp-*/traceback.txt")
+    assert "in breaks" in trace.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "line", [b"{", b"[]", b"{}", b'{"answer": 1, "refused": ""}', b'{"crashed": 1}', b"[" * 9999]
+)
+def test_what_is_not_a_verdict_is_refused(line, monkeypatch):
+    def task(progress):
+        return None
+
+    def sends(channel, message):
+        os.write(channel, line + b"\n")
+
+    monkeypatch.setattr(child, "_send", sends)
+    with pytest.raises(InputError, match=r"^target: its process sent"):
+        child.call(task, print)
+
+
+def test_lines_of_progress_begin_with_a_word():
+    said = []
+    child.call(lambda progress: progress("::stop-commands::x"), said.append)
+    assert said == ["stop-commands::x"]
+
+
+def test_a_record_that_does_not_hold_as_it_is_written_is_no_verdict(folder, monkeypatch):
+    def alters(path, content):
+        return write_bytes(path, content.replace("not_refuted", "refuted").encode())
+
+    given = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    assert run(folder, *given).exit_code == 0
+    monkeypatch.setattr("verifiable_dp.core.files.write_text", alters)
+    done = run(folder, *given)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "edited or corrupted" in done.stderr

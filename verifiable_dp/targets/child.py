@@ -1,0 +1,351 @@
+"""A user's code in a child process, so that nothing the code does can end an audit with a verdict.
+
+The parent takes a verdict from one place: its own pipe to the child. A child that ends, is replaced by
+another program or closes the pipe has given none, whatever its exit status is and whatever it printed. What
+is written to the child's descriptors 1 and 2 goes to stderr as `guard.Shown` shows it.
+
+It is not a sandbox: the code has the rights of whoever audits it, and code that looks for the pipe finds it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import ctypes
+import faulthandler
+import io
+import json
+import os
+import pickle
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import IO, Any, NoReturn, cast
+
+from verifiable_dp.core import engine
+from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.targets import guard
+
+Progress = Callable[[str], None]
+Task = Callable[[Progress], Any]  # what it gives is sent as JSON
+POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
+_TICK = 0.05  # seconds between looks at whether the child still runs, while it says nothing
+_GRACE = 5.0  # seconds that the child has to end once it has answered or hung up
+_LARGEST = 128 << 20  # bytes of a message
+_LONGEST = 2000  # characters of an error that is passed on
+_START = "from verifiable_dp.targets.child import main; main()"
+_KEPT: list[Any] = []  # streams of the parent: one that nobody has any more closes its descriptor
+_leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
+
+# What a service lets a job steer later steps with, and what may hold a secret; `ci/audit.sh` has the same.
+_STEERING = re.compile(
+    r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
+)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|JWT|(API|ACCESS|PRIVATE)_?KEY")
+
+
+class CrashedError(Exception):
+    """An error of this program in a child, under the name of its class there; its traceback is a note."""
+
+
+def steering(names: Iterable[str]) -> list[str]:
+    """Those variables of an environment that a target must not inherit."""
+    return [name for name in names if _STEERING.fullmatch(name) or _SECRET.search(name.upper())]
+
+
+def unforkable() -> str:
+    """Why this process cannot be forked safely; empty if it can be.
+
+    A fork copies one thread only: what another one has locked stays locked for ever.
+    """
+    if not sys.platform.startswith("linux"):
+        return "as this system forks no process that uses its libraries"
+    if threading.active_count() > 1:
+        return "as other threads are running"
+    if _native_threads() > 0:
+        return "as a library has started threads"
+    return ""
+
+
+def _native_threads() -> int:
+    """Threads of this process that are neither Python's nor OpenBLAS's, which it ends before a fork."""
+    from threadpoolctl import threadpool_info
+
+    blas = (pool for pool in threadpool_info() if pool.get("threading_layer") == "pthreads")
+    known = len(sys._current_frames()) + sum(pool["num_threads"] - 1 for pool in blas)
+    return len(os.listdir("/proc/self/task")) - int(known)
+
+
+def call(task: Task, progress: Progress) -> Any:
+    """What `task` returns in a child process: JSON values.
+
+    Parameters
+    ----------
+    task
+        Called with a function that takes lines of progress. It has to be picklable where this process is
+        `unforkable`: there the child is a new Python.
+    progress
+        Called with each line of progress.
+
+    Raises
+    ------
+    InputError
+        If `task` raises it, or if the child gives no answer: one line that says how it ended.
+    CrashedError
+        If `task` raises anything else.
+    """
+    start = _spawned if unforkable() else _forked
+    ends = [*os.pipe(), *os.pipe()]
+    channel, channel_in, output, output_in = ends
+    try:
+        for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                stream.flush()
+        pid = start(task, channel_in, output_in)
+        try:
+            for end in (channel_in, output_in):
+                ends.remove(end)
+                os.close(end)
+            found = _heard(pid, channel, output, progress)
+        finally:
+            status = _end(pid)
+    finally:
+        for end in ends:
+            os.close(end)
+    return _told(found, status)
+
+
+# ---------------------------------------------------------------- in the parent
+
+
+def _forked(task: Task, channel: int, output: int) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
+        pid = os.fork()
+    if pid == 0:
+        _serve(task, channel, output)
+    return pid
+
+
+def _spawned(task: Task, channel: int, output: int) -> int:
+    """A new Python, which is given the task on its stdin."""
+    # The path first: by it the task is found.
+    given = b"".join(pickle.dumps(part) for part in (sys.path, task))
+    steered = steering(os.environ)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _START, str(channel)],
+        env={name: value for name, value in os.environ.items() if name not in steered},
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+        pass_fds=[channel],
+    )
+    process.returncode = 0  # `_end` reaps it
+    with contextlib.suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
+        pipe.write(given)
+    return process.pid
+
+
+def _heard(pid: int, channel: int, output: int, progress: Progress) -> list[dict[str, Any]]:
+    """The answers of the child: one, if all is right."""
+    received, answers = bytearray(), list[dict[str, Any]]()
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    deadline = float("inf")
+    with selectors.DefaultSelector() as selector, guard.relayed() as shown:
+        for end in (channel, output):
+            selector.register(end, selectors.EVENT_READ)
+        while time.monotonic() < deadline:
+            ended = _ended(pid)
+            ready = selector.select(0 if ended else _TICK)
+            if ended and not ready:
+                break
+            for key, _ in ready:
+                part = os.read(key.fd, 1 << 16)
+                if key.fd == output:
+                    shown.write(decoder.decode(part))
+                else:
+                    received += part
+                    answers += _messages(received, progress)
+                if not part:
+                    selector.unregister(key.fd)
+            if ended or answers or channel not in selector.get_map():
+                deadline = min(deadline, time.monotonic() + _GRACE)
+    return answers
+
+
+def _messages(received: bytearray, progress: Progress) -> list[dict[str, Any]]:
+    """Take the whole lines of what was received; progress is passed on, anything else returned."""
+    if len(received) > _LARGEST:
+        raise InputError(f"target: its process sent a message of more than {_LARGEST >> 20} MiB")
+    *lines, rest = received.split(b"\n")
+    received[:] = rest
+    found = []
+    for line in lines:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if isinstance(message, dict) and isinstance(message.get("progress"), str):
+            # A line of a log must not begin with what a target wrote.
+            progress(re.sub(r"^\W+", "", message["progress"])[:_LONGEST])
+        else:
+            found.append(message if isinstance(message, dict) else {})
+    return found
+
+
+def _ended(pid: int) -> bool:
+    """Whether the child has ended; it is not reaped, so that its number stays its own."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # somebody else reaped it
+        return True
+
+
+def _end(pid: int) -> int | None:
+    """End the child with whatever it started, and reap it: its exit status, None if it had to be ended."""
+    running = not _ended(pid)
+    if running:
+        _signal(pid, signal.SIGTERM)
+        if not _within(_GRACE, lambda: _ended(pid)):
+            _signal(pid, signal.SIGKILL)
+    try:
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return None
+    # What it leaves behind, such as the semaphores of joblib's workers, is removed by others of its group,
+    # which do not heed SIGTERM.
+    if _signal(pid, signal.SIGTERM) and not _within(_GRACE, lambda: not _signal(pid, 0)):
+        _signal(pid, signal.SIGKILL)
+    return None if running else status
+
+
+def _signal(group: int, number: int) -> bool:
+    """Send a signal to a group of processes, whose leader may not have made it yet; whether there is one."""
+    for send in (os.killpg, os.kill):
+        try:
+            send(group, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+        return True
+    return False
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether something becomes true in so many seconds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(_TICK)
+    return True
+
+
+def _told(found: list[dict[str, Any]], status: int | None) -> Any:
+    """The answer; what else a child may have told is raised."""
+    if not found:
+        raise InputError(f"target: {_without(status)}; nothing was concluded")
+    message, *more = found
+    if more or len(message) != 1:
+        raise InputError("target: its process sent more than one verdict, or none that can be read")
+    ((kind, content),) = message.items()
+    if kind == "answer":
+        return content
+    if kind == "refused":
+        raise InputError(str(content)[:_LONGEST])
+    if kind == "crashed" and isinstance(content, list) and len(content) == 3:
+        name, said, trace = map(str, content)
+        error = type(name if name.isidentifier() else "Exception", (CrashedError,), {})(said[:_LONGEST])
+        error.add_note(trace)
+        raise error
+    raise InputError("target: its process sent something that is not a verdict")
+
+
+def _without(status: int | None) -> str:
+    """How a child ended that gave no answer."""
+    if status is None:
+        return (
+            "its process closed the connection without a verdict, as when it is replaced by another program"
+        )
+    if status >= 0:
+        return f"its process ended without a verdict (exit status {status})"
+    name = signal.Signals(-status).name
+    memory = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    return f"signal {name} ended its process{memory}"
+
+
+# ---------------------------------------------------------------- in the child
+
+
+def main() -> None:
+    """Serve the task on stdin; the start of a child that was not forked."""
+    channel = int(sys.argv.pop())
+    with open(0, "rb", closefd=False) as pipe:
+        sys.path[:] = pickle.load(pipe)
+        task = pickle.load(pipe)
+    _serve(task, channel, 1)
+
+
+def _serve(task: Task, channel: int, output: int) -> NoReturn:
+    """Do the task, tell what it gave, and end this process, whatever happens."""
+    status = 1
+    try:
+        _settle(channel, output)
+        answer = _answered(task, channel)
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        _send(channel, answer)
+        status = 0
+        engine.close()
+    finally:
+        _leave(status)
+
+
+def _settle(channel: int, output: int) -> None:
+    """A session, streams, signals and an environment of its own."""
+    guard.Child.inside = True
+    with contextlib.suppress(OSError):
+        os.setsid()  # nothing of the terminal is left to it, and it can be ended with what it starts
+    null = os.open(os.devnull, os.O_RDONLY)
+    for end, place in ((null, 0), (output, 1), (output, 2)):
+        os.dup2(end, place)
+    os.set_inheritable(channel, False)  # another program in its place has no channel
+    taken = io.TextIOWrapper(io.FileIO(0, closefd=False))
+    out = io.FileIO(1, "w", closefd=False)
+    shown = io.TextIOWrapper(out, "utf-8", "backslashreplace", line_buffering=True)
+    for name, stream in (("stdin", taken), ("stdout", shown), ("stderr", shown)):
+        for whole in (name, f"__{name}__"):
+            _KEPT.append(getattr(sys, whole))
+            setattr(sys, whole, stream)
+    faulthandler.disable()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for name in steering(os.environ):
+        del os.environ[name]
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
+
+
+def _answered(task: Task, channel: int) -> Mapping[str, Any]:
+    try:
+        return {"answer": task(lambda line: _send(channel, {"progress": line}))}
+    except InputError as error:
+        return {"refused": str(error)}
+    except SystemExit as error:
+        return {"refused": guard.ended(error)}
+    except KeyboardInterrupt:
+        return {"refused": "target: code of it raised KeyboardInterrupt"}
+    except BaseException as error:
+        return {"crashed": [*one_line(error).split(": ", 1), traceback.format_exc()]}
+
+
+def _send(channel: int, message: Mapping[str, Any]) -> None:
+    left = memoryview(_dumps(message).encode() + b"\n")
+    while left:
+        left = left[os.write(channel, left) :]
