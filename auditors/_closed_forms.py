@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from verifiable_dp.core.validate import FloatArray
 
@@ -63,32 +66,41 @@ def dp_se(gaps: FloatArray, horizon: float, epsilon: float) -> float:
 # ---------------------------------------------------------------- Tao, Wu, Zhao & Wang
 
 
-def dp_robust_se(
-    gaps: FloatArray, horizon: float, epsilon: float, v: float, u: float = 1.0, factor: float = 1.0
-) -> float:
-    """Mean regret of DP Robust SE: every R_tau of Algorithm 3 up to the first epoch with D <= gap.
+def dp_robust_se_epoch(
+    tau: Any, *, n_arms: int, epsilon: float, v: float, u: float, failure: float, factor: float = 1.0
+) -> Any:
+    """R_tau of Algorithm 3: u^(1/v) (24/D)^((1+v)/v) log(4 K tau^2/beta)/epsilon + 1, D = 2^-tau.
 
-    R_tau = u^(1/v) (24/D)^((1+v)/v) log(4 K tau^2 T)/epsilon + 1; `factor` is one on the constant 24.
+    `factor` is one on the constant 24.
     """
+    log = np.log(4 * n_arms * tau**2 / failure)
+    return np.ceil(u ** (1 / v) * (24 * factor * 2.0**tau) ** ((1 + v) / v) * log / epsilon + 1)
+
+
+def ldp_robust_se_epoch(
+    tau: Any,
+    *,
+    n_arms: int,
+    epsilon: float,
+    v: float,
+    u: float,
+    failure: float,
+    factor: float = 1.0,
+    base: float = 2.0,
+) -> Any:
+    """R_tau of Algorithm 4: u^(2/v) (28/D)^(2(1+v)/v) l/epsilon^2 + l, l = log(8 K tau^2/beta).
+
+    D = base^-tau; the proof has base 2, the listing 4.
+    """
+    log = np.log(8 * n_arms * tau**2 / failure)
+    return np.ceil(u ** (2 / v) * (28 * factor * base**tau) ** (2 * (1 + v) / v) * log / epsilon**2 + log)
+
+
+def robust_se(gaps: FloatArray, horizon: float, epoch: Callable[..., Any], **parameters: float) -> float:
+    """Mean regret of DP or LDP Robust SE: every epoch up to the first with D <= gap."""
 
     def length(tau: int) -> float:
-        log = math.log(4 * len(gaps) * tau**2 * horizon)
-        return float(u ** (1 / v) * (24 * factor * 2.0**tau) ** ((1 + v) / v) * log / epsilon + 1)
-
-    return _up_to(gaps, horizon, length)
-
-
-def ldp_robust_se(
-    gaps: FloatArray, horizon: float, epsilon: float, v: float, u: float = 1.0, factor: float = 1.0
-) -> float:
-    """Mean regret of LDP Robust SE: every R_tau of Algorithm 4, with D = 2^-tau as in its proof.
-
-    R_tau = u^(2/v) (28/D)^(2(1+v)/v) l/epsilon^2 + l, l = log(8 K tau^2 T).
-    """
-
-    def length(tau: int) -> float:
-        log = math.log(8 * len(gaps) * tau**2 * horizon)
-        return float(u ** (2 / v) * (28 * factor * 2.0**tau) ** (2 * (1 + v) / v) * log / epsilon**2 + log)
+        return float(epoch(float(tau), n_arms=len(gaps), failure=1 / horizon, **parameters))
 
     return _up_to(gaps, horizon, length)
 
@@ -96,38 +108,78 @@ def ldp_robust_se(
 # ---------------------------------------------------------------- Wu, Zhou, Tao & Wang
 
 
-def robust_deviation(n: float, k: float, epsilon: float, alpha: float, failure: float) -> float:
-    """Beta of n rewards with E|X|^k <= 1, of which a share alpha is contaminated; ours, for every n.
-
-    sqrt(2 (1 + alpha M^2) l/n) + 2 M l/(3 n) + 2 M log(2/delta)/(n epsilon) + M^(1-k) + alpha (M + 1) with
-    l = log(4/delta), M = min((n epsilon/log(1/delta))^(1/k), alpha^(-1/k)).
-    """
-    most = n * epsilon / math.log(1 / failure)
-    limit = (min(most, 1 / alpha) if alpha else most) ** (1 / k)
-    log = math.log(4 / failure)
-    sampling = math.sqrt(2 * (1 + alpha * limit**2) * log / n) + 2 * limit * log / (3 * n)
-    noise = 2 * limit * math.log(2 / failure) / (n * epsilon)
-    return float(sampling + noise + limit ** (1 - k) + alpha * (limit + 1))
-
-
 def robust_failure(n_arms: int, horizon: float) -> float:
     """1/(T K log2 T): one of all estimates of a run fails once in T."""
     return 1 / (horizon * n_arms * math.log2(horizon))
 
 
+def robust_deviation(
+    n: float, k: float, epsilon: float, alpha: float, failure: float, radius: float | None = None
+) -> float:
+    """Beta of n rewards of which a share alpha is contaminated; ours, for every n.
+
+    Raw moments, E|X|^k <= 1, with l = log(4/delta) and M = min((n epsilon/log(1/delta))^(1/k), alpha^(-1/k)):
+    sqrt(2 (1 + alpha M^2) l/n) + 2 M l/(3 n) + 2 M log(2/delta)/(n epsilon) + M^(1-k) + alpha (M + 1).
+
+    Central moments, means in [-D, D], D = `radius`: half of delta is for the histogram, which finds the mean
+    up to m. 1 + m^2 and m take the places of 1; c = 2^(k-1) (1 + m^k) stands before M^(1-k), and M is c^(1/k)
+    times as large. Infinite where n is too small for the histogram.
+    """
+    most = n * epsilon / math.log(1 / failure)
+    m, variance, cut = 1.0, 1.0, 1.0
+    if radius is not None:
+        if n < histogram_size(k, epsilon, alpha, failure, radius):
+            return math.inf
+        m = bins(k, alpha)[1]
+        variance, cut, failure = 1 + m**2, 2 ** (k - 1) * (1 + m**k), failure / 2
+    limit = (cut * (min(most, 1 / alpha) if alpha else most)) ** (1 / k)
+    log = math.log(4 / failure)
+    sampling = math.sqrt(2 * (variance + alpha * limit**2) * log / n) + 2 * limit * log / (3 * n)
+    noise = 2 * limit * math.log(2 / failure) / (n * epsilon)
+    return float(sampling + noise + cut * limit ** (1 - k) + alpha * (limit + m))
+
+
+def bins(k: float, alpha: float) -> tuple[float, float]:
+    """Width r of a bin, and how far the fullest may lie from the mean: 2r, or 3r with contamination."""
+    r = (10.0 if alpha == 0 else (1 - alpha) / (0.249 - alpha)) ** (1 / k)
+    return r, (3 if alpha else 2) * r
+
+
+def histogram_size(k: float, epsilon: float, alpha: float, failure: float, radius: float) -> float:
+    """Rewards after which the fullest bin is near the mean: Hoeffding's inequality, and the noise of bins."""
+    r, _ = bins(k, alpha)
+    outside = r**-k
+    far = outside if alpha == 0 else outside / 2**k
+    slack = (1 - alpha) * (1 - outside) / 3 - alpha - (1 - alpha) * far
+    log = math.log(4 * (math.ceil(2 * radius / r) + 2) / failure)
+    return float(max(8 * log / slack**2, 8 * (log - math.log(2)) / (epsilon * slack)))
+
+
+def robust_pulls(
+    gap: float,
+    horizon: float,
+    epsilon: float,
+    k: float,
+    alpha: float,
+    failure: float,
+    radius: float | None = None,
+) -> float:
+    """Pulls of an arm of the elimination: batches of 2^tau up to the first 4 beta < gap, at most T."""
+    pulls = 0.0
+    for tau in range(1, 4 + int(math.log2(horizon))):
+        pulls += 2.0**tau
+        n = 2.0**tau if radius is None else 2.0 ** (tau - 1)
+        if 4 * robust_deviation(n, k, epsilon, alpha, failure, radius) < gap:
+            break
+    return min(pulls, horizon)
+
+
 def dp_robust_elimination(
     gaps: FloatArray, horizon: float, epsilon: float, k: float, alpha: float = 0.0
 ) -> float:
-    """Mean regret of the elimination for raw moments: batches of 2^tau up to the first with 4 beta < gap."""
+    """Mean regret of the elimination for raw moments."""
     failure = robust_failure(len(gaps), horizon)
-    last = math.ceil(math.log2(horizon))
-    widths = [4 * robust_deviation(2.0**tau, k, epsilon, alpha, failure) for tau in range(1, last + 1)]
-
-    def pulls(gap: float) -> float:
-        told = next((tau for tau, width in enumerate(widths, start=1) if width < gap), last)
-        return 2.0 ** (told + 1) - 2
-
-    return from_pulls(gaps, horizon, pulls)
+    return from_pulls(gaps, horizon, lambda gap: robust_pulls(gap, horizon, epsilon, k, alpha, failure))
 
 
 # ---------------------------------------------------------------- Hanna, Girgis, Fragouli & Diggavi
@@ -138,40 +190,41 @@ def batch_growth(horizon: float) -> float:
     return float((2 * horizon) ** (1 / math.log(horizon)))
 
 
-def linear_width(
-    pulls: float, dimension: int, n_actions: int, horizon: float, epsilon: float, *, local: bool
-) -> float:
-    """gamma of a batch of q^i = `pulls`: what estimates err by, but with probability 1/T for all of them.
-
-    sqrt(4 d L/q^i), L = log(4 |A| T^2), and for the noise Lap(2/epsilon) of sums 4 d (|C| + L)/(epsilon q^i),
-    |C| <= min(|A|, 4 d log log d + 16), or of reports (2/epsilon) sqrt(8 L max(Q, Q^2 L)), Q = 2 d/q^i.
-    """
-    d, log = dimension, math.log(4 * n_actions * horizon**2)
-    sampling = math.sqrt(4 * d * log / pulls)
-    if local:
-        norm = 2 * d / pulls
-        return sampling + 2 / epsilon * math.sqrt(8 * log * max(norm, norm**2 * log))
-    return sampling + 4 * d * (core_size(d, n_actions) + log) / (epsilon * pulls)
-
-
 def core_size(dimension: int, n_actions: int) -> float:
-    """min(|A|, 4 d log log d + 16) of Lemma 2."""
-    inner = math.log(max(math.log(dimension), 1.0)) if dimension > 1 else 0.0
-    return min(float(n_actions), 4 * dimension * inner + 16)
+    """min(|A|, 4 d log log d + 16) of Lemma 2; log log d is 0 below e."""
+    return min(float(n_actions), 4 * dimension * math.log(max(math.log(dimension), 1.0)) + 16.0)
 
 
-def linear(gaps: FloatArray, horizon: float, epsilon: float, dimension: int, *, local: bool) -> float:
-    """Mean regret of Algorithm 1 or 2: the sum in (16) with numbers.
+def central_width(pulls: float, dimension: int, *, scale: float, core: float, log: float) -> float:
+    """gamma of a batch of q^i = `pulls` with noise of that scale on each of the sums of a `core` set.
+
+    sqrt(4 d L/q^i) + 2 d scale (|C| + L)/q^i, L = `log` = log(4 |A| T/beta).
+    """
+    return math.sqrt(4 * dimension * log / pulls) + scale * 2 * dimension * (core + log) / pulls
+
+
+def local_width(pulls: float, dimension: int, *, scale: float, log: float) -> float:
+    """gamma of a batch of q^i = `pulls` with noise of that scale on every report.
+
+    sqrt(4 d L/q^i) + scale sqrt(8 L max(Q, Q^2 L)), Q = 2 d/q^i, L = `log` = log(4 |A| T/beta).
+    """
+    norm = 2 * dimension / pulls
+    return math.sqrt(2 * norm * log) + scale * math.sqrt(8 * log * max(norm, norm**2 * log))
+
+
+def linear(gaps: FloatArray, horizon: float, core: float, width: Callable[[float], float]) -> float:
+    """The sum in (16) with numbers; `width(q^i)` is gamma. It holds but with probability beta.
 
     A batch of q^i + |C| rounds costs at most the largest gap up to 4 gamma of the batch before, the rounds
     after the last batch at most 2 gamma each.
     """
-    most, core = float(gaps.max()), core_size(dimension, len(gaps))
-    left, total, gap, width, q = float(horizon), 0.0, most, math.inf, batch_growth(horizon)
+    left, total, gap, last, q = float(horizon), 0.0, float(gaps.max()), math.inf, batch_growth(horizon)
     for batch in range(1, math.floor(math.log(horizon))):
         rounds = min(left, q**batch + core)
         total += rounds * gap
         left -= rounds
-        width = linear_width(q**batch, dimension, len(gaps), horizon, epsilon, local=local)
-        gap = float(gaps[gaps <= 4 * width].max())
-    return total + left * float(gaps[gaps <= 2 * width].max()) + most
+        if left <= 0:
+            return total
+        last = width(q**batch)
+        gap = min(gap, float(gaps[gaps <= 4 * last].max()))
+    return total + left * min(gap, float(gaps[gaps <= 2 * last].max()))

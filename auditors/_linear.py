@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.algorithms._design import core_limit
-from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
+from verifiable_dp.algorithms._linear import Actions, on_sphere
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Mutant
@@ -61,14 +63,35 @@ def largest_gap(gaps: FloatArray, width: float) -> float:
     return float(gaps[gaps <= 4 * width].max())
 
 
-def regret_bound(rule: PhasedElimination, gaps: FloatArray, beta: float) -> float:
+def closed_width(rule: Any, core: float) -> Callable[[float], float]:
+    """gamma of a batch of q^i pulls in closed form, from the parameters of Algorithm 1, 2 or 3."""
+    d, n_actions, beta = rule.dimension, rule.n_arms, float(rule.beta or 1 / rule.horizon)
+    log, observe = math.log(4 * n_actions * rule.horizon / beta), rule.claim.observe
+
+    def width(pulls: float) -> float:
+        if observe == "releases":
+            scale = 2 / float(rule.epsilon)
+            return closed_forms.central_width(pulls, d, scale=scale, core=math.ceil(core), log=log)
+        epsilon = float(rule.epsilon)
+        if observe == "shuffled":
+            epsilon = shuffle.local_epsilon(epsilon, math.ceil(round(pulls, 6)), rule.delta)
+        return closed_forms.local_width(pulls, d, scale=2 / epsilon, log=log)
+
+    return width
+
+
+def regret_bound(rule: Any, gaps: FloatArray, beta: float) -> float:
     """The sum in (16) of Hanna et al. with its numbers, for gaps (K,).
 
     n_i rounds of batch i cost at most the largest gap up to 4 gamma_(i-1) each, the rounds after the last
     batch at most 2 gamma each (its estimates are right up to gamma); with probability beta, T times the
-    largest gap.
+    largest gap. What is printed, and phased elimination without privacy, have batches and widths of their
+    own.
     """
     most, core = float(gaps.max()), core_size(rule)
+    failed = float(beta * rule.horizon * most)
+    if getattr(rule, "variant", "") == "corrected":
+        return closed_forms.linear(gaps, rule.horizon, core, closed_width(rule, core)) + failed
     left, total, gap, batch = float(rule.horizon), 0.0, most, 1
     while left > 0 and batch <= rule.last_batch:
         rounds = min(left, rule.size(batch) + core)
@@ -79,7 +102,31 @@ def regret_bound(rule: PhasedElimination, gaps: FloatArray, beta: float) -> floa
         batch += 1
     if left > 0 and batch > 1:
         gap = min(gap, float(gaps[gaps <= 2 * width].max()))
-    return total + left * gap + beta * rule.horizon * most
+    return total + left * gap + failed
+
+
+@dataclass(frozen=True)
+class HighProbability:
+    """With probability 1 - beta regret is at most the sum in (16): the share of runs above it, not the mean.
+
+    At beta = .1: 1/T, as in the theorems, is too rare to be counted.
+    """
+
+    def __call__(self, trial: Trial) -> Iterator[Check]:
+        """One check for each theta."""
+        trial = trial.changed(horizon=10**8, beta=BETA)
+        rule = trial.rule
+        for environment in (on_circle(rule.actions, number) for number in range(2)):
+            bound = regret_bound(rule, environment.gaps, 0.0)
+            yield trial.probability(
+                f"with high probability on {environment.name}",
+                trial.play(environment, TRIALS).regret > bound,
+                float(rule.beta),
+                vacuous=bound >= rule.horizon * float(environment.gaps.max()),
+                instance=environment.name,
+                horizon=rule.horizon,
+                bound=bound,
+            )
 
 
 def thetas(trial: Trial) -> list[TwoPoint]:

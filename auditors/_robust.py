@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.algorithms._robust import LINE
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._instances import hard
 from verifiable_dp.auditors._shared import HALF_NOISE
@@ -71,15 +72,26 @@ def outside(algorithm: Any) -> TablePair:
 # ---------------------------------------------------------------- bounds
 
 
+def epoch_lengths(rule: Any, epoch: FloatArray) -> FloatArray:
+    """R_tau from the parameters of an algorithm, in the closed form of its listing."""
+    about = {name: getattr(rule, name) for name in ("n_arms", "epsilon", "v", "u")}
+    about |= {"failure": float(rule.beta or 1 / rule.horizon)}
+    if isinstance(rule.constants, float | int):
+        about["factor"] = rule.constants
+    if rule.claim.observe != "reports":
+        return np.asarray(closed_forms.dp_robust_se_epoch(epoch, **about))
+    base = 4.0 if rule.variant == "printed" else 2.0
+    return np.asarray(closed_forms.ldp_robust_se_epoch(epoch, base=base, **about))
+
+
 def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
     """Pulls of arms with these gaps, w.p. 1 - beta: all epochs up to the first with D <= gap.
 
     The threshold is D/2 or a little less and covers the errors of two means, so that an arm whose gap is
     D or more goes in that epoch at the latest.
     """
-    epochs = np.ceil(np.log2(1 / np.minimum(gaps, 1.0))).astype(int)
-    number = np.maximum(epochs, 1)
-    pulls = rule.pulls(np.float64(rule.n_arms), np.arange(1, number.max() + 1, dtype=np.float64))
+    number = np.array([closed_forms.first_epoch(gap) for gap in gaps.tolist()])
+    pulls = epoch_lengths(rule, np.arange(1, number.max() + 1, dtype=np.float64))
     return np.asarray(np.cumsum(pulls)[number - 1], dtype=np.float64)
 
 
@@ -97,7 +109,7 @@ def minimax_regret_bound(rule: Any) -> float:
     """
     epoch = np.arange(1, 63, dtype=np.float64)
     with np.errstate(over="ignore"):
-        pulls = np.cumsum(rule.pulls(np.float64(rule.n_arms), epoch))
+        pulls = np.cumsum(epoch_lengths(rule, epoch))
     far = (rule.n_arms - 1) * np.maximum.accumulate(2.0 ** (1 - epoch) * pulls)
     widest = 2 * rule.u ** (1 / (1 + rule.v))
     rest = widest * (float(rule.beta or 0.0) * rule.horizon + (rule.n_arms - 1) * pulls[0])

@@ -13,6 +13,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors._contamination import (
     CENTRAL,
     CENTRAL_PARETO,
@@ -246,8 +247,13 @@ class Estimates:
 def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
     """Pulls of suboptimal arms where all estimates hold, for gaps (m,): those up to the first 4 beta < gap.
 
-    Then the best arm's estimate leads by more than 2 beta. Forced batches add their share.
+    Then the best arm's estimate leads by more than 2 beta. Beta is that of the closed form; as printed it has
+    no constants, and is taken from the listing, whose forced batches add their share.
     """
+    if not rule.printed:
+        about = (rule.horizon, rule.epsilon, rule.k, rule.contamination, rule.failure)
+        radius = rule.radius if rule.central else None
+        return np.array([closed_forms.robust_pulls(gap, *about, radius) for gap in np.asarray(gaps).tolist()])
     batch = np.arange(1, len(rule.beta))
     told = 4 * rule.beta[None, 1:] < np.asarray(gaps)[:, None]
     told &= ~rule.forced[None, 1:]

@@ -57,7 +57,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "a finite set of actions, T at least 8",
-        [family.MEANS, CorrectOnly(family.PRICE)],
+        [family.MEANS, CorrectOnly(family.HighProbability()), CorrectOnly(family.PRICE)],
     ),
     RegretClaim(
         "lemma-5",

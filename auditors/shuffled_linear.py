@@ -155,7 +155,7 @@ CLAIMS = (
         family.regret_bound,
         "the rate: epsilon = O(sqrt(log(1/delta)/T)) only, where its private term is at least log T times "
         "sqrt(T log T); the numbers: every epsilon, a finite set of actions, T at least 8",
-        [family.MEANS, CorrectOnly(family.PRICE)],
+        [family.MEANS, CorrectOnly(family.HighProbability()), CorrectOnly(family.PRICE)],
     ),
     RegretClaim(
         "lemma-5",

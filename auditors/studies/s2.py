@@ -491,9 +491,9 @@ def worst_exponent(model: str, v: float) -> float:
     return 1 - v / (MULTIPLES[model] * (1 + v))
 
 
-FORMS: Mapping[str, Callable[..., float]] = {
-    "central": closed_forms.dp_robust_se,
-    "local": closed_forms.ldp_robust_se,
+EPOCH: Mapping[str, Callable[..., Any]] = {
+    "central": closed_forms.dp_robust_se_epoch,
+    "local": closed_forms.ldp_robust_se_epoch,
 }
 FORM = {
     "central": "R_tau of Algorithm 3, summed up to the first D <= gap",
@@ -504,9 +504,10 @@ FORM = {
 def _closed(model: str, made: Cell) -> float:
     """The epochs' lengths in a cell."""
     rule: Any = made.algorithm
-    factor = rule.constants if isinstance(rule.constants, float) else 1.0
-    gaps = made.environment.gaps
-    return FORMS[model](gaps, rule.horizon, rule.epsilon, rule.v, rule.u, factor)
+    about = {"epsilon": rule.epsilon, "v": rule.v, "u": rule.u}
+    if isinstance(rule.constants, float):
+        about["factor"] = rule.constants
+    return closed_forms.robust_se(made.environment.gaps, rule.horizon, EPOCH[model], **about)
 
 
 def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Mapping[str, Any]) -> dict[str, Cell]:

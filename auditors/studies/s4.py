@@ -518,11 +518,25 @@ def axes(dimension: int, gap: float) -> tuple[Actions, TwoPoint]:
     return actions, TwoPoint(means, -1.0, 1.0, f"unit vectors of R^{dimension}, a gap of {gap:.3g}")
 
 
+def _width(kind: str, pulls: float, dimension: int, n_actions: int, horizon: int, epsilon: float) -> float:
+    """gamma of a batch of q^i = `pulls` with Lap(2/epsilon)."""
+    log, scale = math.log(4 * n_actions * horizon**2), 2 / epsilon
+    if kind == "local":
+        return closed_forms.local_width(pulls, dimension, scale=scale, log=log)
+    core = closed_forms.core_size(dimension, n_actions)
+    return closed_forms.central_width(pulls, dimension, scale=scale, core=core, log=log)
+
+
 def _closed(kind: str, made: Cell) -> float:
-    """The sum in (16) in a cell."""
+    """The sum in (16) in a cell, and once in T the largest gap throughout."""
     rule: Any = made.algorithm
-    gaps, local = made.environment.gaps, kind == "local"
-    return closed_forms.linear(gaps, rule.horizon, rule.epsilon, rule.dimension, local=local)
+    d, gaps = rule.dimension, made.environment.gaps
+
+    def width(pulls: float) -> float:
+        return _width(kind, pulls, d, len(gaps), rule.horizon, rule.epsilon)
+
+    core = closed_forms.core_size(d, len(gaps))
+    return closed_forms.linear(gaps, rule.horizon, core, width) + float(gaps.max())
 
 
 def _law(
@@ -620,8 +634,7 @@ def _over_d(kind: str, runs: int) -> Rate:
     cells: dict[float, dict[str, Cell]] = {float(d): {} for d in OVER_D}
     for d in OVER_D:
         pulls = closed_forms.batch_growth(D_T[kind]) ** (math.floor(math.log(D_T[kind])) - 1)
-        local = kind == "local"
-        unit = closed_forms.linear_width(pulls, d, d, D_T[kind], D_EPSILON[kind], local=local)
+        unit = _width(kind, pulls, d, d, D_T[kind], D_EPSILON[kind])
         for gap in (WIDE, *(unit * share for share in D_GAPS if unit * share < WIDE)):
             actions, place = axes(d, gap)
             rule = KINDS[kind](actions, D_EPSILON[kind], D_T[kind])

@@ -31,6 +31,7 @@ ALPHA = 1e-6  # one-sided level of a contradiction
 CONFIDENCE = 0.99  # one-sided confidence of "consistent"
 _LEVELS = {"alpha": ALPHA, "confidence": CONFIDENCE}
 STATED = 0.95  # two-sided confidence of stated intervals
+WEAK = 100.0  # a bound that is so many times the measured mean would hold for much worse algorithms
 SATURATED = 0.75  # of uniform play's regret: on the worst instance about one half is usual
 
 
@@ -179,7 +180,9 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
 def _mean_bound_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     words = f"{_mean(numbers, result)}, claimed at most {digits(numbers['bound'])}"
     if result["verdict"] != "vacuous":
-        return words
+        loose = 1 / result["ratio"] if result["ratio"] else math.inf
+        weak = result["verdict"] == "consistent" and WEAK <= loose < math.inf
+        return f"{words}; a weak check, as the bound is {round(loose)} times the mean" if weak else words
     least = numbers["least_horizon"]
     from_ = f"; the claim says something from T = {least} on" if least else ""
     return f"{words}, the largest possible is {digits(numbers['largest'])}{from_}"
