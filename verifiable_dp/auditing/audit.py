@@ -371,6 +371,9 @@ def _interactive(case: AlgorithmCase) -> adversary.Played:
 # ---------------------------------------------------------------- power, and the auditor's mutants
 
 
+_SETTLED = 4  # the power of what a certificate decides is a second opinion
+
+
 def power(case: AlgorithmCase) -> None:
     """The least noise reduction that would have been refuted."""
     settings, claim, statistics = case.request.settings, case.claim, case.checks[0].statistics
@@ -382,9 +385,10 @@ def power(case: AlgorithmCase) -> None:
         )
 
     plan = case.plan
-    if case.sampler.compared:
-        # The power at a sixteenth of the runs is a careful statement for all of them.
-        plan = replace(plan, select=plan.select // WALK, test=plan.test // WALK)
+    # The power at a share of the runs is a careful statement for all of them.
+    share = WALK if case.sampler.compared else _SETTLED if case.settled else 1
+    if share > 1:
+        plan = replace(plan, select=plan.select // share, test=plan.test // share)
     measured = powers.of_black_box(
         less_noise,
         case.best,
