@@ -18,7 +18,16 @@ import verifiable_dp
 PAGE = Path(__file__).with_name("api.md")
 # Groups of the names of the package; what is missing here is refused.
 GROUPS = {
-    "Audits and reports": ("audit", "check_regret", "verify", "Report", "Exec", "InputError"),
+    "Audits and reports": (
+        "audit",
+        "AuditOptions",
+        "check_regret",
+        "RegretOptions",
+        "verify",
+        "Report",
+        "Exec",
+        "InputError",
+    ),
     "Catalogue and simulation": ("catalogue", "make", "simulate"),
     "Live sessions": ("Session", "restore"),
     "Algorithms of your own": ("Algorithm", "Auditor", "Mutant"),
@@ -74,7 +83,7 @@ def entry(name: str, thing: Any) -> str:
     """Heading, signature, docstring, and for a class its methods."""
     kind = "class " if inspect.isclass(thing) else ""
     lines = [f"### {name}\n"]
-    if not (inspect.isclass(thing) and issubclass(thing, BaseException)):
+    if not (inspect.isclass(thing) and issubclass(thing, BaseException | dict)):
         lines.append(f"```python\n{kind}{signature(name, thing)}\n```\n")
     lines.append(text(inspect.getdoc(thing) or ""))
     if inspect.isclass(thing):

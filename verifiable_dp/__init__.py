@@ -16,6 +16,8 @@ check_links(Path(__file__).parent)
 
 if TYPE_CHECKING:
     from verifiable_dp.api import audit, check_regret, restore
+    from verifiable_dp.auditing.regret import RegretOptions
+    from verifiable_dp.auditing.request import AuditOptions
     from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise
     from verifiable_dp.core.algorithm import Algorithm
     from verifiable_dp.core.session import Session
@@ -39,6 +41,8 @@ _HOMES = {
     "simulate": "verifiable_dp.core.simulation",
     "Report": "verifiable_dp.report",
     "verify": "verifiable_dp.record.verify",
+    "AuditOptions": "verifiable_dp.auditing.request",
+    "RegretOptions": "verifiable_dp.auditing.regret",
     "InputError": "verifiable_dp.core.validate",
     "Algorithm": "verifiable_dp.core.algorithm",
     "Auditor": "verifiable_dp.registry.auditor",
@@ -50,10 +54,12 @@ _MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
 
 __all__ = [
     "Algorithm",
+    "AuditOptions",
     "Auditor",
     "Exec",
     "InputError",
     "Mutant",
+    "RegretOptions",
     "Report",
     "Session",
     "audit",

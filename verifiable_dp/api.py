@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack, get_args, get_type_hints
 
 from verifiable_dp.auditing import identity, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
-from verifiable_dp.auditing.regret import regret_only
-from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings, promised
+from verifiable_dp.auditing.regret import RegretOptions, regret_only
+from verifiable_dp.auditing.request import (
+    AuditOptions,
+    AuditRequest,
+    Inputs,
+    Settings,
+    check_known,
+    promised,
+    split,
+)
 from verifiable_dp.core import engine, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import bernoulli
@@ -23,7 +32,6 @@ from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine
@@ -39,6 +47,24 @@ from verifiable_dp.targets.source import Source, load
 Target = Algorithm | Callable[..., Any] | Exec | str
 Made = dict[str, Any]  # arguments of `finish`
 Declared = str | PathLike[str] | Mapping[str, Any] | None
+
+
+class Sizes(TypedDict, total=False):
+    """Budget, seed and workers, as `audit` takes them."""
+
+    budget: str
+    seed: int
+    workers: int
+
+
+def arguments(function: Callable[..., Any]) -> list[str]:
+    """Names of all arguments that a function takes, its options included."""
+    kinds = get_type_hints(function)
+    found = []
+    for name, one in inspect.signature(function).parameters.items():
+        options = one.kind is one.VAR_KEYWORD and get_args(kinds[name])
+        found += list(options[0].__annotations__) if options else [name]
+    return found
 
 
 def resolve(target: Target) -> tuple[Any, str]:
@@ -88,32 +114,12 @@ def instance(name: str, /, **given: Any) -> Algorithm:
 def audit(
     target: Target,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    n_arms: int | None = None,
-    horizon: int | None = None,
     parameters: Mapping[str, Any] | None = None,
-    bounds: tuple[float, float] | None = None,
-    observe: str | None = None,
-    pairs: Sequence[Any] | None = None,
-    budget: str | float = "quick",
-    runs: int | None = None,
-    timeout: float | None = None,
-    seed: int = 0,
-    workers: int = 1,
-    alpha: float = ALPHA,
-    confidence: float = CONFIDENCE,
-    detect: float = DETECT,
-    mutants: bool = True,
-    sequential: bool = False,
-    numerics: bool = False,
-    group: int | None = None,
-    rho: float | None = None,
-    curve: bool = False,
     declarations: Declared = None,
     checkpoint: str | PathLike[str] | None = None,
     in_process: bool = False,
     progress: Progress = silent,
+    **options: Unpack[AuditOptions],
 ) -> Report:
     """Test a privacy promise and write down the evidence.
 
@@ -127,54 +133,8 @@ def audit(
         `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)`,
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
-    epsilon, delta
-        The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
-    n_arms, horizon
-        K and T; needed for `play` and `play_many`, where rewards are (T, K).
     parameters
         Of a catalogue name, such as ``{"variant": "printed"}``; the others are those of its auditor.
-    bounds
-        Range of the rewards, or of the entries of the data; (0, 1) if None.
-    observe
-        ``actions`` or ``releases``: what the adversary sees of an algorithm; None for what its proof covers.
-    pairs
-        Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, (left, right) data for
-        a mechanism.
-    budget
-        ``smoke``, ``quick``, ``standard``, ``thorough`` or a number of seconds. Each stands for a number of
-        runs; seconds are also a cap on the time, and so is that of a named budget for code that is slow.
-        Where the cap makes the audit smaller, the record says so.
-    runs
-        Of your own code, in all, in place of those of the budget: plays, or draws of a mechanism by the
-        hundred and fifty, see docs/targets.md.
-    timeout
-        Seconds that one run of your own code may take; 60 if None.
-    seed
-        Whole number; with the plan in the record it determines every count.
-    workers
-        Processes; results do not depend on it.
-    alpha
-        Family-wise probability of refuting a promise that holds.
-    confidence
-        Of `epsilon_lower`.
-    detect
-        Where no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
-        times the claim would have been refuted with probability .95; above 1.
-    mutants
-        Whether the auditor of a catalogue algorithm is tried on its mutants too.
-    sequential
-        Whether samples are taken in growing batches until the evidence suffices, the budget being the most:
-        a claim that is badly broken is refuted early.
-    numerics
-        Whether the floats that a mechanism's sampler gives are audited, too: their last bits tell inputs
-        apart unless the sampler was made for it. Else the noise counts as real numbers.
-    group
-        Audit what the promise about one reward implies for a group of so many, k epsilon if delta is 0
-        (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
-    rho
-        For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
-    curve
-        Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho`.
     declarations
         Path of a TOML file (`verifiable-dp init` writes one to start from), or its values: what is stated
         of the deployment goes into the record as a declaration.
@@ -186,6 +146,8 @@ def audit(
         also does, and the record says why, where a child cannot be started safely.
     progress
         Called with a line of text at each stage.
+    options
+        The promise, the inputs and how it is tested, by name: see `AuditOptions`.
 
     Returns
     -------
@@ -198,22 +160,7 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
-    settings = Settings(
-        budget=budget,
-        runs=runs,
-        timeout=TIMEOUT if timeout is None else timeout,
-        seed=seed,
-        workers=workers,
-        alpha=alpha,
-        confidence=confidence,
-        detect=detect,
-        sequential=sequential,
-        curve=curve,
-        mutants=mutants,
-        numerics=numerics,
-    )
-    promise = Promise(epsilon, delta, rho, observe, group)
-    inputs = Inputs(n_arms, horizon, (0.0, 1.0) if bounds is None else bounds, pairs)
+    promise, inputs, settings = split("audit", options)
     asked = AuditRequest(None, "", promise, inputs, settings)
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
@@ -324,23 +271,12 @@ def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
 def check_regret(
     target: Target,
     *,
-    bound: float | str | Callable[..., float] | None = None,
-    scaling: Mapping[str, Any] | None = None,
-    environments: Any = None,
-    n_arms: int | None = None,
-    horizon: int | None = None,
-    parameters: Mapping[str, Any] | None = None,
-    runs: int | None = None,
-    beta: float | None = None,
-    gap: float | None = None,
-    values: Mapping[str, Sequence[float]] | None = None,
-    better_than: Target | None = None,
-    factor: float = 1.0,
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
     in_process: bool = False,
     progress: Progress = silent,
+    **claims: Unpack[RegretOptions],
 ) -> Report:
     """Test theorems about regret: those of a catalogue algorithm, or your own claims about any algorithm.
 
@@ -354,38 +290,14 @@ def check_regret(
         bandits (`select`/`update` and the like), `make(n_arms, horizon, **parameters)` that returns one of
         these, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one.
-    bound
-        What the mean of the pseudo-regret at the horizon is claimed not to exceed: a number, or
-        `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
-        and the algorithm's parameters; or ``file.py:function``.
-    scaling
-        Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
-        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T; ``(0.5, 0.05)`` is an exponent
-        with its margin (.15 if not given). An exponent of T or K between 0 and 1 is a claim on the worst
-        instance, whose gap is looked for at each T, unless `gap` is given.
-    environments
-        An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
-        for wide gaps, a near tie and equal gaps.
-    n_arms, horizon
-        K and T, needed for your own code; rates over T are measured from T/32 to T.
-    parameters
-        Of the algorithm, by name.
-    runs
-        Of every point; 64, 256 or 1024 by `budget` if None.
-    beta
-        The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
-    gap
-        Of the instance of rates, in units of the range of rewards; .25 if None.
-    values
-        Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
-    better_than, factor
-        Another target: the mean regret of `target` times `factor` is claimed to be at most its mean regret.
     budget
         ``quick``, ``standard`` or ``thorough``.
     seed, workers, in_process
         As `audit`.
     progress
         Called with a line of text at each stage.
+    claims
+        Your own, by name, and on what they are tested: see `RegretOptions`.
 
     Returns
     -------
@@ -400,22 +312,10 @@ def check_regret(
     """
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
-    asked = claims_of_regret.Asked(
-        bound=bound,
-        scaling=scaling,
-        better_than=better_than,
-        factor=factor,
-        environments=environments,
-        n_arms=n_arms,
-        horizon=horizon,
-        parameters=parameters,
-        runs=runs,
-        beta=beta,
-        gap=gap,
-        values=values,
-    )
-    task = functools.partial(_measured, target, asked, budget, seed, workers)
-    return _isolated(task, [target, bound, better_than], in_process, progress)
+    check_known("check_regret", claims, RegretOptions)
+    task = functools.partial(_measured, target, claims_of_regret.Asked(**claims), budget, seed, workers)
+    code = [target, claims.get("bound"), claims.get("better_than")]
+    return _isolated(task, code, in_process, progress)
 
 
 def _measured(
@@ -543,27 +443,27 @@ def evidence(
     name: str,
     *,
     printed: bool = False,
-    budget: str = "quick",
-    seed: int = 0,
-    workers: int = 1,
     declarations: Declared = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: Progress = silent,
+    **sizes: Unpack[Sizes],
 ) -> Report:
     """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
 
-    Parameters are those of `audit`; with `printed`, privacy of the listing as the paper prints it.
+    Parameters are those of `audit`, with budget, seed and workers as `sizes`; with `printed`, privacy of the
+    listing as the paper prints it.
 
     Raises
     ------
     InputError
         If the name is unknown or an argument is unusable.
     """
-    validate.choice("budget", budget, BUDGETS)
+    check_known("evidence", sizes, Sizes)
+    settings = Settings(**sizes, mutants=not printed)
+    validate.choice("budget", settings.budget, BUDGETS)
     declared = read_declarations(declarations)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
-    settings = Settings(budget=budget, seed=seed, workers=workers, mutants=not printed)
 
     def make(request: AuditRequest) -> dict[str, Any]:
         draft = rungs.audit(request)
@@ -572,7 +472,12 @@ def evidence(
         request.progress("regret checks")
         played = auditor.algorithm(**(auditor.experiment or auditor.instance))
         regret = regret_only(
-            played, budget=budget, seed=seed, workers=workers, mutants=True, progress=request.progress
+            played,
+            budget=settings.budget,
+            seed=settings.seed,
+            workers=settings.workers,
+            mutants=True,
+            progress=request.progress,
         )
         draft["regret"] = regret["regret"]
         draft["mutants"] = [*draft["mutants"], *regret["mutants"]]

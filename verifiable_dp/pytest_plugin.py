@@ -186,9 +186,10 @@ def _overridden(request: pytest.FixtureRequest, *names: str) -> dict[str, Any]:
 def _check_known(function: Callable[..., Any], fixture: str, options: dict[str, Any]) -> None:
     """Refuse arguments that there are not, and say what may have been meant: options differ in name."""
     import difflib
-    import inspect
 
-    known = list(inspect.signature(function).parameters)
+    from verifiable_dp.api import arguments
+
+    known = arguments(function)
     for name in options:
         if name not in known:
             near = [_OPTIONS.get(name.lower(), ""), *difflib.get_close_matches(name, known, n=1)]

@@ -1,6 +1,5 @@
 """Options of the pytest plugin, in pytests of their own; what it costs where it is not used."""
 
-import inspect
 import json
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import verifiable_dp as vdp
+from verifiable_dp.auditing.request import Settings
 from verifiable_dp.cli import main
 from verifiable_dp.evidence.blackbox.test import ALPHA
 
@@ -169,7 +169,7 @@ def test_what_an_audit_loads_is_noticed(pytester):
 
 def test_the_command_line_has_the_level_of_the_api():
     (option,) = (found for found in main.commands["audit"].params if found.name == "alpha")
-    assert option.default == ALPHA == inspect.signature(vdp.audit).parameters["alpha"].default
+    assert option.default == ALPHA == Settings().alpha
 
 
 def test_a_verdict_that_there_is_not_is_refused_before_the_audit(pytester):

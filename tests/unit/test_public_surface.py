@@ -1,14 +1,19 @@
 """The names that outside code calls, and the documentation of everything public."""
 
+import dataclasses
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 
 import pytest
 
 import verifiable_dp as vdp
+from verifiable_dp import api
+from verifiable_dp.auditing.regret import Asked
+from verifiable_dp.auditing.request import Inputs, Promise, Settings, split
 from verifiable_dp.registry import entries as registry
 
 PROMISED = ["catalogue", "make", "simulate", "audit", "check_regret", "environments"]
@@ -64,6 +69,27 @@ def test_entry_points_state_arguments_results_and_errors(name):
         assert section in text
     for argument in inspect.signature(function).parameters:
         assert argument in text, argument
+
+
+def names_of(*kinds):
+    return {one.name for kind in kinds for one in dataclasses.fields(kind)}
+
+
+def test_options_are_what_a_request_is_made_of():
+    """Each by name and in words; what nobody knows is refused as Python refuses it."""
+    audit, regret = set(vdp.AuditOptions.__annotations__), set(vdp.RegretOptions.__annotations__)
+    assert audit == names_of(Promise, Inputs, Settings) - {"plan", "trusted", "power"}
+    assert regret == names_of(Asked)
+    for options, function in ((vdp.AuditOptions, vdp.audit), (vdp.RegretOptions, vdp.check_regret)):
+        assert set(options.__annotations__) < set(api.arguments(function))
+        named = re.findall(r"^    (\w.*)$", options.__doc__, re.MULTILINE)
+        assert {name for line in named for name in line.split(", ")} >= set(options.__annotations__)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'arms'"):
+            function("tree-sum", arms=2)
+    given = {"delta": 0.1, "horizon": 9, "bounds": None, "timeout": None, "alpha": 0.01}
+    promise, inputs, settings = split("audit", given)
+    assert (promise.delta, inputs.horizon, inputs.bounds) == (0.1, 9, (0.0, 1.0))
+    assert (settings.alpha, settings.timeout) == (0.01, Settings().timeout)
 
 
 def test_importing_is_cheap():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -280,6 +280,54 @@ class Claims:
             rival=None if plain["rival"] is None else Subject.read(plain["rival"]),
             factor=plain["factor"],
         )
+
+
+class RegretOptions(TypedDict, total=False):
+    """What may be claimed of `check_regret`'s target, and on what the claims are tested.
+
+    Attributes
+    ----------
+    bound
+        What the mean of the pseudo-regret at the horizon is claimed not to exceed: a number, or
+        `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
+        and the algorithm's parameters; or ``file.py:function``.
+    scaling
+        Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
+        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T; ``(0.5, 0.05)`` is an exponent
+        with its margin (.15 if not given). An exponent of T or K between 0 and 1 is a claim on the worst
+        instance, whose gap is looked for at each T, unless `gap` is given.
+    environments
+        An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
+        for wide gaps, a near tie and equal gaps.
+    n_arms, horizon
+        K and T, needed for your own code; rates over T are measured from T/32 to T.
+    parameters
+        Of the algorithm, by name.
+    runs
+        Of every point; 64, 256 or 1024 by `budget` if None.
+    beta
+        The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
+    gap
+        Of the instance of rates, in units of the range of rewards; .25 if None.
+    values
+        Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
+    better_than, factor
+        Another target: the mean regret of `target` times `factor`, which is 1 by default, is claimed to be at
+        most its mean regret.
+    """
+
+    bound: float | str | Callable[..., float] | None
+    scaling: Mapping[str, Any] | None
+    environments: Any
+    n_arms: int | None
+    horizon: int | None
+    parameters: Mapping[str, Any] | None
+    runs: int | None
+    beta: float | None
+    gap: float | None
+    values: Mapping[str, Sequence[float]] | None
+    better_than: Any
+    factor: float
 
 
 @dataclass(frozen=True)

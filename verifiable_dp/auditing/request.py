@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import validate
@@ -17,6 +17,94 @@ from verifiable_dp.targets.process import TIMEOUT
 
 def _plain(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+class AuditOptions(TypedDict, total=False):
+    """What may be asked of `audit`: the promise, the inputs, and how it is tested.
+
+    Attributes
+    ----------
+    epsilon, delta
+        The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
+    n_arms, horizon
+        K and T; needed for `play` and `play_many`, where rewards are (T, K).
+    bounds
+        Range of the rewards, or of the entries of the data; (0, 1) if None.
+    observe
+        ``actions`` or ``releases``: what the adversary sees of an algorithm; None for what its proof covers.
+    pairs
+        Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, (left, right) data for
+        a mechanism.
+    budget
+        ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each stands for
+        a number of runs; seconds are also a cap on the time, and so is that of a named budget for slow code.
+        Where the cap makes the audit smaller, the record says so.
+    runs
+        Of your own code, in all, in place of those of the budget: plays, or draws of a mechanism by the
+        hundred and fifty, see docs/targets.md.
+    timeout
+        Seconds that one run of your own code may take; 60 if None.
+    seed
+        Whole number, 0 by default; with the plan in the record it determines every count.
+    workers
+        Processes, 1 by default; results do not depend on it.
+    alpha
+        Family-wise probability of refuting a promise that holds, 1e-6 by default.
+    confidence
+        Of `epsilon_lower`, .95 by default.
+    detect
+        Where no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
+        times the claim would have been refuted with probability .95; above 1, and 2 by default.
+    mutants
+        Whether the auditor of a catalogue algorithm is tried on its mutants too: by default it is.
+    sequential
+        Whether samples are taken in growing batches until the evidence suffices, the budget being the most:
+        a claim that is badly broken is refuted early.
+    numerics
+        Whether the floats that a mechanism's sampler gives are audited, too: their last bits tell inputs
+        apart unless the sampler was made for it. Else the noise counts as real numbers.
+    group
+        Audit what the promise about one reward implies for a group of so many, k epsilon if delta is 0
+        (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
+    rho
+        For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
+    curve
+        Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho`.
+    """
+
+    epsilon: float | None
+    delta: float | None
+    n_arms: int | None
+    horizon: int | None
+    bounds: tuple[float, float] | None
+    observe: str | None
+    pairs: Sequence[Any] | None
+    budget: str | float
+    runs: int | None
+    timeout: float | None
+    seed: int
+    workers: int
+    alpha: float
+    confidence: float
+    detect: float
+    mutants: bool
+    sequential: bool
+    numerics: bool
+    group: int | None
+    rho: float | None
+    curve: bool
+
+
+def check_known(function: str, options: Mapping[str, Any], known: type) -> None:
+    """Refuse names that are no options of a function.
+
+    Raises
+    ------
+    TypeError
+        As Python does for its own.
+    """
+    for name in options.keys() - known.__annotations__.keys():
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 @dataclass(frozen=True)
@@ -137,6 +225,24 @@ class Settings:
     def sizes(self) -> Budget:
         """What the budget stands for."""
         return sizes_of(self.budget, self.runs)
+
+
+def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
+    """The three parts of what is asked; bounds and a timeout of None are the default ones.
+
+    Raises
+    ------
+    InputError
+        If one is out of range.
+    """
+    check_known(function, options, AuditOptions)
+    usual = ("bounds", "timeout")
+    given = {name: value for name, value in options.items() if value is not None or name not in usual}
+
+    def part(kind: Any) -> Any:
+        return kind(**{one.name: given[one.name] for one in fields(kind) if one.name in given})
+
+    return part(Promise), part(Inputs), part(Settings)
 
 
 @dataclass(frozen=True)
