@@ -485,6 +485,118 @@ def _indistinguishable(outcomes: Outcomes) -> list[Check]:
     return checks
 
 
+# The other terms of Theorem 4.1, with five arms. Arm 0 is the best one, or an arm a that is changed: whoever
+# pulls arm a too seldom to notice pays there.
+FLOOR_ARMS = 5
+FLOOR_HORIZON = {"privacy": 1 << 40, "sampling": 1 << 30}
+SCARCE = 1e-9  # epsilon where privacy and not sampling decides
+
+
+def scarce(k: float, changed: int) -> Discrete:
+    """Rewards p^(-1/k) with probability p/2 on arm 0 and p on arm `changed` (0: none), and 0 else.
+
+    p = (K - 1)/(12 epsilon T). Then E|X|^k <= 1, the gap is at least p^(1 - 1/k)/2, and the laws of an arm
+    differ by p in total variation.
+    """
+    p = (FLOOR_ARMS - 1) / (12 * SCARCE * FLOOR_HORIZON["privacy"])
+    shares = [p / 2] + [0.0] * (FLOOR_ARMS - 1)
+    if changed:
+        shares[changed] = p
+    chances = tuple((1 - share, share) for share in shares)
+    return Discrete(((0.0, p ** (-1 / k)),) * FLOOR_ARMS, chances, f"scarce, k={k:g}, arm {changed} changed")
+
+
+def near(changed: int) -> TwoPoint:
+    """Rewards -1 and 1 with mean D on arm 0 and 2 D on arm `changed` (0: none), D = ((K - 1)/(4 T))^(1/2)."""
+    gap = math.sqrt((FLOOR_ARMS - 1) / (4 * FLOOR_HORIZON["sampling"]))
+    means = [gap] + [0.0] * (FLOOR_ARMS - 1)
+    if changed:
+        means[changed] = 2 * gap
+    return TwoPoint(tuple(means), -1.0, 1.0, f"near, arm {changed} changed")
+
+
+def privacy_floor(k: float) -> float:
+    """T D/4 (1 - 2/(K - 1)) e^(-12 epsilon p T/(K - 1)), D = p^(1 - 1/k): of the worst changed arm's regret.
+
+    Some arm a is pulled at most n = 2T/(K - 1) times with probability 1/2. Its n rewards are all that tells
+    the instances apart, so that it is so where it is changed with probability e^(-6 epsilon n p)/2 at least
+    (Karwa & Vadhan 2018, Lemma 6.1); then regret is at least (T - n) D/2.
+    """
+    horizon, k_other = FLOOR_HORIZON["privacy"], FLOOR_ARMS - 1
+    p = k_other / (12 * SCARCE * horizon)
+    size = float(p ** (1 - 1 / k))
+    return horizon * size / 4 * (1 - 2 / k_other) * math.exp(-12 * SCARCE * p * horizon / k_other)
+
+
+def sampling_floor() -> float:
+    """T D/4 e^(-T KL/(K - 1)): of the regret on `near(0)` and where the least pulled arm is changed, added.
+
+    By the inequality of Bretagnolle and Huber; KL = -log(1 - 4 D^2)/2 of rewards -1 and 1.
+    """
+    horizon, gap = FLOOR_HORIZON["sampling"], float(near(0).means[0])
+    divergence = -math.log1p(-4 * gap**2) / 2
+    return horizon * gap / 4 * math.exp(-divergence * horizon / (FLOOR_ARMS - 1))
+
+
+def _floor_rules(term: str, k: float) -> dict[str, Any]:
+    """Who plays the instances of a term, by name."""
+    epsilon, horizon = SCARCE if term == "privacy" else 1.0, FLOOR_HORIZON[term]
+    rules: dict[str, Any] = {OWN: DPRobustElimination(FLOOR_ARMS, epsilon, horizon, k)}
+    if k == 2:
+        rules[RIVAL] = DPRobustSE(FLOOR_ARMS, epsilon, horizon, 1.0, 1.0)
+    return rules
+
+
+def by_floor(term: str, k: float, changed: int, algorithm: str) -> str:
+    """Name of a cell of a lower bound."""
+    return f"floor {term} k={k:g} changed={changed} {algorithm}"
+
+
+def _floor_cells(runs: int) -> dict[str, Cell]:
+    cells = {}
+    for k, changed in itertools.product(ORDERS, range(FLOOR_ARMS)):
+        for term, place in (("privacy", scarce(k, changed)), ("sampling", near(changed))):
+            for name, rule in _floor_rules(term, k).items():
+                if changed or term == "sampling":
+                    cells[by_floor(term, k, changed, name)] = Cell(rule, place, runs, points=2)
+    return cells
+
+
+def _floors(term: str, outcomes: Outcomes) -> list[Check]:
+    """Regret where the worst arm is changed; for sampling, with that where none is."""
+    checks = []
+    for k in ORDERS:
+        for name in _floor_rules(term, k):
+            regrets = [outcomes[by_floor(term, k, a, name)].regret for a in range(1, FLOOR_ARMS)]
+            worst = max(regrets, key=lambda values: float(values.mean()))
+            if term == "sampling":
+                worst = worst + outcomes[by_floor(term, k, 0, name)].regret
+            bound = privacy_floor(k) if term == "privacy" else sampling_floor()
+            about = {"bound": bound, "horizon": FLOOR_HORIZON[term]}
+            checks.append(regret.mean_at_least(f"{name}, k={k:g}", worst, **about))
+    return checks
+
+
+def _floor_statements() -> list[Statement]:
+    note = "the constants of the instances are derived, K = 5; reconstructed"
+    return [
+        Statement(
+            "theorem-4.1-privacy",
+            "Every epsilon-DP algorithm pays (K/epsilon)^(1 - 1/k) T^(1/k) on some instance: at least "
+            "T D/(8 e), D = ((K - 1)/(12 epsilon T))^(1 - 1/k), where the worst arm is changed.",
+            _source("Theorem 4.1", f"its private term, epsilon = {SCARCE:g}, T = 2^40; {note}"),
+            lambda outcomes: _floors("privacy", outcomes),
+        ),
+        Statement(
+            "theorem-4.1-sampling",
+            "Every algorithm pays sqrt(K T): on one instance and where an arm is changed at least "
+            "e^(-1/2) T D/4 together, D = ((K - 1)/(4 T))^(1/2).",
+            _source("Theorem 4.1", f"its first term, epsilon = 1, T = 2^30; {note}"),
+            lambda outcomes: _floors("sampling", outcomes),
+        ),
+    ]
+
+
 FORM = "batches of 2^tau up to the first 4 beta < gap, beta as in the proof of Theorem 6.1 with numbers"
 
 
@@ -667,6 +779,7 @@ def plan(scale: float) -> Plan:
         **_epsilon_cells(horizon, runs),
         **_order_cells(horizon, runs),
         **_masked_cells(law_runs),
+        **_floor_cells(law_runs),
     }
     for about in found:
         cells |= about.plan
@@ -677,13 +790,14 @@ def plan(scale: float) -> Plan:
         _source("Theorem 4.1", "its term T alpha^(1-1/k), with the constant of the instance; reconstructed"),
         _indistinguishable,
     )
+    lowest = [lower, *_floor_statements()]
     figures = [
         *_share_figures(horizon, runs),
         *_parameter_figures(horizon, runs),
-        *_law_figures(found, [lower.name]),
+        *_law_figures(found, [statement.name for statement in lowest]),
     ]
     rates = [statement for about in found for statement in about.statements()]
-    return Plan(cells, figures, [*_statements(cells), lower, *rates], NOTES)
+    return Plan(cells, figures, [*_statements(cells), *lowest, *rates], NOTES)
 
 
 NOTES = (

@@ -220,6 +220,43 @@ def test_contamination_makes_the_masked_arms_the_same(k):
     assert place.gaps.tolist() == pytest.approx([p ** (1 - 1 / k), 0.0])
 
 
+def floors(term, change=lambda rule: rule):
+    """Verdicts of a lower bound on its instances, by algorithm and k."""
+    cells = {name: cell for name, cell in s3._floor_cells(6).items() if f" {term} " in name}
+    outcomes = {
+        name: studies.play(name, replace(cell, algorithm=change(cell.algorithm)), 0)
+        for name, cell in cells.items()
+    }
+    return [check.verdict for check in s3._floors(term, outcomes)]
+
+
+def test_lower_bounds_hold_for_whoever_may_not_know_and_for_no_one_else():
+    """The private term is undercut without privacy, the first one by nobody but an oracle."""
+    assert set(floors("privacy")) == {"consistent"}
+    assert set(floors("privacy", lambda rule: replace(rule, epsilon=1.0))) == {"contradicted"}
+    assert set(floors("sampling")) == {"consistent"}
+    assert set(floors("sampling", lambda rule: replace(rule, epsilon=30.0))) == {"consistent"}
+    oracle = {
+        name: Outcome(np.zeros(6), np.array([1]), np.zeros((6, 1)), np.ones((6, 1)), None)
+        for name in s3._floor_cells(6)
+    }
+    assert {check.verdict for check in s3._floors("sampling", oracle)} == {"contradicted"}
+
+
+@pytest.mark.parametrize("k", s3.ORDERS)
+def test_the_instances_of_the_private_term_have_the_moments_that_are_claimed(k):
+    for changed in range(s3.FLOOR_ARMS):
+        place = s3.scarce(k, changed)
+        assert place.moment(k) <= 1 + 1e-9
+        assert int(np.argmin(place.gaps)) == changed
+        assert np.sort(place.gaps)[1] == pytest.approx(np.max(place.means) / (2 if changed else 1))
+        # What tells an arm from its original: the chance of its reward.
+        if changed:
+            p = place.chances[changed][1]
+            assert p == pytest.approx(2 * place.chances[0][1])
+            assert 12 * s3.SCARCE * p * s3.FLOOR_HORIZON["privacy"] == pytest.approx(s3.FLOOR_ARMS - 1)
+
+
 def test_light_rewards_have_moments_within_1():
     for k in s3.OVER_K:
         assert s3.LIGHT.moment(k) <= 1
