@@ -412,15 +412,27 @@ def _instances(given: Any) -> list[Any]:
     return [item if hasattr(item, "gaps") else bernoulli(item) for item in several]
 
 
-def restore(path: str | PathLike[str], *, noise: Noise | None = None, again: bool = False) -> Session:
+def restore(
+    path: str | PathLike[str],
+    *,
+    epsilon: float | None,
+    delta: float = 0.0,
+    noise: Noise | None = None,
+    again: bool = False,
+    seeded: bool = False,
+    key: bytes | None = None,
+) -> Session:
     """Go on with a saved live session of a catalogue algorithm.
 
     Parameters
     ----------
     path
         As given to `Session.save`.
-    noise, again
-        As `Session.restore`, which also takes algorithms that are not in the catalogue.
+    epsilon, delta
+        What the session has to promise; an epsilon of None is that of a baseline, which promises nothing.
+    noise, again, seeded, key
+        As `Session.restore`, which also takes algorithms that are not in the catalogue, and compares every
+        parameter.
 
     Returns
     -------
@@ -430,13 +442,22 @@ def restore(path: str | PathLike[str], *, noise: Noise | None = None, again: boo
     Raises
     ------
     InputError
-        If the file is missing, damaged or used, or its algorithm is not in the catalogue.
+        As `Session.restore`; if its algorithm is not in the catalogue, or promises something else.
     """
-    record, _ = statefile.read(statefile.find(statefile.place(path), again))
+    place = statefile.find(statefile.place(path), again)
+    record, _ = statefile.read(place, key)
     name, parameters = record["algorithm"], record["parameters"]
     if not (isinstance(name, str) and isinstance(parameters, dict)):
         raise InputError("session: the file must name an algorithm and its parameters")
-    return registry.make(name, **parameters).restore(path, noise=noise, again=again)
+    algorithm = registry.make(name, **parameters)
+    claim = algorithm.claim
+    promised = (None, 0.0) if claim is None else (claim.epsilon, claim.delta)
+    if promised != (epsilon, delta):
+        raise InputError(
+            f"epsilon, delta: {place!r} is a session of {name} that promises {promised[0]!r}, "
+            f"{promised[1]!r}, not {epsilon!r}, {delta!r}"
+        )
+    return algorithm.restore(path, noise=noise, again=again, seeded=seeded, key=key)
 
 
 def evidence(

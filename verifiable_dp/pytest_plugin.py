@@ -268,14 +268,15 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
 def _regret_failure(report: Report, expect: str | None, path: str, place: Path, again: list[str]) -> str:
     """What failed, measured against claimed; then figure, record and the commands that run it again."""
     from verifiable_dp.core.files import write_text
+    from verifiable_dp.core.validate import named, on_one_line
     from verifiable_dp.record import words
     from verifiable_dp.render import plots, regrets
 
     checks = report.record["regret"]["checks"]
     wanted = f"expected {expect}" if expect else "expected no contradiction"
     odd = [c for c in checks if c["result"]["verdict"] not in (expect, "vacuous")] or checks
-    lines = [f"regret of {report.name}: {wanted}, it is {report.regret_verdict}"]
-    lines += [f"  {words.line(c)}" for c in odd[:_SHOWN]]
+    lines = [f"regret of {named(report.name)}: {wanted}, it is {report.regret_verdict}"]
+    lines += [on_one_line(f"  check {words.line(c)}") for c in odd[:_SHOWN]]
     lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
     drawn = regrets.svg(report.record)
     if drawn:

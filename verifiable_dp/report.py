@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp.core.files import lock, make_folder, write_text
-from verifiable_dp.core.validate import printable
+from verifiable_dp.core.validate import named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, words
@@ -199,7 +199,7 @@ class Report:
     def line(self) -> str:
         """One line: name, verdicts, and between which bounds epsilon lies."""
         record = self.record
-        parts = [f"{self.name + (' (as printed)' if self.printed else ''):<34}"]
+        parts = [f"target {named(self.name) + (' (as printed)' if self.printed else ''):<34}"]
         if record["checks"]:
             note = " (baseline, promises nothing)" if self.baseline else ""
             reason = f" ({self.reason})" if self.reason else ""
@@ -210,10 +210,10 @@ class Report:
             parts.append(f"mutants {words.caught(mutants)}/{len(mutants)}")
         if self.regret_verdict:
             parts.append(f"regret {self.regret_verdict}")
-        return printable("  ".join(parts))
+        return on_one_line("  ".join(parts))
 
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """Some lines for a terminal.
+        """Some lines for a terminal, each of which begins with words of ours.
 
         Parameters
         ----------
@@ -230,16 +230,16 @@ class Report:
         if "in_process" in record["provenance"]:
             lines.append(f"note: {words.in_process(record)}")
         for check in record["checks"]:
-            lines += [f"  {words.line(check)}", *words.leads(check)]
+            lines += [f"  check {words.line(check)}", *(f"  at {lead}" for lead in words.leads(check))]
         for found in record["counterexamples"]:
             lines.append(f"  counterexample ({found['check']}): {words.counterexample(found, record)}")
         if record["power"] and record["checks"]:
             lines.append(f"  noise reduction detected: {words.power(record)}")
         regret = record["regret"] or {}
         lines += [
-            f"  {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
+            f"  check {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
         ]
         if record["counterexamples"]:
             where = "RECORD" if saved is None else shlex.quote(str(saved))
             lines.append(f"  again: {again or f'verifiable-dp verify {where} --rerun'}")
-        return printable("\n".join(lines))
+        return "\n".join(map(on_one_line, lines))

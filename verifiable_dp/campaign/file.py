@@ -438,7 +438,7 @@ def run(
         said = (
             f": {state.reports[name].line()}" if name in state.reports else f" failed: {state.failed[name]}"
         )
-        say(f"{name}{said}  ({ended} of {len(found.entries)}{clock.after(len(state.seen))})")
+        say(f"entry {name}{said}  ({ended} of {len(found.entries)}{clock.after(len(state.seen))})")
     campaign.write_index(place, state.reports, say)
     order = [entry.name for entry in found.entries]
     return Done(

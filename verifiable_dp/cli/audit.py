@@ -21,6 +21,7 @@ from verifiable_dp.cli.shell import (
     main,
     output_options,
     progressing,
+    say,
     scheduler_option,
     seeded,
 )
@@ -234,7 +235,7 @@ def selftest(budget: Any, seed: int, only: tuple[str, ...], json_path: Path | No
         started = time.time()
         outcomes = controls.selftest(budget=budget, seed=seed, only=only, progress=progress)
     for line in controls.table(outcomes):
-        click.echo(line)
+        say(line)
     if json_path is not None:
         from verifiable_dp.core.files import write_text
 

@@ -19,7 +19,7 @@ from verifiable_dp.cli.shell import (
     forget,
     main,
     progressing,
-    safe,
+    say,
     scheduler_option,
     seeded,
 )
@@ -45,17 +45,17 @@ def list_(claims: bool, reports: Path) -> None:
         from verifiable_dp.campaign import run as campaign
 
         if not any(reports.glob("*/record.json")):
-            click.echo(safe(f"no record in {reports.resolve()}; --reports names another folder"), err=True)
+            aside(f"no record in {reports.resolve()}; --reports names another folder")
         for row in campaign.claims(reports):
-            click.echo(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")
+            say(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")
             for part in ("statement", "formula", "domain"):
                 if row[part]:
-                    click.echo(f"  {part}: {row[part]}")
+                    say(f"  {part}: {row[part]}")
         return
     table = registry.catalogue()
     width = max(len(name) for name in table["name"]) + 2
     for entry in table.itertuples():
-        click.echo(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
+        say(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
 
 
 @main.command()
@@ -89,7 +89,7 @@ def simulate(
         progress("simulating")
         result = run_simulation(algorithm, environment, runs=runs, seed=seed, workers=workers)
     spread = result.regret.std(ddof=1) if runs > 1 else 0.0
-    click.echo(
+    say(
         f"{name}, T = {algorithm.horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, "
         f"standard deviation {spread:.4g}"
     )
@@ -156,8 +156,8 @@ def report(
             say=aside,
         )
     for item in reports:
-        click.echo(item.line())
-    click.echo(f"written: {out / 'index.html'}")
+        say(item.line())
+    say(f"written: {out / 'index.html'}")
     sys.exit(campaign.exit_status(reports))
 
 
@@ -180,10 +180,10 @@ def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume:
     with progressing(scheduler) as progress:
         done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress, say=aside)
     for name, item in done.reports.items():
-        click.echo(f"{name}: {item.line()}")
+        say(f"entry {name}: {item.line()}")
     for name, reason in done.failed.items():
-        click.echo(safe(f"verifiable-dp: {name}: {' '.join(reason.split())}"), err=True)
-    click.echo(f"written: {done.index}")
+        aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
+    say(f"written: {done.index}")
     sys.exit(done.exit_status)
 
 
@@ -222,12 +222,12 @@ def reproduce(
             whole = reproduction.reproduce(
                 name, out=out, scale=scale, seed=seed, workers=workers, cells=cells, progress=progress
             )
-        click.echo(f"{whole['study']}: {whole['title']}")
+        say(f"{whole['study']}: {whole['title']}")
         for line in lines(whole):
-            click.echo(f"  {line}")
+            say(f"  {line}")
         if scale < 1:
-            click.echo(f"scale {scale:g}: not the paper's sizes; verdicts may differ from those at full size")
-        click.echo(f"written: {out / whole['study'] / 'index.html'}")
+            say(f"scale {scale:g}: not the paper's sizes; verdicts may differ from those at full size")
+        say(f"written: {out / whole['study'] / 'index.html'}")
         surprises |= scale == 1 and surprising(whole)
     sys.exit(1 if surprises else 0)
 
@@ -260,16 +260,16 @@ def errata(
         progress("errata")
         whole = campaign.errata(names, seed=seed, workers=workers, steps=checkpoint, progress=progress)
     for row in whole["errata"]:
-        click.echo(line(row))
+        say(line(row))
         if names:
             for quote in row["quotes"]:
-                click.echo(f"  {quote['place']}: {quote['text']}")
-            click.echo(f"  printed: {row['printed']}")
+                say(f"  {quote['place']}: {quote['text']}")
+            say(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
-                click.echo(f"    {words.line(check)}")
-            click.echo(f"  right: {row['right']}")
+                say(f"    {words.line(check)}")
+            say(f"  right: {row['right']}")
             for check in row["checks_of_right"]:
-                click.echo(f"    {words.line(check)}")
+                say(f"    {words.line(check)}")
     if json_path is not None:
         from verifiable_dp.core.files import write_text
         from verifiable_dp.record.sealing import text
@@ -308,9 +308,9 @@ def mutants(
     with progressing(scheduler) as progress:
         whole = campaign.mutants(only, **asked, steps=checkpoint, progress=progress)
     for row in whole["mutants"]:
-        click.echo(line(row))
+        say(line(row))
     for text_line in summary_lines(whole):
-        click.echo(text_line)
+        say(text_line)
     from verifiable_dp.core.files import write_text
     from verifiable_dp.record.sealing import text
 

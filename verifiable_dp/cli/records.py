@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from verifiable_dp.cli.shell import (
     check_outputs,
     main,
     progressing,
-    safe,
+    say,
     scheduler_option,
 )
 
@@ -31,7 +32,7 @@ def init(path: Path) -> None:
     """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten."""
     from verifiable_dp.record.declarations import starter
 
-    click.echo(f"written: {starter(path)}")
+    say(f"written: {starter(path)}")
 
 
 @main.command()
@@ -53,9 +54,10 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     report = Report.load(record).declare(declarations)
     Outputs(json_path, html_path).write(report)
     stated = ", ".join(report.record["declarations"]) or "nothing, for the file holds nothing but comments"
-    click.echo(safe(f"{report.line()}\ndeclared: {stated}"))
+    say(report.line())
+    say(f"declared: {stated}")
     for path in written:
-        click.echo(f"written: {path}")
+        say(f"written: {path}")
 
 
 def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
@@ -98,23 +100,31 @@ def verify(
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
-    _verify_signature(record, key, signature)
-    kind = _data_file(read(record))
-    if kind is not None:
-        click.echo(_verify_data_file(record, kind, rerun, workers, scheduler))
-        return
+    whole = read(record)  # once: what is signed is what is judged and run
+    signer = _signer(whole, key, signature or Path(f"{record}.sig"), given=signature is not None)
+    if signer:
+        say(f"signature holds: {signer}")
+    kind = _data_file(whole)
     with progressing(scheduler if rerun else None) as progress:
-        again = None
-        if rerun:
-            from verifiable_dp import api
+        if kind is not None:
+            found = partial(kind.again, whole, workers, progress) if rerun else None
+            line = _verify_data_file(whole, kind, signer, found)
+        else:
+            again = _again(workers, progress) if rerun else None
+            line = replace(check(whole, rerun=again), signer=signer).summary()
+    say(line)
 
-            def again(found: Any) -> Any:
-                for line in api.will_run(found):
-                    click.echo(safe(line), err=True)
-                return api.rerun(found, workers=workers, progress=progress)
 
-        result = check(record, rerun=again)
-    click.echo(safe(result.summary()))
+def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Any], Any]:
+    """Runs a record again, after saying what it is about to run."""
+    from verifiable_dp import api
+
+    def again(found: Any) -> Any:
+        for line in api.will_run(found):
+            aside(line)
+        return api.rerun(found, workers=workers, progress=progress)
+
+    return again
 
 
 def _verify_folder(folder: Path, *, alone: bool) -> None:
@@ -130,22 +140,22 @@ def _verify_folder(folder: Path, *, alone: bool) -> None:
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
     if not holding and not found.broken:
         raise InputError(f"record: no record below {str(folder)!r}")
-    click.echo(f"{len(holding)} of {len(holding) + len(found.broken)} files hold")
+    count = f"{len(holding)} of {len(holding) + len(found.broken)} files hold"
+    say(f"{count}; signatures not checked; counts not run again")
     sys.exit(2 if found.broken else 0)
 
 
-def _verify_signature(record: Path, key: Path | None, signature: Path | None) -> None:
+def _signer(whole: Any, key: Path | None, signature: Path, *, given: bool) -> str:
+    """The key by which a signature holds; empty without one to check."""
     if key is None:
-        if signature is not None:
+        if given:
             from verifiable_dp.core.validate import InputError
 
             raise InputError("signature needs --key PUBLIC.pem")
-        return
+        return ""
     from verifiable_dp.record import signing
-    from verifiable_dp.record.verify import read
 
-    found = signing.check(read(record), key, signature or Path(f"{record}.sig"))
-    click.echo(f"signature holds: Ed25519 key {found}")
+    return f"Ed25519 key {signing.check(whole, key, signature)}"
 
 
 @main.command()
@@ -160,7 +170,7 @@ def sign(record: Path, key: Path, out: Path | None) -> None:
     path = out or Path(f"{record}.sig")
     check_outputs(path)
     write_text(path, signing.sign(_verified(record), key))
-    click.echo(f"written: {path}")
+    say(f"written: {path}")
 
 
 def _verified(path: Path) -> Any:
@@ -168,8 +178,9 @@ def _verified(path: Path) -> Any:
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
-    kind = _data_file(read(path))
-    return check(path).record if kind is None else kind.verify(path)
+    whole = read(path)
+    kind = _data_file(whole)
+    return check(whole).record if kind is None else kind.verify(whole)
 
 
 @main.command()
@@ -199,7 +210,7 @@ def render(record: Path, to: str, out: Path | None, url: str) -> None:
         click.echo(content, nl=False)
         return
     write_bytes(out, content)
-    click.echo(f"written: {out}")
+    say(f"written: {out}")
 
 
 @main.command()
@@ -225,7 +236,7 @@ def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...])
     if json_path is not None:
         write_text(json_path, json.dumps(found.as_dict(), indent=1, ensure_ascii=False) + "\n")
     for line in found.lines():
-        click.echo(line)
+        say(line)
     sys.exit(DIFF_EXIT[found.outcome])
 
 
@@ -265,8 +276,8 @@ def portfolio(folder: Path, out: Path | None) -> None:
     check_outputs(out)
     page, found = write(folder, out)
     for path, why in found.broken.items():
-        click.echo(f"does not hold: {path}: {why}", err=True)
-    click.echo(f"written: {page} ({len(found.records)} records)")
+        aside(f"does not hold: {path}: {why}")
+    say(f"written: {page} ({len(found.records)} records)")
     sys.exit(2 if found.broken else 0)
 
 
@@ -275,7 +286,7 @@ class _DataFile:
     """How a data file that is no record is verified, and run again: what of it must come out as it is."""
 
     what: str
-    verify: Callable[[Path], dict[str, Any]]
+    verify: Callable[[Any], dict[str, Any]]
     again: Callable[[Any, int, Callable[[str], None]], Any]
     part: str
     items: str = "rows"
@@ -321,16 +332,15 @@ def _study_again(whole: Any, workers: int, progress: Callable[[str], None]) -> A
         return reproduction.reproduce(whole["study"], out=folder, **asked, workers=workers, progress=progress)
 
 
-def _verify_data_file(path: Path, kind: _DataFile, rerun: bool, workers: int, scheduler: str | None) -> str:
-    whole, said = kind.verify(path), ""
-    if rerun:
-        from verifiable_dp.core.validate import InputError
-        from verifiable_dp.record.verify import first_difference
+def _verify_data_file(whole: Any, kind: _DataFile, signer: str, again: Callable[[], Any] | None) -> str:
+    from verifiable_dp.record.verify import first_difference, said_of
 
-        with progressing(scheduler) as progress:
-            again = kind.again(whole, workers, progress)
-        difference = first_difference(whole[kind.part], again[kind.part], kind.part)
+    kind.verify(whole)
+    if again is not None:
+        difference = first_difference(whole[kind.part], again()[kind.part], kind.part)
         if difference:
+            from verifiable_dp.core.validate import InputError
+
             raise InputError(f"{kind.what}: a re-run gives something else: {difference}")
-        said = f"; run again, every {kind.numbers} is the same"
-    return f"{kind.what}: digest holds, {len(whole[kind.part])} {kind.items} judged again{said}"
+    judged = f"{len(whole[kind.part])} {kind.items} judged again"
+    return f"{kind.what}: digest holds, {judged}; {said_of(signer, again is not None, kind.numbers)}"

@@ -85,20 +85,22 @@ def _check_own(error: SystemExit) -> None:
         _fail(ended(error), 2)
 
 
-def safe(text: str) -> str:
-    """Text of a record, which no terminal is to obey."""
-    from verifiable_dp.core.validate import printable
+def say(line: str) -> None:
+    """Say a line of results; whatever it says of a record or a target, it stays one line."""
+    from verifiable_dp.core.validate import on_one_line
 
-    return printable(text)
+    click.echo(on_one_line(line))
 
 
 def aside(line: str) -> None:
-    """Say a line that stays, on stderr."""
-    click.echo(safe(line), err=True)
+    """As `say`, on stderr."""
+    from verifiable_dp.core.validate import on_one_line
+
+    click.echo(on_one_line(line), err=True)
 
 
 def _fail(message: str, status: int) -> None:
-    click.echo(f"verifiable-dp: {safe(' '.join(message.split()))}", err=True)
+    aside(f"verifiable-dp: {' '.join(message.split())}")
     sys.exit(status)
 
 
@@ -134,7 +136,7 @@ def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]
     from rich.markup import escape
 
     from verifiable_dp.core import engine
-    from verifiable_dp.core.validate import printable
+    from verifiable_dp.core.validate import on_one_line
 
     console = Console(stderr=True)
     status = console.status("")
@@ -153,7 +155,7 @@ def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]
         now = time.monotonic()
         if now - start <= _PATIENCE:
             return
-        line, words = f"{escape(printable(message))} … {now - start:.0f} s", message.split(maxsplit=1)
+        line, words = f"{escape(on_one_line(message))} … {now - start:.0f} s", message.split(maxsplit=1)
         if console.is_terminal:
             if not shown:
                 status.start()

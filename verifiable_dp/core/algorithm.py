@@ -124,10 +124,16 @@ class Algorithm(ABC):
         return Session(self, seed=seed, noise=noise)
 
     def restore(
-        self, path: str | PathLike[str], *, noise: Noise | None = None, again: bool = False
+        self,
+        path: str | PathLike[str],
+        *,
+        noise: Noise | None = None,
+        again: bool = False,
+        seeded: bool = False,
+        key: bytes | None = None,
     ) -> Session:
         """Go on with a saved live run; see `verifiable_dp.core.session.Session.restore`."""
-        return Session.restore(self, path, noise=noise, again=again)
+        return Session.restore(self, path, noise=noise, again=again, seeded=seeded, key=key)
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shlex
+import stat
 import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from verifiable_dp.core.validate import InputError, one_line
 
@@ -19,9 +22,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+MOST_VALUES = 1 << 19  # of a JSON file
 
-def content(what: str, path: str | PathLike[str], largest: int) -> bytes:
-    """The bytes of a file that a stranger may have written.
+
+def content(what: str, path: str | PathLike[str], largest: int, *, private: bytes = b"") -> bytes:
+    """The bytes of a regular file that a stranger may have written.
 
     Parameters
     ----------
@@ -31,23 +36,64 @@ def content(what: str, path: str | PathLike[str], largest: int) -> bytes:
         Of the file.
     largest
         How many bytes it may have: a power of two, of at least a KiB.
+    private
+        Words of a content that nobody but the owner of the file may be able to read; empty if all may.
 
     Raises
     ------
     InputError
-        If it cannot be read or is larger.
+        If it cannot be read, is no regular file, is larger, or others can read what is private.
     """
     place = Path(path)
     try:
-        # Not by its size: a device or a pipe has none.
-        with place.open("rb") as file:
-            found = file.read(largest + 1)
+        with opened(what, place) as file:
+            found, mode = file.read(largest + 1), os.fstat(file.fileno()).st_mode
     except OSError as error:
         raise InputError(f"{what}: {str(place)!r} cannot be read: {error.strerror}") from None
+    if private and private in found and mode & 0o077 and os.name == "posix":
+        raise InputError(
+            f"{what}: others can read {str(place)!r}; make it readable by its owner only: "
+            f"chmod 600 {shlex.quote(str(place))}"
+        )
     if len(found) > largest:
         size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest >> 10} KiB"
         raise InputError(f"{what}: {str(place)!r} is larger than {size}")
     return found
+
+
+def opened(what: str, path: str | PathLike[str]) -> BinaryIO:
+    """A regular file, opened to be read; a pipe or a device would not end, or give something else each time.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    InputError
+        If it is something else.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return open(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise InputError(f"{what}: {str(path)!r} is not a regular file")
+
+
+def check_values(what: str, content: bytes, most: int = MOST_VALUES) -> None:
+    """Refuse JSON of more than `most` values, before it is parsed: each takes a hundred times its text.
+
+    Values are counted by the commas and brackets before them; those within strings count, too.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    found = content.count(b",") + content.count(b"[") + content.count(b"{") + 1
+    if found > most:
+        raise InputError(f"{what}: it holds {found} values, more than {most}")
 
 
 def toml(what: str, path: str | PathLike[str], largest: int) -> dict[str, Any]:

@@ -165,12 +165,19 @@ class Session:
             statefile.retire(*self._saved)
             self._saved = None
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
         """Write the session to `path`, whole or not at all, readable by its owner only.
 
         The file holds the private memory: exact sums of rewards, and the seed if there is one. Unless the
         noise is seeded, it is good until a session that knows it draws noise, which renames it to
         ``path + ".used"``.
+
+        Parameters
+        ----------
+        path
+            Of the file.
+        key
+            A secret of at least 16 bytes; without it nobody can change the file unnoticed, or restore it.
 
         Raises
         ------
@@ -181,7 +188,7 @@ class Session:
         place = statefile.place(path)
         if place.endswith(statefile.USED):
             raise InputError(f"path must not end with {statefile.USED}, got {place!r}")
-        data, head = statefile.seal(self._record())
+        data, head = statefile.seal(self._record(), key)
         with statefile.replacing(place, data):
             if self._saved is not None:
                 statefile.check_held(*self._saved)
@@ -210,6 +217,8 @@ class Session:
         *,
         noise: Noise | None = None,
         again: bool = False,
+        seeded: bool = False,
+        key: bytes | None = None,
     ) -> Self:
         """The session that was saved to `path`; it goes on as if it had never been interrupted.
 
@@ -224,19 +233,30 @@ class Session:
         again
             Restore a used file too. Each value that was released after it was saved is released once more
             with fresh noise, and costs its epsilon once more.
+        seeded
+            Accept that the file has a seed, from which all noise follows: for experiments only.
+        key
+            The one that it was saved with.
 
         Raises
         ------
         InputError
-            If the file is missing, damaged, used, of another version, of another algorithm or of other
-            parameters, or what it holds does not fit the algorithm.
+            If the file is missing, damaged, used, can be written by others, was saved with a seed or a key
+            that is not expected here, is of another version, of another algorithm or of other parameters, or
+            what it holds does not fit the algorithm.
         """
         place = statefile.find(statefile.place(path), again)
-        record, head = statefile.read(place)
-        for key, value in _identity(algorithm).items():
-            if record[key] != value:
-                raise InputError(f"session: {place!r} has {key} {record[key]!r}, not {value!r}")
-        session = cls(algorithm, noise=source_of(_object("noise", record["noise"]), noise))
+        record, head = statefile.read(place, key)
+        for name, value in _identity(algorithm).items():
+            if record[name] != value:
+                raise InputError(f"session: {place!r} has {name} {record[name]!r}, not {value!r}")
+        source = source_of(_object("noise", record["noise"]), noise)
+        if noise is None and type(source) is Seeded and not seeded:
+            raise InputError(
+                f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
+                "if it is an experiment, else somebody has changed the file"
+            )
+        session = cls(algorithm, noise=source)
         session._resume(record)
         if type(session._noise) is not Seeded and not again:
             session._saved = (place, head)

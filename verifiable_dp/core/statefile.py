@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import hmac
 import json
 import math
 import os
+import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,8 +21,11 @@ from verifiable_dp.core.validate import InputError
 
 FORMAT = "verifiable-dp session"
 VERSION = 1
-MOST_BYTES = 1 << 30
+MOST_BYTES = 64 << 20
+LEAST_KEY = 16  # bytes
+_MOST_VALUES = 1 << 22
 USED = ".used"  # ending of a file whose session has drawn noise since
+_KEYED = "hmac-sha256:"
 _KEYS = ["format", "version", "algorithm", "parameters", "noise", "rounds", "public", "private", "block"]
 _KINDS = {"b": bool, "i": int, "u": int, "f": str}  # of numpy, and how JSON holds them
 
@@ -167,16 +172,23 @@ def place(path: Any) -> str:
     return os.path.abspath(name)
 
 
-def seal(record: Mapping[str, Any]) -> tuple[bytes, bytes]:
+def seal(record: Mapping[str, Any], key: bytes | None = None) -> tuple[bytes, bytes]:
     """Contents of the file of a record, and their beginning, which holds the digest of the rest.
+
+    With a key the digest is one that only who has the key can make (HMAC-SHA256).
 
     Raises
     ------
     InputError
-        If the file would be larger than can be restored.
+        If the file would be larger than can be restored, or the key is too short.
     """
     body = _text(record)
-    digest = "sha256:" + hashlib.sha256(body).hexdigest()
+    if key is None:
+        digest = "sha256:" + hashlib.sha256(body).hexdigest()
+    else:
+        if not isinstance(key, bytes) or len(key) < LEAST_KEY:
+            raise InputError(f"key must be at least {LEAST_KEY} bytes, such as secrets.token_bytes(32)")
+        digest = _KEYED + hmac.new(key, body, hashlib.sha256).hexdigest()
     data = _text({"digest": digest, **record}) + b"\n"
     if len(data) > MOST_BYTES:
         raise InputError(f"session: a state file must have at most {MOST_BYTES} bytes, got {len(data)}")
@@ -187,24 +199,34 @@ def _text(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, allow_nan=False, separators=(",", ":")).encode()
 
 
-def read(path: str) -> tuple[dict[str, Any], bytes]:
+def read(path: str, key: bytes | None = None) -> tuple[dict[str, Any], bytes]:
     """Record of a file, and the beginning of the file.
 
     Raises
     ------
     InputError
-        If it cannot be read, is no regular file, is too large, not what was written, or of another version.
+        If it cannot be read, is no regular file, can be written by others, is too large, not what was written
+        (with this key), or of another version.
     """
     data = _bytes(path)
+    files.check_values(f"session: {path!r}", data, _MOST_VALUES)
     try:
         record = json.loads(data)
-        del record["digest"]
+        keyed = str(record.pop("digest")).startswith(_KEYED)
         # Only the very bytes that were written are accepted: another spelling of them is damage too.
-        expected, head = seal(record)
+        expected, head = seal(record, key if keyed else None)
+    except InputError:
+        raise
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise InputError(f"session: {path!r} is no session file, or damaged") from None
-    if data != expected:
-        raise InputError(f"session: {path!r} is damaged: its digest is that of other contents")
+    if keyed != (key is not None):
+        raise InputError(
+            f"session: {path!r} was saved {'with' if keyed else 'without'} a key; "
+            + ("give it: key=..." if keyed else "whoever can write the file may have changed it")
+        )
+    if not hmac.compare_digest(data, expected):
+        made = "with another key, or " if keyed else ""
+        raise InputError(f"session: {path!r} is damaged: its digest was made {made}of other contents")
     if record.get("format") != FORMAT or record.get("version") != VERSION:
         raise InputError(
             f"session: {path!r} must have format {FORMAT!r}, version {VERSION}, "
@@ -217,17 +239,36 @@ def read(path: str) -> tuple[dict[str, Any], bytes]:
 
 def _bytes(path: str) -> bytes:
     try:
-        found = os.stat(path)  # before opening: a pipe would wait for a writer
-        if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"session: {path!r} is not a regular file")
-        if found.st_size > MOST_BYTES:
-            raise InputError(
-                f"session: a state file must have at most {MOST_BYTES} bytes, {path!r} has {found.st_size}"
-            )
-        with open(path, "rb") as file:
-            return file.read()
+        with files.opened("session", path) as file:
+            found = os.fstat(file.fileno())
+            _check_own(path, found)
+            if found.st_size > MOST_BYTES:
+                raise InputError(
+                    f"session: a state file must have at most {MOST_BYTES} bytes, "
+                    f"{path!r} has {found.st_size}"
+                )
+            return file.read(MOST_BYTES + 1)
     except OSError as error:
         raise InputError(f"session: {path!r} cannot be read: {error.strerror}") from None
+
+
+def _check_own(path: str, found: os.stat_result) -> None:
+    """Refuse a file that others can write, or put another one in the place of: it chooses the noise.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    if os.name != "posix":
+        return
+    if found.st_uid not in (os.geteuid(), 0):
+        raise InputError(f"session: {path!r} belongs to another user, who can change it")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InputError(f"session: others can write {path!r}; if nobody has: chmod 600 {shlex.quote(path)}")
+    folder = os.stat(os.path.dirname(os.path.realpath(path)))
+    if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
+        raise InputError(f"session: everyone can replace files in the folder of {path!r}")
 
 
 @contextlib.contextmanager

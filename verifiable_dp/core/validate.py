@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,17 @@ class InputError(ValueError):
     """Unusable input: one line that names the argument and the accepted range."""
 
 
-# All but line feed and tab; and what turns the direction of a line.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# What is not seen, or steers what shows it: controls but line feed and tab, what turns the direction of a
+# line, what has no width, and halves of characters.
+UNSEEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Services take ``##[`` and ``##vso[`` for commands, wherever they stand in a line.
+_STEERING = re.compile(rf"[{UNSEEN}]|(?<=##)\[|(?<=##vso)\[")
+_BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 _LONGEST = 500  # characters of an error's message
 _MOST_WORKERS = 1024
 _LARGEST = 2**63 - 1
@@ -27,8 +37,22 @@ _LARGEST_EXPONENT = 150
 
 
 def printable(text: str) -> str:
-    """`text` with control characters written as escapes, so that no terminal obeys them."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    """`text` with characters that are not seen, or steer what shows them, written as escapes."""
+    return _STEERING.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return "\\x5b" if found[0] == "[" else found[0].encode("unicode_escape").decode("ascii")
+
+
+def on_one_line(text: str) -> str:
+    """As `printable`, with line breaks and tabs as escapes, too."""
+    return printable(text).translate(_BREAKS)
+
+
+def named(text: Any) -> str:
+    """The name of something within a line: quoted where it could be taken for words of the line."""
+    return shlex.quote(on_one_line(str(text)))
 
 
 def one_line(error: BaseException) -> str:

@@ -47,7 +47,7 @@ def sign(record: Mapping[str, Any], key: str | Path) -> str:
     record
         A whole record, or another data file with a digest.
     key
-        Path of an Ed25519 private key: PEM, PKCS #8, without a password.
+        Path of an Ed25519 private key: PEM, PKCS #8, without a password, readable by its owner only.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def _private(path: str | Path) -> Ed25519PrivateKey:
     serialization = _cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    content = files.content("key", path, _LARGEST)
+    content = files.content("key", path, _LARGEST, private=b"PRIVATE KEY")
     try:
         loaded = serialization.load_pem_private_key(content, password=None)
     except TypeError:

@@ -25,15 +25,15 @@ import verifiable_dp.evidence.statement
 import verifiable_dp.evidence.tracing.audit
 import verifiable_dp.evidence.upper  # noqa: F401
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, named
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import judged, scales_of
+from verifiable_dp.evidence.check import in_words, judged, scales_of
 from verifiable_dp.record import conclude, declarations
 from verifiable_dp.record.provenance import installed
-from verifiable_dp.record.sealing import SCHEMA_VERSION, canonical, digest, plain, schema
+from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
-_LARGEST = 64 << 20
+LARGEST = 64 << 20  # bytes of a file
 _DEEPEST = 64
 # What a re-run may change: when and where it ran.
 _FREE = ("provenance", "digest", "declarations")
@@ -55,33 +55,54 @@ class Verified:
         Number of checks that were judged again.
     rerun : bool
         Whether it was also run again, with equal counts.
+    signer : str
+        The key by which its signature holds; empty if that was not checked.
     """
 
     record: Mapping[str, Any]
     checks: int
     rerun: bool
+    signer: str = ""
 
     def summary(self) -> str:
         """In one line."""
         record = self.record
         regret = record["regret"]["verdict"] if record["regret"] else "not checked"
-        again = "; run again, every count is the same" if self.rerun else ""
+        resumed = "; resumed from a checkpoint" if "resumed" in record["provenance"] else ""
         return (
-            f"{record['target']['name']}: digest and schema hold, {self.checks} checks judged again; "
-            f"privacy {record['verdict']}, regret {regret}{again}"
+            f"record of {named(record['target']['name'])}: digest and schema hold, {self.checks} checks "
+            f"judged again; privacy {record['verdict']}, regret {regret}{resumed}; "
+            f"{said_of(self.signer, self.rerun)}"
         )
 
 
-def read(path: str | Path) -> dict[str, Any]:
-    """Read a record without trusting it.
+def said_of(signer: str, rerun: bool, numbers: str = "count") -> str:
+    """Who signed a file, and whether it was run again: what neither digest nor schema say."""
+    signed = f"signed by {signer}" if signer else "unsigned"
+    return f"{signed}; {f'run again, every {numbers} is the same' if rerun else f'{numbers}s not run again'}"
+
+
+Given = str | Path | Mapping[str, Any]
+
+
+def read(given: Given) -> dict[str, Any]:
+    """Read a record without trusting it; what was read already is taken as it is.
 
     Raises
     ------
     InputError
-        If there is no such file, it is too large or too deep, or no JSON object; if a key stands twice in
-        an object, or a number is not finite.
+        If there is no such file, it is no regular one, too large or too deep, holds too many values or no
+        JSON object; if a key stands twice in an object, or a number is not finite.
     """
-    place, content = Path(path), files.content("record", path, _LARGEST)
+    if isinstance(given, Mapping):
+        return dict(given)
+    return parsed(given, files.content("record", given, LARGEST))
+
+
+def parsed(path: str | Path, content: bytes) -> dict[str, Any]:
+    """As `read`, of the content of the file `path`."""
+    place = Path(path)
+    files.check_values(f"record: {str(place)!r}", content)
     try:
         loaded = json.loads(
             content.decode("utf-8"),
@@ -160,14 +181,14 @@ def judged_again(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def verify_sealed(
-    path: str | Path, what: str, version: str, again: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    given: Given, what: str, version: str, again: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Read a data file that is no record and compute anew what follows from its numbers; return it.
 
     Parameters
     ----------
-    path
-        Of the JSON file.
+    given
+        Path of the JSON file, or what `read` gave of it.
     what
         Its name in messages.
     version
@@ -180,14 +201,16 @@ def verify_sealed(
     InputError
         If it is unreadable, was edited, or says what its numbers do not.
     """
-    whole = read(path)
+    whole = read(given)
     if whole.get("schema_version") != version:
         raise InputError(
             f"{what}: schema_version must be {version}, got {_short(whole.get('schema_version'))}"
         )
+    _fits(whole, "data-1", what)
     check_digest(whole, what)
     try:
         expected = plain(again(whole))
+        _word(expected)
     except Exception as error:  # values of a stranger, in whatever form
         raise InputError(f"{what}: it cannot be judged: {error!r}"[:200]) from None
     difference = first_difference(whole, expected)
@@ -204,20 +227,44 @@ def validate(record: Mapping[str, Any]) -> None:
     InputError
         If the version is unknown or a field does not fit: the first such field, and why.
     """
-    import jsonschema
-
     version = record.get("schema_version")
     if version != SCHEMA_VERSION:
         raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {_short(version)}")
-    validator = jsonschema.Draft202012Validator(schema())
-    found = itertools.islice(validator.iter_errors(record), _SHOWN)
+    _fits(record)
+
+
+def _fits(values: Mapping[str, Any], name: str = SCHEMAS[0], what: str = "record") -> None:
+    """Hold values against a schema, or against its definition of `what`."""
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
+
+    ours = schema(name)
+    if name == SCHEMAS[0]:
+        validator = Draft202012Validator(ours)
+    else:
+        known = [(form["$id"], Resource.from_contents(form)) for form in (ours, schema())]
+        form = {"$ref": f"{ours['$id']}#/$defs/{what}"}
+        validator = Draft202012Validator(form, registry=Registry().with_resources(known))
+    found = itertools.islice(validator.iter_errors(values), _SHOWN)
     errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
     if errors:
         first = errors[0]
         place = ".".join(str(part) for part in first.absolute_path) or "top level"
         raise InputError(
-            f"record: it does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
+            f"{what}: it does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
         )
+
+
+def _word(value: Any) -> None:
+    """Make the sentence of every check in some values, so that no page fails to."""
+    if isinstance(value, Mapping):
+        if value.keys() >= _CHECK:
+            in_words(value)
+        for item in value.values():
+            _word(item)
+    elif isinstance(value, list):
+        for item in value:
+            _word(item)
 
 
 def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -364,14 +411,14 @@ def _short(value: Any) -> str:
 
 
 def verify(
-    path: str | Path, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    given: Given, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 ) -> Verified:
     """Check a record: schema, digest, results from their numbers, verdicts from results.
 
     Parameters
     ----------
-    path
-        Of the JSON file.
+    given
+        Path of the JSON file, or what `read` gave of it.
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
         provenance, counts exactly and other numbers as `first_difference` says. Without it nothing but JSON
@@ -382,7 +429,7 @@ def verify(
     InputError
         If anything does not hold: the first thing that does not.
     """
-    record = read(path)
+    record = read(given)
     count = examine(record)
     if rerun is not None:
         again = rerun(record)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from verifiable_dp.compliance import blocks, nist
+from verifiable_dp.core.validate import named, on_one_line
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.verify import first_difference
 
@@ -98,8 +99,8 @@ class Difference:
 
     def lines(self) -> list[str]:
         """For a terminal."""
-        names = [f"{side['target']} ({side['digest'][:19]}…)" for side in (self.old, self.new)]
-        found = [unbroken(f"{names[0]} -> {names[1]}: {self.outcome.replace('_', ' ')}")]
+        names = [f"{named(side['target'])} ({side['digest'][:19]}…)" for side in (self.old, self.new)]
+        found = [unbroken(f"records {names[0]} -> {names[1]}: {self.outcome.replace('_', ' ')}")]
         found += [unbroken(f"  not comparable: {reason}") for reason in self.not_comparable]
         found += [f"  {change.line()}" for change in self.changes]
         if self.same_evidence:
@@ -186,7 +187,7 @@ def _shown(value: Any) -> str:
 
 def unbroken(line: str) -> str:
     """Without line breaks and what steers a terminal."""
-    return "".join(c if c.isprintable() else " " for c in line)
+    return on_one_line("".join(c if c.isprintable() else " " for c in line))
 
 
 def _direction(old: str, new: str) -> str:

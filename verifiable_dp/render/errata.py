@@ -9,7 +9,7 @@ from typing import Any
 from verifiable_dp.core.files import write_text
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
-from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.record.verify import Given, judged_again, verify_sealed
 from verifiable_dp.registry.errata import outcome
 from verifiable_dp.render import page
 
@@ -31,7 +31,7 @@ def document(
     )
 
 
-def verify_errata(path: str | Path) -> dict[str, Any]:
+def verify_errata(given: Given) -> dict[str, Any]:
     """Read a data file of errata and judge every check again; return it.
 
     Raises
@@ -39,7 +39,7 @@ def verify_errata(path: str | Path) -> dict[str, Any]:
     InputError
         If it is unreadable, was edited, or says what its numbers do not.
     """
-    return verify_sealed(path, "errata", ERRATA_VERSION, _again)
+    return verify_sealed(given, "errata", ERRATA_VERSION, _again)
 
 
 def _again(whole: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
-from verifiable_dp.record.verify import below, first_difference, read, scales_in, verify
+from verifiable_dp.record.verify import LARGEST, below, first_difference, parsed, scales_in, verify
 from verifiable_dp.render import mutation, page
 from verifiable_dp.render.diff import Change, unbroken
 from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
@@ -29,7 +29,6 @@ from verifiable_dp.render.mutation import MUTANTS_VERSION, verify_mutants
 from verifiable_dp.render.study import STUDY_VERSION, verify_study
 
 STATUSES = ("same", "run", "differs", "old", "new")
-_LARGEST = 64 << 20
 _DIGITS = "last digits"  # what differs as numerics do: evidence.rounding
 _FIELDS = 20  # of a file that are shown on a terminal
 _LINES = 3  # of a text that are shown
@@ -41,7 +40,7 @@ Json = Mapping[str, Any]
 class _Kind:
     """A kind of data file: how it is verified, and the page it makes (plots may be left out)."""
 
-    verified: Callable[[Path], Json]
+    verified: Callable[[Json], Json]
     page: Callable[[Json], str]
 
 
@@ -59,7 +58,7 @@ def _study_page(whole: Json) -> str:
     return page.render_study(whole, {figure["name"]: "<svg/>" for figure in whole["figures"]})
 
 
-_RECORD = _Kind(lambda path: verify(path).record, lambda record: page.render(record, drawn=False))
+_RECORD = _Kind(lambda values: verify(values).record, lambda record: page.render(record, drawn=False))
 _KINDS = {
     SCHEMA_VERSION: _RECORD,
     ERRATA_VERSION: _Kind(verify_errata, page.render_errata),
@@ -129,13 +128,13 @@ class Folders:
         for file in self.files:
             note = f": {file.note}" if file.note else ""
             found.append(f"{words[file.status]:<{width}}{file.path}{note}")
-            found += [f"  {change.line()}" for change in file.changes[:_FIELDS]]
+            found += [f"  field {change.line()}" for change in file.changes[:_FIELDS]]
             if len(file.changes) > _FIELDS:
                 found.append(f"  and {len(file.changes) - _FIELDS} more")
         counts = Counter(file.status for file in self.files)
         parts = [f"{counts[status]} {words[status]}" for status in STATUSES if counts[status]]
         left_out = f", {self.left_out} not compared" if self.left_out else ""
-        found.append(f"{self.old} -> {self.new}: {self.outcome}: {', '.join(parts)}{left_out}")
+        found.append(f"folders {self.old} -> {self.new}: {self.outcome}: {', '.join(parts)}{left_out}")
         return [unbroken(line) for line in found]
 
     def as_dict(self) -> dict[str, Any]:
@@ -213,41 +212,48 @@ def _beside(path: str, old: Path, new: Path, held: dict[str, _Pair]) -> File:
     left, right = _content(old), _content(new)
     if left == right:
         return File(path, "same")
-    kind = _kind(old) if path.endswith(".json") else None
-    if kind is not None and kind is _kind(new):
-        return _data(path, kind, old, new, held)
+    if path.endswith(".json"):
+        before, after = _values(old, left), _values(new, right)
+        kind = _kind(before)
+        if kind is not None and kind is _kind(after):
+            return _data(path, kind, {old: before, new: after}, right, held)
     return _plain(path, left, right, _shown(path, held))
 
 
 def _content(path: Path) -> bytes:
-    return files.content("folder", path, _LARGEST)
+    return files.content("folder", path, LARGEST)
 
 
-def _kind(path: Path) -> _Kind | None:
-    """None where the file is none of our data files, or damaged beyond reading: then it is a text."""
+def _values(path: Path, content: bytes) -> Json:
+    """None of ours, or damaged beyond reading: then it is a text, and there are no values."""
     try:
-        version = read(path).get("schema_version")
+        return parsed(path, content)
     except InputError:
-        return None
+        return {}
+
+
+def _kind(values: Json) -> _Kind | None:
+    version = values.get("schema_version")
     return _KINDS.get(version) if isinstance(version, str) else None
 
 
 # ---------------------------------------------------------------- data files
 
 
-def _data(path: str, kind: _Kind, old: Path, new: Path, held: dict[str, _Pair]) -> File:
+def _data(path: str, kind: _Kind, sides: Mapping[Path, Json], content: bytes, held: dict[str, _Pair]) -> File:
+    """Two data files of one kind, the old one and the new one with its content."""
     notes = []
-    for side in (old, new):
+    for side, values in sides.items():
         try:
-            kind.verified(side)
+            kind.verified(values)
         except InputError as error:
             notes.append(f"{str(side)!r} does not hold: {error}")
-    before, after = read(old), read(new)
+    before, after = sides.values()
     every = list(_fields(without_run(before), without_run(after)))
     changes = tuple(change for change in every if change.note != _DIGITS)
     if not notes:
         held[path] = _Pair(kind, before, after, close=bool(every) and not changes)
-        if not every and text(without_run(before, after)).encode() != _content(new):
+        if not every and text(without_run(before, after)).encode() != content:
             notes.append("other spaces, line breaks or order of keys")
     status = "differs" if changes or notes else "run"
     if len(every) > len(changes):

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from typing import Any
 
+from verifiable_dp.core.validate import on_one_line
 from verifiable_dp.render.outcomes import Outcome, outcomes
 
 # What XML 1.0 cannot hold, not even escaped.
@@ -68,13 +69,20 @@ def _case(target: str, outcome: Outcome) -> ET.Element:
     if outcome.status == "failed":
         failure = ET.SubElement(case, "failure", {"message": message, "type": outcome.verdict})
         again = "again: verifiable-dp verify RECORD --rerun"
-        failure.text = _writable("\n".join([outcome.message, *outcome.details, again]))
+        failure.text = _lines(outcome, again)
     elif outcome.status == "undecided":
         ET.SubElement(case, "skipped", {"message": message})
     else:
-        ET.SubElement(case, "system-out").text = _writable("\n".join([outcome.message, *outcome.details]))
+        ET.SubElement(case, "system-out").text = _lines(outcome)
     return case
 
 
 def _writable(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", text)
+    """On one line; what cannot be seen, or steers what shows it, is written as an escape."""
+    return _UNWRITABLE.sub("\ufffd", on_one_line(text))
+
+
+def _lines(outcome: Outcome, *more: str) -> str:
+    """The text of a test case, whose lines begin with words of ours."""
+    details = [f"- {line}" for line in (*outcome.details, *more)]
+    return "\n".join(map(_writable, [f"result: {outcome.message}", *details]))

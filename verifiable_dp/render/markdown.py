@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifiable_dp.compliance import nist
+from verifiable_dp.core.validate import UNSEEN
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import page, plainly
@@ -19,7 +20,7 @@ _STARTS = re.compile(
 )
 # Code hosts look for mentions of people and issues in what is shown, so that only a space of no width helps.
 _MENTION = re.compile(r"(@|\\#)(?=\w)")
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
+_UNSEEN = re.compile(f"[\t\n{UNSEEN}]+")
 _PLAIN_CODE = re.compile(r"[\w .:/=<>,+@%-]+", re.ASCII)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import re
 import shlex
@@ -12,6 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.compliance import blocks
+from verifiable_dp.core.validate import on_one_line, printable
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
@@ -50,8 +53,20 @@ def of_claim(checks: Sequence[Mapping[str, Any]], name: str) -> str:
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
 
 
-def environment(finalize: Callable[[Any], Any] | None = None) -> Environment:
-    """Of the templates; `finalize` escapes what is shown, for another format than HTML."""
+def _seen(value: Any) -> Any:
+    """Texts of a record without characters that are not seen or turn the direction; ours stay as they are."""
+    return printable(value) if type(value) is str else value
+
+
+def _isolated(value: Any) -> Any:
+    """A name, whose letters do not change the direction of what stands around it."""
+    from markupsafe import Markup
+
+    return Markup("<bdi>{}</bdi>").format(on_one_line(str(value)))
+
+
+def environment(finalize: Callable[[Any], Any] = _seen) -> Environment:
+    """Of the templates; `finalize` escapes what is shown."""
     import jinja2
 
     found = jinja2.Environment(
@@ -62,8 +77,10 @@ def environment(finalize: Callable[[Any], Any] | None = None) -> Environment:
         lstrip_blocks=True,
         finalize=finalize,
     )
+    found.globals["policy"] = _policy
     found.filters |= {
         "number": _number,
+        "name": _isolated,
         "p_value": p_value,
         "words": _words,
         "pairs": plainly.pairs,
@@ -78,6 +95,14 @@ def environment(finalize: Callable[[Any], Any] | None = None) -> Environment:
     return found
 
 
+def _policy(script: str = "") -> str:
+    """What a page may load and run: its own styles and pictures, and this script."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"; script-src 'sha256-{digest}'" if script else ""
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; {_FORMS}{allowed}"
+
+
+_FORMS = "base-uri 'none'; form-action 'none'"
 _SCROLLS = re.compile(r'<div class="scroll">(\s*<table[^>]*>\s*<caption>(.*?)</caption>)', re.DOTALL)
 
 
@@ -228,18 +253,18 @@ class Beside:
     mutants
         Summary of the kill table; None without one.
     studies
-        Data files of studies.
-    base
-        Relative address of the folder of these, such as ``../``.
-    schemas
-        Whether that folder has the JSON Schemas.
+        Relative address and data file of each study.
+    pages
+        Relative addresses of the errata and of the kill table.
+    schema
+        Relative address of the JSON Schema of records; empty without one.
     """
 
     errata: Sequence[Mapping[str, Any]] = ()
     mutants: Mapping[str, Any] | None = None
-    studies: Sequence[Mapping[str, Any]] = ()
-    base: str = ""
-    schemas: bool = False
+    studies: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    pages: tuple[str, str] = ("", "")
+    schema: str = ""
 
 
 def render_index(

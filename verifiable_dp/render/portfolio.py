@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from verifiable_dp.core import files
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record.verify import verify
+from verifiable_dp.record.sealing import SCHEMAS
+from verifiable_dp.record.verify import LARGEST, parsed, verify
+from verifiable_dp.render import mutation, study
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.mutation import verify_mutants
-from verifiable_dp.render.page import Beside, render_index
+from verifiable_dp.render.page import Beside, render, render_errata, render_index
 from verifiable_dp.render.study import verify_study
 
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"\d+\.\d+\.\d+"')  # other data files name their kind first
 _KEYS = (b'"target"', b'"checks"', b'"digest"')
-_LARGEST = 64 << 20
 Json = Mapping[str, Any]
 
 
@@ -39,7 +41,7 @@ class Portfolio:
     errata, mutants
         The folder's errata and kill table; None where there is none that holds.
     studies
-        The folder's studies that hold.
+        The folder's studies that hold, by their path.
     """
 
     folder: Path
@@ -47,14 +49,14 @@ class Portfolio:
     broken: Mapping[Path, str]
     errata: Mapping[str, Any] | None = None
     mutants: Mapping[str, Any] | None = None
-    studies: Sequence[Mapping[str, Any]] = ()
+    studies: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def find(folder: str | Path) -> Portfolio:
     """Verify every record below a folder, of any version and whatever its file is called; nothing is run.
 
-    Likewise the errata, the kill table and the studies of the folder itself. Hidden folders and links to
-    folders are left out.
+    The errata, the kill table and the studies of the folder itself, too. Hidden folders and links to folders
+    are left out; a link to a file outside the folder does not hold.
 
     Raises
     ------
@@ -68,67 +70,108 @@ def find(folder: str | Path) -> Portfolio:
 
     def held(verified: Callable[[Path], Json | None], path: Path) -> Json | None:
         try:
+            if not _inside(place, path):
+                raise InputError("it is a link out of the folder, which is not followed")
             return verified(path)
         except InputError as error:
             broken[path] = str(error)
             return None
 
-    def record(path: Path) -> Json | None:
-        return verify(path).record if _is_record(path) else None
-
-    records = {path: found for path in _json_files(place) if (found := held(record, path))}
+    records = {path: found for path in _json_files(place) if (found := held(_record, path))}
     whole, table = place / "errata.json", place / "mutants.json"
-    studies = [held(verify_study, path) for path in sorted(place.glob("studies/*/study.json"))]
+    studies = {path: held(verify_study, path) for path in sorted(place.glob("studies/*/study.json"))}
     return Portfolio(
         place,
         records,
         broken,
         held(verify_errata, whole) if whole.exists() else None,
         held(verify_mutants, table) if table.exists() else None,
-        [study for study in studies if study],
+        {path: study for path, study in studies.items() if study},
     )
 
 
 def _json_files(folder: Path) -> Iterator[Path]:
-    for here, inside, files in os.walk(folder):
+    for here, inside, names in os.walk(folder):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
-        for name in sorted(files):
+        for name in sorted(names):
             if name.endswith(".json") and not name.startswith("."):
                 yield Path(here) / name
 
 
-def _is_record(path: Path) -> bool:
-    """Whether the text looks like a record: most JSON files of a project are something else."""
+def _inside(folder: Path, path: Path) -> bool:
+    """Whether a file is in the folder, and no link leads out of it."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _record(path: Path) -> Json | None:
+    """A record that holds; None if the text does not look like one, as most JSON files of a project."""
     if not path.is_file():  # a pipe would never end
-        return False
+        return None
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST)
+        with files.opened("record", path) as file:
+            content = file.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"record: {str(path)!r} cannot be read: {error.strerror}") from None
     # A file of that name that holds no record is a damaged one.
-    return path.name == "record.json" or bool(
-        _VERSION.search(content) and all(key in content for key in _KEYS)
-    )
+    meant = path.name == "record.json"
+    if not (meant or (_VERSION.search(content) and all(key in content for key in _KEYS))):
+        return None
+    if len(content) > LARGEST:
+        raise InputError(f"record: {str(path)!r} is larger than {LARGEST >> 20} MiB")
+    return verify(parsed(path, content)).record
 
 
-def page(found: Portfolio, out: Path) -> str:
-    """The page at `out` over what was found, with the folder's errata, mutation suite and studies."""
+def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
+    """The page at `out` over what was found, with the folder's errata, mutation suite and studies.
+
+    It links the page beside a data file only if that is the very page of this file; else the file.
+
+    Parameters
+    ----------
+    found
+        As `find` gives it.
+    out
+        Of the page.
+    own
+        Whether the pages in the folder are known to be ours, and need not be made again to compare them.
+    """
     folder, links = found.folder, _Links(out)
+
+    def link(path: Path, values: Json, name: str, made: Callable[[Json], str]) -> str:
+        beside = path.with_name(name)
+        ours = beside.is_file() and _inside(folder, beside) and (own or _is(beside, made, values))
+        return links.of(beside if ours else path)
+
+    places = {folder / "errata.json": found.errata, folder / "mutants.json": found.mutants}
+    makers = (("errata.html", render_errata), ("mutants.html", mutation.render))
+    apart = [
+        link(path, values, name, made) if values else ""
+        for (path, values), (name, made) in zip(places.items(), makers, strict=True)
+    ]
     beside = Beside(
         errata=found.errata["errata"] if found.errata else [],
         mutants=found.mutants["summary"] if found.mutants else None,
-        studies=found.studies,
-        base="" if links.of(folder) == "." else f"{links.of(folder)}/",
-        schemas=(folder / "schema").is_dir(),
+        studies=[
+            (link(path, whole, "index.html", study.page_of), whole) for path, whole in found.studies.items()
+        ],
+        pages=(apart[0], apart[1]),
+        schema=links.of(folder / "schema" / f"{SCHEMAS[0]}.json") if (folder / "schema").is_dir() else "",
     )
     return render_index(
         list(found.records.values()),
-        [links.of(_shown(path)) for path in found.records],
+        [link(path, record, f"{path.stem}.html", render) for path, record in found.records.items()],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
+
+
+def _is(path: Path, made: Callable[[Json], str], values: Json) -> bool:
+    """Whether a file is the page of a data file, to the byte."""
+    try:
+        return files.content("page", path, LARGEST) == made(values).encode()
+    except Exception:  # what values of a stranger do to a page is not known
+        return False
 
 
 @dataclass(frozen=True)
@@ -141,12 +184,6 @@ class _Links:
         """Of a file or folder; a colon is escaped, or ``a:b.html`` would be taken for a scheme."""
         relative = os.path.relpath(path.resolve(), self.page.resolve().parent)
         return quote(Path(relative).as_posix())
-
-
-def _shown(path: Path) -> Path:
-    """The page beside a record, if there is one; else the record."""
-    beside = path.with_suffix(".html")
-    return beside if beside.is_file() else path
 
 
 def write(folder: str | Path, out: str | Path | None = None) -> tuple[Path, Portfolio]:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp.compliance.blocks import to_compliance
+from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, choice
-from verifiable_dp.record.verify import verify
+from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_markdown
@@ -50,10 +51,10 @@ def render(path: str | Path, to: str, *, url: str = "") -> bytes:
     choice("to", to, FORMATS)
     if url and to != "in-toto":
         raise InputError("url works only with in-toto")
-    record = verify(path).record
+    content = files.content("record", path, LARGEST)
+    record = verify(parsed(path, content)).record
     if to == "pdf":
         return to_pdf(record)
     if to == "in-toto":
-        place = Path(path)
-        return to_intoto(record, name=place.name, content=place.read_bytes(), url=url).encode()
+        return to_intoto(record, name=Path(path).name, content=content, url=url).encode()
     return _OF_RECORD[to](record).encode()

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
+from verifiable_dp.core.validate import on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.sealing import canonical
@@ -41,8 +42,17 @@ def to_sarif(record: Mapping[str, Any]) -> str:
         "automationDetails": {"id": _category(record)},
         "properties": {"digest": record["digest"], "verdict": record["verdict"]},
     }
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_seen(run)]}
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _seen(value: Any) -> Any:
+    """Values whose texts are on one line, without characters that are not seen or turn the direction."""
+    if isinstance(value, Mapping):
+        return {key: _seen(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_seen(item) for item in value]
+    return on_one_line(value) if isinstance(value, str) else value
 
 
 def _category(record: Mapping[str, Any]) -> str:

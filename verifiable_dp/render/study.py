@@ -15,7 +15,7 @@ from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
-from verifiable_dp.record.verify import judged_again, verify_sealed
+from verifiable_dp.record.verify import Given, judged_again, verify_sealed
 from verifiable_dp.registry.study import Bound, Cell, Figure, Guide, Line, Outcome, Panel, Plan, Study
 from verifiable_dp.render import figures, page, plots
 
@@ -186,7 +186,7 @@ def _through(guide: Guide, lines: Sequence[Mapping[str, Any]]) -> Callable[[floa
     return lambda x: level * shape(x)
 
 
-def verify_study(path: str | Path) -> dict[str, Any]:
+def verify_study(given: Given) -> dict[str, Any]:
     """Read a data file of a study and judge every check again; return it.
 
     Raises
@@ -194,7 +194,7 @@ def verify_study(path: str | Path) -> dict[str, Any]:
     InputError
         If it is unreadable, was edited, or says what its numbers do not.
     """
-    return verify_sealed(path, "study", STUDY_VERSION, _again)
+    return verify_sealed(given, "study", STUDY_VERSION, _again)
 
 
 def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
@@ -257,6 +257,15 @@ def runs(plan: Plan, outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def _drawn(whole: Mapping[str, Any]) -> dict[str, str]:
+    return {figure["name"]: figures.svg(figure) for figure in whole["figures"]}
+
+
+def page_of(whole: Mapping[str, Any]) -> str:
+    """The page of a study's data file, with its figures; the same file gives the same bytes."""
+    return page.render_study(whole, _drawn(whole))
+
+
 def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> None:
     """Write ``study.json``, ``index.html``, ``tables/*.csv`` and ``figures/*.{svg,png}`` into `folder`.
 
@@ -273,7 +282,7 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
     ]
     for name, table in tables:
         write_text(folder / "tables" / f"{name}.csv", table.to_csv(index=False, float_format="%.6g"))
-    shown = {figure["name"]: figures.svg(figure) for figure in whole["figures"]}
+    shown = _drawn(whole)
     for figure in whole["figures"]:
         name = figure["name"]
         write_text(folder / "figures" / f"{name}.svg", plots.alone(shown[name]))

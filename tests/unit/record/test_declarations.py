@@ -88,8 +88,11 @@ def test_no_file_and_no_text(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path, tmp_path / "a.toml"):
         with pytest.raises(InputError, match="declarations"):
             read(path)
-    with pytest.raises(InputError, match="larger than 256 KiB"):
+    with pytest.raises(InputError, match="not a regular file"):
         read("/dev/zero")
+    (tmp_path / "a.toml").write_bytes(b"#" * ((256 << 10) + 1))
+    with pytest.raises(InputError, match="larger than 256 KiB"):
+        read(tmp_path / "a.toml")
 
 
 def test_values_paths_and_nothing(tmp_path):

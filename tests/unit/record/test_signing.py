@@ -186,3 +186,13 @@ def test_without_cryptography_the_extra_is_named(record, tmp_path, monkeypatch):
     ):
         with pytest.raises(InputError, match=r"verifiable-dp\[sign\]"):
             call()
+
+
+@openssl
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
+def test_a_private_key_that_others_can_read_is_refused(mode, record, keys):
+    keys[0].chmod(mode)
+    with pytest.raises(InputError, match=r"others can read .*chmod 600"):
+        signing.sign(record, keys[0])
+    keys[0].chmod(0o600)
+    assert signing.sign(record, keys[0])
