@@ -46,6 +46,7 @@ def finish(
         "declarations": draft.get("declarations") if declarations is None else declarations,
         "verdict": conclude.privacy(draft["checks"], draft["power"]),
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
+        "epsilon_upper": conclude.epsilon_upper(draft["checks"]),
         "regret": _regret(regret) if regret else None,
         "provenance": {
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
@@ -105,6 +106,12 @@ class Report:
     def epsilon_lower(self) -> float:
         """Lower bound on the true epsilon, at confidence `record["confidence"]`."""
         return float(self.record["epsilon_lower"])
+
+    @property
+    def epsilon_upper(self) -> float | None:
+        """Upper bound on the true epsilon; None where none was proved. `record` says under which premises."""
+        found = self.record.get("epsilon_upper")
+        return None if found is None else float(found["epsilon"])
 
     @property
     def regret_verdict(self) -> str | None:

@@ -17,6 +17,7 @@ from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.upper import UpperBound
 
 
 @dataclass(kw_only=True)
@@ -57,6 +58,11 @@ class Case:
     def refuted(self) -> bool:
         """Whether a check refutes the claim."""
         return any(check.verdict == "refuted" for check in self.checks)
+
+    def bounded(self, bound: UpperBound | None) -> None:
+        """Add what a rung proves about epsilon from above; None where it proves nothing."""
+        if bound is not None:
+            self.checks.append(bound.check(self.claim.epsilon))
 
     def target(self) -> dict[str, Any]:
         """What was audited, for the record."""

@@ -5,20 +5,63 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
 
 
 def privacy(checks: Sequence[Mapping[str, Any]], power: Mapping[str, Any] | None) -> str:
     """``refuted``, ``not_refuted`` or ``inconclusive``.
 
-    Refuted if any check is; not refuted only if every check holds, the power is stated and there is no lead.
+    Refuted if any check is; not refuted only if there is no lead and either an upper bound lies within the
+    claim, or every check holds and the power is stated.
     """
-    verdicts = [check["result"]["verdict"] for check in checks]
+    verdicts = [check["result"]["verdict"] for check in checks if check["kind"] != upper.KIND]
     if "refuted" in verdicts:
         return "refuted"
-    if not verdicts or power is None or any(v != "not_refuted" for v in verdicts) or lead(checks):
+    if lead(checks):
+        return "inconclusive"
+    if bounded(checks):
+        return "not_refuted"
+    if not verdicts or power is None or any(v != "not_refuted" for v in verdicts):
         return "inconclusive"
     return "not_refuted"
+
+
+def bounded(checks: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether an upper bound lies within the claim."""
+    found = epsilon_upper(checks)
+    return found is not None and _named(checks)[found["check"]]["result"]["verdict"] == "not_refuted"
+
+
+def epsilon_upper(checks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The least upper bound whose premises hold: epsilon, delta, scope, paths and the check it is from.
+
+    A premise holds if the check that tests it is there, is not against the claim and has nothing left open.
+    """
+    named = _named(checks)
+    standing = [
+        check
+        for check in checks
+        if check["kind"] == upper.KIND
+        and all(_holds(named.get(p["tested_by"])) for p in check["statistics"]["premises"] if p["tested_by"])
+    ]
+    if not standing:
+        return None
+    least = min(standing, key=lambda check: float(check["result"]["epsilon_upper"]))
+    numbers = least["statistics"]
+    return {
+        "epsilon": least["result"]["epsilon_upper"],
+        **{key: numbers[key] for key in ("delta", "scope", "paths")},
+        "check": least["name"],
+    }
+
+
+def _named(checks: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {check["name"]: check for check in checks if "name" in check}
+
+
+def _holds(check: Mapping[str, Any] | None) -> bool:
+    return bool(check and check["result"]["verdict"] == "not_refuted" and check["result"].get("holds", True))
 
 
 def lead(checks: Sequence[Mapping[str, Any]]) -> str:

@@ -22,7 +22,8 @@ import verifiable_dp.evidence.exact.shuffle
 import verifiable_dp.evidence.regret.judges
 import verifiable_dp.evidence.regret.tables
 import verifiable_dp.evidence.statement
-import verifiable_dp.evidence.tracing.audit  # noqa: F401
+import verifiable_dp.evidence.tracing.audit
+import verifiable_dp.evidence.upper  # noqa: F401
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import rounding
@@ -411,6 +412,7 @@ def examine(record: Mapping[str, Any]) -> int:
     count = _rejudge(record)
     _same("verdict", record["verdict"], conclude.privacy(record["checks"], record["power"]), record)
     _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
+    _same("epsilon_upper", record.get("epsilon_upper"), conclude.epsilon_upper(record["checks"]), record)
     if record["regret"]:
         _same(
             "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record

@@ -1,0 +1,208 @@
+"""Upper bounds on epsilon: what a rung proves, under which premises, and how a reader computes it again.
+
+A bound comes with a *certificate*: plain values from which its epsilon follows, so that a record can be
+verified without running anything. Each form of certificate has one function that computes epsilon from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.checkpoint import holds
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
+from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.words import digits
+
+SCOPES = ("certified", "every path", "n paths")
+KIND = "upper_bound"
+Evaluate = Callable[[Mapping[str, Any], float], float]
+_FORMS: dict[str, Evaluate] = {}
+
+
+def form(name: str) -> Callable[[Evaluate], Evaluate]:
+    """Register how epsilon follows from certificates of this form.
+
+    The function takes the certificate, whose entry ``form`` is `name`, and the delta of the bound. `verify`
+    calls it again.
+    """
+
+    def register(function: Evaluate) -> Evaluate:
+        _FORMS[name] = function
+        return function
+
+    return register
+
+
+@holds
+@dataclass(frozen=True)
+class Premise:
+    """Something that a bound takes for granted.
+
+    Parameters
+    ----------
+    text
+        The premise, as a sentence.
+    tested_by
+        Name of the check of the same record that tests it: the bound counts only if that check holds. Empty
+        for what no check of an audit can test, such as ideal noise.
+    """
+
+    text: str
+    tested_by: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            raise InputError("premise: text must not be empty")
+
+
+@holds
+@dataclass(frozen=True)
+class UpperBound:
+    """An upper bound on the true epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        The bound, at least 0; it may be infinite. It must be what follows from the certificate.
+    delta
+        At which the bound holds, in [0, 1).
+    scope
+        ``certified`` (every neighbouring input, every run, of this instance), ``every path`` (all public
+        paths of the traced code) or ``n paths`` (those that were traced).
+    paths
+        Number of public paths or states that were examined; None where nothing was enumerated.
+    method
+        How the bound was found, in some words.
+    premises
+        What it takes for granted.
+    certificate
+        Plain JSON values with an entry ``form``: what epsilon follows from (see `form`).
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or epsilon is not what the certificate gives.
+    """
+
+    epsilon: float
+    delta: float
+    scope: str
+    paths: int | None
+    method: str
+    premises: tuple[Premise, ...]
+    certificate: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        validate.choice("scope", self.scope, SCOPES)
+        validate.delta(self.delta)
+        found = evaluated(self.certificate, self.delta)
+        if not math.isclose(found, self.epsilon, rel_tol=TOLERANCE):
+            raise InputError(f"epsilon must be what the certificate gives, {found!r}, got {self.epsilon!r}")
+
+    @classmethod
+    def of(
+        cls,
+        certificate: Mapping[str, Any],
+        *,
+        method: str,
+        premises: tuple[Premise, ...],
+        scope: str = "certified",
+        paths: int | None = None,
+        delta: float = 0.0,
+    ) -> UpperBound:
+        """The bound that follows from a certificate."""
+        return cls(evaluated(certificate, delta), delta, scope, paths, method, premises, certificate)
+
+    def check(self, epsilon: float, name: str = "upper bound") -> Check:
+        """The bound held against the claimed `epsilon`, as a check of a record."""
+        premises = [{"text": premise.text, "tested_by": premise.tested_by} for premise in self.premises]
+        statistics = {
+            "epsilon": epsilon,
+            "delta": self.delta,
+            "scope": self.scope,
+            "paths": self.paths,
+            "method": self.method,
+            "premises": premises,
+            "certificate": dict(self.certificate),
+        }
+        return Check.of(name, KIND, statistics)
+
+
+def evaluated(certificate: Mapping[str, Any], delta: float) -> float:
+    """The epsilon that follows from a certificate at `delta`.
+
+    Raises
+    ------
+    InputError
+        If its form is unknown, or epsilon comes out negative or undefined.
+    """
+    found = _FORMS.get(str(certificate.get("form")))
+    if found is None:
+        accepted = ", ".join(sorted(_FORMS))
+        raise InputError(f"certificate: form must be one of {accepted}, got {certificate.get('form')!r}")
+    epsilon = float(found(certificate, delta))
+    if not epsilon >= 0:
+        raise InputError(f"certificate: its epsilon must be at least 0, got {epsilon!r}")
+    return epsilon
+
+
+# ---------------------------------------------------------------- forms of certificates
+
+
+@form("sums")
+def _largest_sum(certificate: Mapping[str, Any], delta: float) -> float:
+    """The largest cost of a state: its ``terms`` [change, scale, times] cost times * change / scale each.
+
+    ``states`` holds the public states, paths or places of one replaced reward that had to be told apart, each
+    with ``state`` (words) and ``terms``. A change without noise costs infinitely much.
+    """
+    return max((math.fsum(map(_cost, state["terms"])) for state in certificate["states"]), default=0.0)
+
+
+def _cost(term: Any) -> float:
+    change, scale, times = map(float, term)
+    if not (change >= 0 and scale >= 0 and times >= 0):
+        raise InputError(f"certificate: change, scale and times must be at least 0, got {term!r}")
+    if change == 0 or times == 0:
+        return 0.0
+    return times * change / scale if scale > 0 else math.inf
+
+
+@form("digest")
+def _stated(certificate: Mapping[str, Any], delta: float) -> float:
+    """The stated ``epsilon`` of a certificate too large for a record, of which it holds the ``sha256``.
+
+    Only a re-run computes it again (`verify --rerun`).
+    """
+    return float(certificate["epsilon"])
+
+
+# ---------------------------------------------------------------- the check
+
+
+def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    epsilon = float(statistics["epsilon"])
+    return {"statistics": {"certificate": epsilon}, "result": {"epsilon_upper": epsilon}}
+
+
+@judge(KIND, _scales)
+def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Not refuted if the bound lies within the claim; above it, it decides nothing."""
+    upper = evaluated(statistics["certificate"], float(statistics["delta"]))
+    within = upper <= float(statistics["epsilon"]) * (1 + TOLERANCE)
+    return {"verdict": "not_refuted" if within else "inconclusive", "epsilon_upper": plain(upper)}
+
+
+@worded(KIND)
+def _in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    scope = f"{numbers['paths']} paths" if numbers["scope"] == "n paths" else numbers["scope"]
+    at = f" at delta {digits(numbers['delta'])}" if numbers["delta"] else ""
+    return (
+        f"epsilon at most {digits(result['epsilon_upper'])}{at} ({scope}, by {numbers['method']}), "
+        f"claimed {digits(numbers['epsilon'])}"
+    )
