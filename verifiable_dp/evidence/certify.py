@@ -1,0 +1,563 @@
+"""Certificates for algorithms of the framework's form: what one replaced reward costs at most, on any public path.
+
+A reward is seen in one block only, and what is released of the block depends on it through the block's answer.
+So we change the answer by as much as one reward can, force the same releases, and add up how far the noise has to
+move. Everything else is a function of the public state, and the public states are enumerated:
+
+- *unfolded*: algorithms that keep nothing private between blocks. Every set of arms that may remain is tried in
+  every epoch, reachable or not;
+- *chains*: streams and index policies, whose trees and comparisons carry over. Every round is changed in turn; an
+  arm that is pulled throughout pays for the most nodes, and a run may halt at each comparison.
+
+Whatever does not behave as the form says (data in control flow, in a scale or beside the releases, shared draws,
+overlapping blocks, answers that do not enter linearly) ends without a certificate.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp._validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.algorithm import Algorithm, Batch, Histogram, NoMemory, Query, State, Truncated
+from verifiable_dp.evidence.machine import MOST_ARMS
+from verifiable_dp.noise import Draw
+
+MOST_STATES = 20_000
+MOST_BLOCKS = 1024  # of a chain
+_LISTED = 256  # states that a certificate lists
+_GOLDEN = 0.6180339887498949
+_STEPS = 60  # doublings, at most, in the search for the edge of a comparison
+# Where all other rewards are in their range, where the changed one begins, and how far it goes. The first two are
+# what a reward is charged by; the others show whether what is released follows from the draws alone.
+_VARIANTS = np.array([[0, 0, 1], [1, -1, 1], [0.5, -0.5, 1], [0.3, 0, _GOLDEN], [0.5, -0.5 * _GOLDEN, _GOLDEN]])
+_CHARGED = 2
+_LARGE = 1 << 20  # pulls of a charged answer: sums beyond would round the change
+_OFFSETS = np.array([11.0, -11.0, 0.3, -0.4, 1e3])  # of forced releases from the exact value, in scales
+_AHEAD = 1e6
+_OFF = 1e-6
+
+
+class NotOfFormError(InputError):
+    """The algorithm does something that the certificate does not cover."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What one replaced reward reaches from a public state: terms [change, scale, times], as in a certificate."""
+
+    state: str
+    terms: tuple[tuple[float, float, int], ...]
+
+    @property
+    def cost(self) -> float:
+        """The sum of times * change / scale."""
+        return sum(times * change / scale if scale > 0 else np.inf for change, scale, times in self.terms)
+
+
+# ---------------------------------------------------------------- how far a reward moves an answer
+
+
+def _range(algorithm: Algorithm, query: Query) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest value that a reward contributes to the answer, (n, K) each."""
+    low, high = algorithm.bounds
+    shape = query.active.shape
+    ask = query.ask
+    if ask is None:
+        least, most = np.full(shape, float(low)), np.full(shape, float(high))
+    elif type(ask) is Truncated:
+        below, above = low - ask.centre, high - ask.centre
+        least, most = np.maximum(-ask.limit, below), np.minimum(ask.limit, above)
+        outside = (below < -ask.limit) | (above > ask.limit)  # such a reward counts as 0
+        least, most = np.where(outside, np.minimum(least, 0), least), np.where(outside, np.maximum(most, 0), most)
+    else:
+        raise NotOfFormError(f"algorithm: {type(ask).__name__} has no known sensitivity")
+    if not (np.isfinite(least).all() and np.isfinite(most).all()):
+        raise NotOfFormError("algorithm: one reward can move an answer without limit")
+    return least, most
+
+
+def _answers(
+    algorithm: Algorithm, query: Query, arm: IntArray, variant: IntArray, changed: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Answers on two neighbouring inputs, whose rewards of `arm` (n,) differ in one place where `changed`."""
+    rows, pulls, kind = np.arange(len(arm)), query.pulls(), variant % len(_VARIANTS)
+    pulls = np.where((kind < _CHARGED)[:, None], np.minimum(pulls, _LARGE), pulls)
+    others, begin, size = _VARIANTS[kind].T
+    if type(query.ask) is Histogram:
+        bins = query.ask.size
+        here = (variant // len(_VARIANTS)) % bins
+        left = np.zeros((*pulls.shape, bins))
+        left[rows, :, (others * (bins - 1)).astype(int)] = pulls
+        left[rows, arm, (others * (bins - 1)).astype(int)] -= changed
+        right = left.copy()
+        left[rows, arm, here] += changed
+        right[rows, arm, (here + 1) % bins] += changed
+        return (left[:, :, 0], right[:, :, 0]) if bins == 1 else (left, right)
+    least, most = _range(algorithm, query)
+    left = pulls * (least + others[:, None] * (most - least))
+    change = (most - least)[rows, arm] * changed
+    left[rows, arm] += begin * change
+    right = left.copy()
+    right[rows, arm] += size * change
+    return left, right
+
+
+# ---------------------------------------------------------------- two inputs, the same releases
+
+
+@dataclass
+class _Forced:
+    """Answers the draws of one input: visible ones far from or near the exact value, hidden ones at the edge.
+
+    Attributes
+    ----------
+    offset
+        `offset(draw)` gives the distance from the exact value in scales, (n, m).
+    yes
+        What comes of comparisons.
+    """
+
+    run: IntArray
+    offset: Callable[[Draw], FloatArray]
+    yes: bool = False
+    calls: list[tuple[Draw, FloatArray]] = field(default_factory=list)
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        if not np.array_equal(draw.run, self.run):
+            raise NotOfFormError("algorithm: runs share their draws")
+        scale = np.where(draw.scale > 0, draw.scale, 1.0)
+        if draw.hidden is None:
+            out = draw.value + self.offset(draw) * scale
+        elif draw.hidden.outcome is None:
+            out = 0 * scale
+        else:
+            out = self._edge(draw.hidden.outcome, scale)
+        self.calls.append((draw, out))
+        return np.where(draw.where, out, np.nan)
+
+    @property
+    def compares(self) -> bool:
+        """Whether anything came of hidden noise."""
+        return any(draw.hidden and draw.hidden.outcome and draw.where.any() for draw, _ in self.calls)
+
+    def _edge(self, outcome: Any, scale: FloatArray) -> FloatArray:
+        """Noise that only just gives the answer asked for."""
+        low, high = np.full(scale.shape, -1.0) * scale, scale.copy()
+        with np.errstate(invalid="ignore"):
+            for _ in range(_STEPS):
+                wide, short = outcome(low)["output"] > 0, ~(outcome(high)["output"] > 0)
+                if not (wide | short).any():
+                    break
+                low, high = np.where(wide, 2 * low, low), np.where(short, 2 * high, high)
+            while (high - low > _OFF * scale).any():
+                middle = (low + high) / 2
+                above = outcome(middle)["output"] > 0
+                low, high = np.where(above, low, middle), np.where(above, middle, high)
+        # A little off the edge, where rounding would decide.
+        return high + _OFF * scale if self.yes else low - _OFF * scale
+
+
+@dataclass
+class _Echo:
+    """Gives the other input the same outputs, and notes by how much its exact values have moved."""
+
+    calls: Sequence[tuple[Draw, FloatArray]]
+    moved: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)  # change and scale, (n, m)
+
+    def __call__(self, draw: Draw) -> FloatArray:
+        if len(self.moved) == len(self.calls):
+            raise NotOfFormError("algorithm: the number of draws depends on the data")
+        there, out = self.calls[len(self.moved)]
+        same = (
+            draw.value.shape == there.value.shape
+            and np.array_equal(draw.where, there.where)
+            and np.array_equal(draw.slot, there.slot)
+            and np.array_equal(draw.scale[draw.where], there.scale[there.where])
+            and (draw.hidden is None) == (there.hidden is None)
+        )
+        if not same:
+            raise NotOfFormError("algorithm: draws depend on the data")
+        if draw.hidden is None:
+            change = np.abs(draw.value - there.value)
+        else:
+            shown = there.hidden.outcome(out) if there.hidden and there.hidden.outcome else {}
+            shift = np.broadcast_to(np.nan_to_num(draw.hidden.shift(shown)), out.shape)
+            change, out = np.abs(shift), out + shift
+            if draw.hidden.outcome and not _equal(shown["output"], draw.hidden.outcome(out)["output"]):
+                raise NotOfFormError("algorithm: the declared noise shift does not give the same output")
+        self.moved.append((np.where(draw.where, change, 0.0), draw.scale))
+        return np.where(draw.where, out, np.nan)
+
+    def together(self) -> tuple[FloatArray, FloatArray]:
+        """Changes and scales of all draws of the block, (n, m) each."""
+        if not self.moved:
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        return np.hstack([change for change, _ in self.moved]), np.hstack([scale for _, scale in self.moved])
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Whether arrays, or batches of them, are equal to the last bits."""
+    if isinstance(left, Batch):
+        return all(_equal(getattr(left, f.name), getattr(right, f.name)) for f in fields(left))
+    if left is None or right is None:
+        return left is right
+    left, right = np.asarray(left), np.asarray(right)
+    if left.dtype.kind != "f":
+        return np.array_equal(left, right)
+    return left.shape == right.shape and np.allclose(left, right, rtol=1e-12, atol=0, equal_nan=True)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block on two neighbouring inputs whose releases are the same."""
+
+    memories: tuple[Any, Any]
+    after: State
+    changes: FloatArray  # (n, m)
+    scales: FloatArray
+    slots: FloatArray  # (n, m), NaN where nothing is drawn
+    counts: IntArray | None
+    compares: bool
+
+    @functools.cached_property
+    def cost(self) -> FloatArray:
+        """Cost of each row, (n,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(self.changes > 0, self.changes / self.scales, 0.0).sum(axis=1))
+
+
+def _played(
+    algorithm: Algorithm,
+    state: Any,
+    memories: tuple[Any, Any],
+    query: Query,
+    answers: tuple[FloatArray, FloatArray],
+    forced: _Forced,
+) -> _Block:
+    """Play a block on both inputs; refuse whatever differs but the exact values of draws."""
+    left, shown = algorithm.release(state, memories[0], query, answers[0], forced)
+    echo = _Echo(forced.calls)
+    right, other = algorithm.release(state, memories[1], query, answers[1], echo)
+    if len(echo.moved) < len(forced.calls):
+        raise NotOfFormError("algorithm: the number of draws depends on the data")
+    if not _equal(shown, other):
+        raise NotOfFormError("algorithm: what is published differs although every release is the same")
+    after = algorithm.decide(state, query, shown)
+    if not _equal(after, algorithm.decide(state, query, other)):
+        raise NotOfFormError("algorithm: decisions differ although every release is the same")
+    if not (np.all(after.t >= query.start + query.rounds) and np.all(query.start >= state.t)):
+        raise NotOfFormError("algorithm: blocks overlap")
+    slots = [np.where(draw.where, draw.slot.astype(float), np.nan) for draw, _ in forced.calls]
+    counts = [draw.count for draw, _ in forced.calls if draw.count is not None]
+    n = len(query.rounds)
+    return _Block(
+        (left, right),
+        after,
+        *(echo.together() if forced.calls else (np.zeros((n, 0)), np.zeros((n, 0)))),
+        np.hstack(slots) if slots else np.zeros((n, 0)),
+        counts[0] if len(counts) == 1 else None,
+        forced.compares,
+    )
+
+
+def _terms(changes: FloatArray, scales: FloatArray) -> tuple[tuple[float, float, int], ...]:
+    """Terms of one row, equal ones together."""
+    found: dict[tuple[float, float], int] = {}
+    for change, scale in zip(changes.tolist(), scales.tolist(), strict=True):
+        if change > 0:
+            key = (float(f"{change:.12g}"), float(f"{scale:.12g}"))
+            found[key] = found.get(key, 0) + 1
+    return tuple((change, scale, times) for (change, scale), times in sorted(found.items()))
+
+
+def _linear(cost: FloatArray, size: FloatArray, place: IntArray) -> None:
+    """Refuse answers that do not enter linearly: costs by place (n,) that do not grow with the change's size."""
+    unit = cost / size
+    order = np.argsort(place, kind="stable")
+    at = np.flatnonzero(np.diff(place[order], prepend=-1))
+    least, most = np.minimum.reduceat(unit[order], at), np.maximum.reduceat(unit[order], at)
+    with np.errstate(invalid="ignore"):
+        if not np.all((most <= least * (1 + 1e-6)) | (most == least)):
+            raise NotOfFormError("algorithm: releases are not linear in the rewards")
+
+
+# ---------------------------------------------------------------- unfolding
+
+
+@dataclass(frozen=True)
+class Batched:
+    """Reports that are released together: how many there are, and the scale of their noise."""
+
+    counts: tuple[int, ...]  # by arm
+    scale: float
+    change: float
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """What unfolding came to: the cost of a reward in each public state, and the batches of reports."""
+
+    reaches: list[Reach]
+    states: int
+    batches: frozenset[Batched]
+
+
+def unfolded(algorithm: Algorithm) -> Unfolded:
+    """The cost of one replaced reward in every public state of an algorithm without private memory.
+
+    Raises
+    ------
+    NotOfFormError
+        If it keeps something private, has too many states, or is not of the form.
+    """
+    if algorithm.n_arms > MOST_ARMS:
+        raise NotOfFormError(f"algorithm: n_arms must be at most {MOST_ARMS} to be unfolded")
+    state: Any = algorithm.start(np.zeros(1, np.int64))
+    top, examined = np.full(1, -np.inf), 0
+    reaches: dict[tuple[Any, ...], Reach] = {}
+    batches: set[Batched] = set()
+    while True:
+        query = algorithm.query(state)
+        on = query.rounds > 0
+        state, query, top = state.take(on), query.take(on), top[on]
+        if not len(top):
+            return Unfolded(list(reaches.values()), examined, frozenset(batches))
+        examined += len(top)
+        if examined > MOST_STATES:
+            raise NotOfFormError(f"algorithm: more than {MOST_STATES} public states")
+        lanes = _lanes(query)
+        block = _lane_block(algorithm, state, query, lanes)
+        cost, row, kind = block.cost, lanes[0], lanes[2] % len(_VARIANTS)
+        place = (row * query.active.shape[1] + lanes[1]) * (1 + lanes[2].max() // len(_VARIANTS))
+        size = np.ones(len(row)) if type(query.ask) is Histogram else _VARIANTS[kind, 2]
+        _linear(cost, size, place + lanes[2] // len(_VARIANTS))
+        full = kind < _CHARGED
+        for lane in _distinct(row, cost, full):
+            terms = _terms(block.changes[lane], block.scales[lane])
+            codes = int(query.take(row[lane : lane + 1]).codes()[0])
+            reaches.setdefault(terms, Reach(f"block at round {int(state.t[row[lane]])}, arms {codes:b}", terms))
+        batches |= _batches(block, row, full)
+        first, last = _slots(block.slots, row, len(top))
+        if not np.all(first > top):
+            raise NotOfFormError("algorithm: a draw is used twice in a run")
+        state, top = _children(state, query, block.after, row, np.maximum(top, last))
+
+
+def _lanes(query: Query) -> tuple[IntArray, IntArray, IntArray]:
+    """Row, arm and variant of each pair of inputs: every place of a block counts once for its arm."""
+    bins = query.ask.size if type(query.ask) is Histogram else 1
+    row, arm = np.nonzero(query.pulls())
+    variants = np.arange(len(_VARIANTS) * bins)
+    return np.repeat(row, len(variants)), np.repeat(arm, len(variants)), np.tile(variants, len(row))
+
+
+def _lane_block(algorithm: Algorithm, state: Any, query: Query, lanes: tuple[Any, ...]) -> _Block:
+    row, arm, variant = lanes
+    state, query = state.take(row), query.take(row)
+    memory: Any = algorithm.private(np.zeros(len(row), np.int64))
+    if not isinstance(memory, NoMemory):
+        raise NotOfFormError("algorithm: it keeps private values between blocks")
+
+    def offset(draw: Draw) -> FloatArray:
+        columns = np.arange(draw.value.shape[1])
+        return np.asarray(_OFFSETS[(row[:, None] + variant[:, None] + columns) % len(_OFFSETS)])
+
+    answers = _answers(algorithm, query, arm, variant, np.ones(len(row), bool))
+    block = _played(algorithm, state, (memory, memory), query, answers, _Forced(state.run, offset))
+    if block.memories != (memory, memory) or block.compares:
+        raise NotOfFormError("algorithm: it keeps private values between blocks")
+    return block
+
+
+def _distinct(row: IntArray, cost: FloatArray, full: BoolArray) -> Iterable[int]:
+    """Of each state the lane that costs most."""
+    order = np.lexsort((-cost, ~full, row))
+    return order[np.flatnonzero(np.diff(row[order], prepend=-1))].tolist()
+
+
+def _batches(block: _Block, row: IntArray, full: BoolArray) -> set[Batched]:
+    if block.counts is None:
+        return set()
+    moved = (block.changes > 0) & full[:, None]
+    found = set()
+    for lane in np.flatnonzero(moved.any(axis=1)).tolist():
+        at = int(np.argmax(block.changes[lane]))
+        scale, change = float(block.scales[lane, at]), float(block.changes[lane, at])
+        found.add(Batched(tuple(block.counts[lane].tolist()), scale, change))
+    return found
+
+
+def _slots(slots: FloatArray, row: IntArray, states: int) -> tuple[FloatArray, FloatArray]:
+    """Least and largest slot of each state, infinite without one; refuse slots that are drawn twice."""
+    first, last = np.full(states, np.inf), np.full(states, -np.inf)
+    if slots.shape[1]:
+        order = np.sort(slots, axis=1)
+        if (np.diff(order, axis=1) == 0).any():
+            raise NotOfFormError("algorithm: a draw is used twice in a block")
+        np.minimum.at(first, row, np.fmin.reduce(slots, axis=1, initial=np.inf))
+        np.maximum.at(last, row, np.fmax.reduce(slots, axis=1, initial=-np.inf))
+    return first, last
+
+
+def _children(
+    state: Any, query: Query, after: Any, row: IntArray, top: FloatArray
+) -> tuple[Any, FloatArray]:
+    """The next public states: all that were seen, with every set of arms that may remain.
+
+    States that differ in the round alone are told apart by the first and the last one only.
+    """
+    taken, kept = [np.arange(len(row))], [after.active if hasattr(after, "active") else None]
+    if hasattr(after, "active"):
+        for removed in range(1, 1 << after.active.shape[1]):
+            gone = (removed >> np.arange(after.active.shape[1]) & 1).astype(bool)
+            left = (after.active | state.active[row]) & ~gone
+            at = np.flatnonzero(left.any(axis=1) & query.complete[row])
+            taken.append(at)
+            kept.append(left[at])
+    index = np.concatenate(taken)
+    child = after.take(index)
+    if hasattr(after, "active"):
+        child = replace(child, active=np.concatenate(kept))
+    alike: dict[bytes, list[int]] = {}
+    for number in range(len(index)):
+        alike.setdefault(_key(child, number), []).append(number)
+    chosen, largest = [], []
+    for numbers in alike.values():
+        ends = {min(numbers, key=child.t.__getitem__), max(numbers, key=child.t.__getitem__)}
+        chosen += sorted(ends)
+        largest += [top[row[index[numbers]]].max()] * len(ends)
+    return child.take(np.array(chosen)), np.array(largest)
+
+
+def _key(state: Any, row: int) -> bytes:
+    """Everything of a row of a public state but its run and round."""
+    parts = []
+    for f in fields(state):
+        if f.name in ("run", "t"):
+            continue
+        value = getattr(state, f.name)
+        parts.append(_key(value, row) if isinstance(value, Batch) else np.asarray(value[row]).tobytes())
+    return b"|".join(parts)
+
+
+# ---------------------------------------------------------------- chains
+
+
+def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
+    """The cost of one replaced reward of a stream, or of an index policy that pulls one arm throughout.
+
+    Raises
+    ------
+    NotOfFormError
+        If a run has more than `MOST_BLOCKS` blocks, or the algorithm is not of the form.
+    """
+    blocks = _length(algorithm)
+    policies = algorithm.n_arms + 2 * (algorithm.n_arms > 1)
+    policy, place, variant = (
+        grid.ravel()
+        for grid in np.meshgrid(np.arange(policies), np.arange(blocks), np.arange(len(_VARIANTS)), indexing="ij")
+    )
+    run = np.arange(len(policy))
+    state: Any = algorithm.start(run)
+    memory: Any = algorithm.private(run)
+    chain = _Chain(algorithm, policy, place, variant, (memory, memory), 0 * run, np.zeros(len(run)))
+    for number in range(blocks):
+        state = chain.step(number, state)
+    chain.finish()
+    return chain.reaches, blocks
+
+
+def _length(algorithm: Algorithm) -> int:
+    """Blocks of a run that does not halt."""
+    run = np.zeros(1, np.int64)
+    state: Any = algorithm.start(run)
+    memory: Any = algorithm.private(run)
+    for number in range(MOST_BLOCKS + 1):
+        query = algorithm.query(state)
+        if query.rounds[0] <= 0:
+            return number
+        if algorithm.n_arms > 1 and query.rounds[0] > 1:
+            raise NotOfFormError("algorithm: private values are kept over blocks of several arms")
+        forced = _Forced(run, lambda draw: np.zeros(draw.value.shape))
+        memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
+        state = algorithm.decide(state, query, released)
+    raise NotOfFormError(f"algorithm: more than {MOST_BLOCKS} blocks that keep private values")
+
+
+@dataclass
+class _Chain:
+    """Runs of one policy each, in which one place differs between the inputs."""
+
+    algorithm: Algorithm
+    policy: IntArray
+    place: IntArray
+    variant: IntArray
+    memories: tuple[Any, Any]
+    arm: IntArray
+    cost: FloatArray
+    compared: bool = False
+    reaches: list[Reach] = field(default_factory=list)
+    paid: list[_Block] = field(default_factory=list)
+
+    def offset(self, number: int, arm: IntArray) -> Callable[[Draw], FloatArray]:
+        """Forced releases: the arm of the policy looks best and is pulled throughout; the last policies mix."""
+        near = _OFFSETS[(number + self.variant) % len(_OFFSETS)]
+        mixed = (self.policy + (number * 2654435761 >> 7)) % 3 == 0
+        ahead = np.where(self.policy < self.algorithm.n_arms, self.policy == arm, mixed)
+        distance = near if self.algorithm.n_arms == 1 else np.where(ahead, _AHEAD, -_AHEAD)
+        return lambda draw: np.broadcast_to(distance[:, None], draw.value.shape)
+
+    def step(self, number: int, state: Any) -> Any:
+        """Play the block with this number; return the public state after it."""
+        algorithm, query = self.algorithm, self.algorithm.query(state)
+        arm = query.pulls().argmax(axis=1)
+        self.arm = np.where(self.place == number, arm, self.arm)
+        answers = _answers(algorithm, query, arm, self.variant, self.place == number)
+        offset = self.offset(number, arm)
+
+        def played(yes: bool) -> _Block:
+            return _played(algorithm, state, self.memories, query, answers, _Forced(state.run, offset, yes))
+
+        block = played(False)
+        if block.compares:
+            halted = played(True)
+            if (algorithm.query(halted.after).rounds > 0).any():
+                raise NotOfFormError("algorithm: a run goes on after a positive comparison")
+            self.close(f"the run halts in block {number + 1}", self.place <= number, halted)
+        elif (block.cost > 0)[arm != self.arm].any():
+            raise NotOfFormError("algorithm: a reward enters releases of another arm")
+        self.compared = self.compared or block.compares
+        self.paid.append(block)
+        self.cost = self.cost + block.cost
+        self.memories = block.memories
+        return block.after
+
+    def finish(self) -> None:
+        """Note what each place pays in runs that never halt."""
+        one = self.policy < self.algorithm.n_arms  # mixed policies need not take the same path
+        if not self.compared:
+            lane = self.policy * (1 + self.place.max()) + self.place
+            _linear(self.cost[one], _VARIANTS[self.variant[one], 2], lane[one])
+        for policy in np.unique(self.policy).tolist():
+            several = f"arm {policy + 1} is pulled throughout" if one[self.policy == policy].all() else "arms vary"
+            words = several if self.algorithm.n_arms > 1 else "the run goes on to the end"
+            for number in range(len(self.paid)):
+                self.close(words, (self.policy == policy) & (self.place == number))
+
+    def close(self, words: str, on: BoolArray, last: _Block | None = None) -> None:
+        """Note the lane among `on` that has paid most, `last` being the block that ends the run."""
+        cost, blocks = (self.cost, self.paid) if last is None else (self.cost + last.cost, [*self.paid, last])
+        worst = int(np.argmax(np.where(on & (self.variant < _CHARGED), cost, -1)))
+        changes, scales, slots = (
+            np.concatenate([getattr(block, name)[worst] for block in blocks])
+            for name in ("changes", "scales", "slots")
+        )
+        slots = slots[~np.isnan(slots)]
+        if len(np.unique(slots)) < len(slots):
+            raise NotOfFormError("algorithm: a draw is used twice in a run")
+        self.reaches.append(Reach(f"reward {self.place[worst] + 1}; {words}", _terms(changes, scales)))
