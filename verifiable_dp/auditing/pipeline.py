@@ -17,7 +17,7 @@ from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.upper import UpperBound
+from verifiable_dp.evidence.upper import KIND, UpperBound
 
 
 @dataclass(kw_only=True)
@@ -58,6 +58,11 @@ class Case:
     def refuted(self) -> bool:
         """Whether a check refutes the claim."""
         return any(check.verdict == "refuted" for check in self.checks)
+
+    @property
+    def settled(self) -> bool:
+        """Whether a check refutes the claim, or an upper bound lies within it."""
+        return self.refuted or any(c.kind == KIND and c.verdict == "not_refuted" for c in self.checks)
 
     def bounded(self, bound: UpperBound | None) -> None:
         """Add what a rung proves about epsilon from above; None where it proves nothing."""
