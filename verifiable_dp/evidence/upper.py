@@ -13,7 +13,6 @@ from typing import Any
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.core.checkpoint import holds
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
@@ -38,7 +37,6 @@ def form(name: str) -> Callable[[Evaluate], Evaluate]:
     return register
 
 
-@holds
 @dataclass(frozen=True)
 class Premise:
     """Something that a bound takes for granted.
@@ -60,7 +58,6 @@ class Premise:
             raise InputError("premise: text must not be empty")
 
 
-@holds
 @dataclass(frozen=True)
 class UpperBound:
     """An upper bound on the true epsilon.
