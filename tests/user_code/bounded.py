@@ -1,10 +1,8 @@
 """Right bandits whose noise is more than a Laplace draw, with the epsilon that each of them costs.
 
-EPSILON = 1 is claimed of each for rewards in [0, 1]; `RIGHT` gives the least epsilon that is true of each, as far
-as its form tells. They were written before the bounds were tried on them.
+EPSILON = 1 is claimed of each for rewards in [0, 1]; `RIGHT` gives the least epsilon that is true of each, as
+far as its form tells. They were written before the bounds were tried on them.
 """
-
-# ruff: noqa: B905, SIM108 - as users write it
 
 from __future__ import annotations
 
@@ -176,7 +174,7 @@ def logistic_noise(rewards, rng):
 
 def sparse_vector(rewards, rng):
     """Stay with the first arm until a block of its rewards falls below a noisy threshold, at most once."""
-    horizon, n_arms = rewards.shape
+    horizon = len(rewards)
     rho = rng.laplace(0, 2 / EPSILON)
     arms, arm, block = [], 0, 0.0
     for t in range(horizon):
@@ -218,7 +216,7 @@ class LazyUCB:
     def __init__(self, n_arms, rng):
         self.n_arms, self.rng = n_arms, rng
         self.means, self.batch = {}, {arm: [] for arm in range(n_arms)}
-        self.size = {arm: 1 for arm in range(n_arms)}
+        self.size = dict.fromkeys(range(n_arms), 1)
         self.t = 0
 
     def select(self):
@@ -382,7 +380,7 @@ RIGHT = {
     difference_of_exponentials: 1.0,
     difference_of_logarithms: 1.0,
     logistic_noise: 1.0,
-    sparse_vector: 0.75,
+    sparse_vector: 0.25,
     tree_of_sums: 1.0,
     lazy_ucb: 1.0,
     thresholds_with_noise: 0.5,

@@ -78,7 +78,9 @@ def lead(checks: Sequence[Mapping[str, Any]]) -> str:
         for check in checks
     )
     # Tracing charges every release of one path; a bound within the claim charges what is seen of all of them.
-    pure = not bounded(checks) and not any(float(check["statistics"].get("delta", 0.0)) > 0 for check in checks)
+    pure = not bounded(checks) and not any(
+        float(check["statistics"].get("delta", 0.0)) > 0 for check in checks
+    )
     for check in checks:
         epsilon, lower = check["statistics"].get("epsilon"), check["result"].get("epsilon_lower", 0.0)
         dearest = float(check["statistics"]["max_cost"]) if check["kind"] == "tracing" and pure else 0.0

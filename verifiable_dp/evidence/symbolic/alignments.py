@@ -112,7 +112,7 @@ def _paid(group: Sequence[Row | Winner]) -> Paid:
     draws = {draw for row in rows for draw in row.noise}
     if any(draw.kind == "normal" for draw in draws):
         return _normal(rows, draws)
-    bounds = [_one_row(rows[0])] if len(rows) == 1 else []
+    bounds: list[Paid | None] = [_one_row(rows[0])] if len(rows) == 1 else []
     if len(group) == 1 and isinstance(group[0], Winner):
         bounds.append(_one_winner(group[0]))
     if len(rows) > 1:
@@ -215,7 +215,9 @@ def _one_winner(winner: Winner) -> Paid | None:
     return found
 
 
-def _shared(winner: Winner, theirs: Sequence[Mapping[Draw, float]], needs: Sequence[float], own: float) -> float:
+def _shared(
+    winner: Winner, theirs: Sequence[Mapping[Draw, float]], needs: Sequence[float], own: float
+) -> float:
     """Cost of shifting the winner's sum by `own`, and each of the others by what it still needs."""
     others = sum(
         _cheapest(row, noise, max(need - own, 0.0))

@@ -9,13 +9,13 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import draws, terms
-from verifiable_dp.evidence.symbolic.terms import Term, World, is_term, number
+from verifiable_dp.evidence.symbolic import terms
+from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 
@@ -29,11 +29,16 @@ def objects(values: Any, shape: tuple[int, ...]) -> Any:
 
 def _hidden(value: Any) -> bool:
     """Whether an entry is anything but a plain number."""
-    return is_term(value) or type(value) in (draws.Uniform, draws.Coin)
+    return is_term(value) or _is_lazy(value)
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether it is a random number that is public once it is used."""
+    return bool(nature(value))
 
 
 def _of_own(value: Any) -> bool:
-    return type(value) in (Box, Term, draws.Uniform, draws.Coin)
+    return type(value) in (Box, Term) or _is_lazy(value)
 
 
 def has_own(value: Any) -> bool:
@@ -91,6 +96,8 @@ class Box:
         return plain(self.world, key, "raw rewards are used as an index")
 
     def __getitem__(self, key: Any) -> Any:
+        if nature(key) == "pick":
+            return key.chosen(self)
         return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
 
     def _found(self, found: Any) -> Any:
@@ -109,14 +116,17 @@ class Box:
             return
         key, made = self._key(key), self._entry(value)
         if type(self.data[key]) is np.ndarray:
-            self.data[key] = objects([made], ())[()] if not _hidden(made) else _filled(self.data[key].shape, made)
+            self.data[key] = (
+                objects([made], ())[()] if not _hidden(made) else _filled(self.data[key].shape, made)
+            )
         else:
             self.data[key] = made
 
     def _entry(self, value: Any) -> Any:
         value = number(value)
-        if type(value) in (draws.Uniform, draws.Coin):
-            return value if self.kind == "f" else _scalar(value.plain(), self.kind)
+        if _is_lazy(value):
+            keeps = self.kind == "f" and nature(value) == "uniform"
+            return value if keeps else terms.cast(value.plain(), self.kind)
         if self.kind == "b" and type(value) is Term and not value.noise:
             return value
         return terms.cast(value, self.kind)
@@ -191,7 +201,8 @@ class Box:
         if kind == self.kind:
             return self.copy()
         made = [
-            v if type(v) in (draws.Uniform, draws.Coin) else terms.cast(v, kind) for v in self.data.ravel().tolist()
+            v if nature(v) == "uniform" and kind == "f" else terms.cast(v.plain() if _is_lazy(v) else v, kind)
+            for v in self.data.ravel().tolist()
         ]
         return Box(self.world, objects(made, self.shape), kind)
 
@@ -269,35 +280,15 @@ def _in_place(ufunc: Any) -> Any:
     return operate
 
 
-_ARITHMETIC = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
-_COMPARING = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-}
-for _name, _ufunc in _ARITHMETIC.items():
+for _name, _ufunc in ARITHMETIC.items():
     setattr(Box, f"__{_name}__", _binary(_ufunc, False))
     setattr(Box, f"__r{_name}__", _binary(_ufunc, True))
     setattr(Box, f"__i{_name}__", _in_place(_ufunc))
-for _name, _ufunc in _COMPARING.items():
+for _name, _ufunc in COMPARING.items():
     setattr(Box, f"__{_name}__", _binary(_ufunc, False))
-for _name, _ufunc in {"neg": np.negative, "abs": np.abs, "invert": np.invert, "pos": np.positive}.items():
+for _name, _one in {"neg": np.negative, "abs": np.abs, "invert": np.invert, "pos": np.positive}.items():
     setattr(
-        Box, f"__{_name}__", lambda self, _u=_ufunc: on_arrays(self.world, _u, "__call__", (self,), None, {})
+        Box, f"__{_name}__", lambda self, _u=_one: on_arrays(self.world, _u, "__call__", (self,), None, {})
     )
 for _name in ("matmul", "rmatmul"):
     setattr(
@@ -320,9 +311,9 @@ def _type(dtype: Any) -> Any:
 def _kind_of(value: Any) -> str:
     if is_term(value):
         return "i" if value.whole else "f"
-    if type(value) is draws.Coin or isinstance(value, bool | np.bool_):
+    if nature(value) == "coin" or isinstance(value, bool | np.bool_):
         return "b"
-    if type(value) is draws.Uniform:
+    if nature(value) in ("uniform", "veiled"):
         return "f"
     return "i" if isinstance(value, int | np.integer) else "f"
 
@@ -343,8 +334,8 @@ def _filled(shape: tuple[int, ...], value: Any) -> Any:
 
 def _shown(world: World, value: Any, what: str) -> Any:
     """A plain number; the bound ends if it is raw."""
-    if type(value) in (draws.Uniform, draws.Coin):
-        return value.plain()
+    if _is_lazy(value):
+        value = value.plain()
     value = number(value)
     if type(value) is Term:
         if not value.noise:
@@ -382,7 +373,9 @@ def wrapped(world: World, value: Any) -> Any:
     made = np.array(nested, dtype=object)
     if not made.size:
         return Box(world, made.reshape(np.shape(value)), "f")
-    if not all(_hidden(v) or isinstance(v, int | float | np.number | np.bool_) for v in made.ravel().tolist()):
+    if not all(
+        _hidden(v) or isinstance(v, int | float | np.number | np.bool_) for v in made.ravel().tolist()
+    ):
         return np.array(value)
     return Box.of(world, made)
 
@@ -415,7 +408,7 @@ def _compare(strict: bool, turned: bool) -> Callable[[Any, Any], Any]:
     def compare(left: Any, right: Any) -> Any:
         if turned:
             left, right = right, left
-        if type(left) in (draws.Uniform, draws.Coin) or type(right) in (draws.Uniform, draws.Coin):
+        if _is_lazy(left) or _is_lazy(right):
             return left > right
         return terms.above(left, right, strict=strict)
 
@@ -426,7 +419,7 @@ def _either(of_uniform: Any, of_term: Any) -> Callable[[Any], Any]:
     """A function of one number."""
 
     def call(value: Any) -> Any:
-        if type(value) in (draws.Uniform, draws.Coin):
+        if nature(value) in ("uniform", "coin"):
             return value.through(of_uniform)
         return of_term(value)
 
@@ -461,13 +454,19 @@ def _sign(value: Any) -> Any:
     )
 
 
+def _copysign(size: Any, sign: Any) -> Any:
+    if nature(sign) == "uniform" and not _hidden(size):
+        return sign.through(functools.partial(np.copysign, float(size)))
+    return terms.multiply(terms.absolute(ordinary(size)), _sign(ordinary(sign)))
+
+
 def _noiseless(value: Any) -> Any:
     value = number(value)
     return value.settle() if is_term(value) and value.noise else value
 
 
 def _negate(value: Any) -> Any:
-    if type(value) is draws.Coin:
+    if nature(value) == "coin":
         return value.turned()
     return terms.negated(_truth(value))
 
@@ -477,7 +476,7 @@ def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
 
     def call(left: Any, right: Any) -> Any:
         left, right = (_python(number(v)) for v in (left, right))
-        if type(left) in (draws.Uniform, draws.Coin) or type(right) in (draws.Uniform, draws.Coin):
+        if _is_lazy(left) or _is_lazy(right):
             return of_uniform(left, right)
         return of_term(left, right)
 
@@ -494,6 +493,7 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.negative: _either(np.negative, lambda v: terms.multiply(v, -1)),
     np.positive: lambda v: v,
     np.abs: _either(np.abs, terms.absolute),
+    np.copysign: lambda a, b: _copysign(a, b),
     np.fabs: _either(np.abs, terms.absolute),
     np.sqrt: _either(np.sqrt, terms.root),
     np.square: _either(np.square, lambda v: terms.multiply(v, v)),
@@ -501,7 +501,9 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.log: _either(np.log, terms.logarithm),
     np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
     np.sign: _either(np.sign, _sign),
-    np.tan: _either(np.tan, lambda v: np.tan(_noiseless(v).settle() if is_term(_noiseless(v)) else _noiseless(v))),
+    np.tan: _either(
+        np.tan, lambda v: np.tan(_noiseless(v).settle() if is_term(_noiseless(v)) else _noiseless(v))
+    ),
     np.floor: lambda v: terms.rounded(v, np.floor),
     np.ceil: lambda v: terms.rounded(v, np.ceil),
     np.rint: lambda v: terms.rounded(v, np.rint),
@@ -529,9 +531,12 @@ def _scipy() -> dict[Any, Callable[..., Any]]:
     from scipy import special
 
     return {
-        special.ndtri: _either(special.ndtri, lambda v: special.ndtri(_shown(v.world, v, _NO_BOUND) if is_term(v) else v)),
+        special.ndtri: _either(
+            special.ndtri, lambda v: special.ndtri(_shown(v.world, v, _NO_BOUND) if is_term(v) else v)
+        ),
         special.expit: _either(
-            special.expit, lambda v: terms.divide(1.0, terms.add(terms.exponential(terms.multiply(v, -1)), 1.0))
+            special.expit,
+            lambda v: terms.divide(1.0, terms.add(terms.exponential(terms.multiply(v, -1)), 1.0)),
         ),
     }
 
@@ -558,6 +563,10 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
     else:
         if any(kwargs.get(key) is not None for key in ("where", "axis")) and kwargs.get("where") is not True:
             raise world.stop(f"np.{ufunc.__name__} of raw rewards is masked")
+        for x in inputs:
+            if nature(x) == "veiled":
+                return x.under(ufunc, *inputs)
+        inputs = [x.plain() if nature(x) == "pick" else x for x in inputs]
         arrays = [_data(world, x) for x in inputs]
         for x in inputs:
             if type(x) is Box and x.world is not world:
@@ -602,7 +611,9 @@ def _at(world: World, ufunc: Any, inputs: Any) -> None:
 # ---------------------------------------------------------------- functions of arrays
 
 
-def _along(world: World, values: Any, axis: Any, of: Callable[[list[Any]], Any], keepdims: Any = False) -> Any:
+def _along(
+    world: World, values: Any, axis: Any, of: Callable[[list[Any]], Any], keepdims: Any = False
+) -> Any:
     """A function of the entries along an axis, or of all of them."""
     box = wrapped(world, values)
     if type(box) is not Box:
@@ -621,15 +632,29 @@ def _along(world: World, values: Any, axis: Any, of: Callable[[list[Any]], Any],
 
 def ordinary(value: Any) -> Any:
     """A uniform draw as noise or a public number."""
-    return value.term() if type(value) in (draws.Uniform, draws.Coin) else value
+    if nature(value) == "veiled":
+        return value.plain()
+    return value.term() if _is_lazy(value) else value
 
 
-def _sum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
+def _sum(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    **kwargs: Any,
+) -> Any:
     return _along(world, a, axis, lambda row: terms.total(map(ordinary, row)), keepdims)
 
 
-def _mean(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    return _along(world, a, axis, lambda row: terms.divide(terms.total(map(ordinary, row)), len(row)), keepdims)
+def _mean(
+    world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+) -> Any:
+    return _along(
+        world, a, axis, lambda row: terms.divide(terms.total(map(ordinary, row)), len(row)), keepdims
+    )
 
 
 def _variance(row: list[Any], ddof: int) -> Any:
@@ -638,16 +663,34 @@ def _variance(row: list[Any], ddof: int) -> Any:
     return terms.divide(terms.total(terms.multiply(g, g) for g in gaps), len(row) - ddof)
 
 
-def _var(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False) -> Any:
+def _var(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: Any = False,
+) -> Any:
     return _along(world, a, axis, lambda row: _variance(row, ddof), keepdims)
 
 
-def _std(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False) -> Any:
+def _std(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: Any = False,
+) -> Any:
     return _along(world, a, axis, lambda row: terms.root(_variance(row, ddof)), keepdims)
 
 
 def _extreme(pick: Any) -> Any:
-    def call(world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
+    def call(
+        world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any
+    ) -> Any:
         return _along(world, a, axis, pick, keepdims)
 
     return call
@@ -681,7 +724,15 @@ def _cumsum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any 
     return found
 
 
-def _clip(world: World, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, min: Any = None, max: Any = None) -> Any:
+def _clip(
+    world: World,
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
     low = a_min if a_min is not None else min if min is not None else -np.inf
     high = a_max if a_max is not None else max if max is not None else np.inf
     arrays = [_data(world, x) for x in (a, low, high)]
@@ -693,12 +744,17 @@ def _clip(world: World, a: Any, a_min: Any = None, a_max: Any = None, out: Any =
     return made
 
 
+def _one_draw(coin: Any, one: Any, other: Any) -> bool:
+    """Whether all three are functions of the same uniform draw, which was not shown."""
+    alike = nature(one) == "uniform" and nature(other) == "uniform"
+    return alike and one.source is other.source is coin.source and not coin.source.is_public
+
+
 def _choose(condition: Any, one: Any, other: Any) -> Any:
     condition = number(condition)
-    if type(condition) is draws.Coin and type(one) is draws.Uniform is type(other):
-        if one.source is other.source is condition.source and not one.source.is_public:
-            c, x, y = condition.function, one.function, other.function
-            return draws.Uniform(one.source, lambda u: np.where(c(u), x(u), y(u)))
+    if nature(condition) == "coin" and _one_draw(condition, one, other):
+        c, x, y = condition.function, one.function, other.function
+        return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
         # c x + (1 - c) y
         return terms.add(terms.multiply(condition, one), terms.multiply(terms.negated(condition), other))
@@ -737,7 +793,11 @@ def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
     made = objects([inner(r, c) for r in rows for c in columns], (len(rows), len(columns)))
     made = made[0] if x.ndim == 1 else made
     made = made[..., 0] if y.ndim == 1 else made
-    return Box.of(world, made) if type(made) is np.ndarray and made.ndim else (made[()] if type(made) is np.ndarray else made)
+    return (
+        Box.of(world, made)
+        if type(made) is np.ndarray and made.ndim
+        else (made[()] if type(made) is np.ndarray else made)
+    )
 
 
 def _sorted(world: World, a: Any, axis: Any = -1, **kwargs: Any) -> Any:
@@ -764,7 +824,14 @@ def ordered(values: list[Any]) -> list[Any]:
     return [terms.order_statistic(raw, values, nth(n)) for n in range(len(values))]
 
 
-def _median(world: World, a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
+def _median(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    keepdims: Any = False,
+) -> Any:
     def of(row: list[Any]) -> Any:
         found, half = ordered(row), len(row) // 2
         if len(row) % 2:
@@ -775,16 +842,18 @@ def _median(world: World, a: Any, axis: Any = None, out: Any = None, overwrite_i
 
 
 def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    if type(v) in (draws.Uniform, draws.Coin):
+    if nature(v) in ("uniform", "coin"):
         limits = entries(world, a)
         for i, limit in enumerate(limits):
             last = i == len(limits) - 1 and is_term(limit) and limit.ratio is not None and limit.ratio.is_one
             if last:
-                return v.source.rest_is(i) if type(v) is draws.Uniform else i
+                return v.source.rest_is(i) if nature(v) == "uniform" else i
             if bool(v < limit):
                 return i
         return len(limits)
-    return np.searchsorted(plain(world, a, _DECIDES), plain(world, v, _DECIDES), side, sorter)
+    return calling(
+        world, np.searchsorted, (plain(world, a, _DECIDES), plain(world, v, _DECIDES), side, sorter), {}
+    )
 
 
 def _prod(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
@@ -809,7 +878,9 @@ def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> 
     bins = np.ravel(plain(world, x, _DECIDES)).astype(int).tolist()
     size = builtins.max([minlength, *(b + 1 for b in bins)])
     made = [terms.total([])] * size
-    for b, weight in zip(bins, entries(world, weights) if weights is not None else [1] * len(bins), strict=True):
+    for b, weight in zip(
+        bins, entries(world, weights) if weights is not None else [1] * len(bins), strict=True
+    ):
         made[b] = terms.add(made[b], weight)
     return Box.of(world, objects(made, (size,)))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dis
 import functools
+import itertools
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,9 @@ from typing import Any
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _PLAIN = (int, float, str, bool, type(None), tuple)
-_CALLS = frozenset(("len", "range", "min", "max", "abs", "int", "float", "bool", "isinstance", "round", "sum"))
+_CALLS = frozenset(
+    ("len", "range", "min", "max", "abs", "int", "float", "bool", "isinstance", "round", "sum")
+)
 _CONSTANT_ARGUMENTS = frozenset(
     ("n_arms", "k", "K", "horizon", "T", "epsilon", "eps", "delta", "n_rounds", "num_arms", "rewards", "rng")
 )
@@ -66,29 +69,35 @@ class Coverage:
 
         return stepped
 
-    def missed(self, scopes: Mapping[str, dict[str, Any]]) -> list[Place]:
-        """Lines with a branch that was taken one way only."""
+    def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[Place]:
+        """Lines with a branch that was taken one way only.
+
+        If not `strict`, a loop need not come to its end where what follows it was reached by a break.
+        """
         found = set()
         for code, steps in self.steps.items():
-            for line, position in _one_sided(code, steps):
+            for line, position in _one_sided(code, steps, strict):
                 if not _constant(code, position, scopes.get(code.co_filename, {})):
                     found.add(Place(code.co_filename, line))
         return sorted(found, key=lambda place: (place.file, place.line))
 
 
-def _one_sided(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[tuple[int, Any]]:
+def _one_sided(code: types.CodeType, steps: set[tuple[int, int]], strict: bool) -> Iterator[tuple[int, Any]]:
     """Line and position of the branches that were taken one way only."""
     instructions = list(dis.get_instructions(code))
-    following = {a.offset: b.offset for a, b in zip(instructions, instructions[1:], strict=False)}
+    following = {a.offset: b.offset for a, b in itertools.pairwise(instructions)}
     after: dict[int, set[int]] = {}
     for last, offset in steps:
         after.setdefault(last, set()).add(offset)
     for step in instructions:
-        if step.offset not in after or not ("JUMP" in step.opname and "IF" in step.opname or step.opname == "FOR_ITER"):
+        if step.offset not in after or not (
+            ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
+        ):
             continue
         jumped = step.argval in after[step.offset]
         fell = bool(after[step.offset] - {step.argval})
-        if jumped and fell:
+        broken = step.opname == "FOR_ITER" and any(offset == step.argval for _, offset in steps)
+        if fell and (jumped or (broken and not strict)):
             continue
         other = following.get(step.offset, -1) if jumped else step.argval
         if _raises(instructions, other):
@@ -104,7 +113,9 @@ def _raises(instructions: list[Any], offset: int) -> bool:
             continue
         if step.opname == "RAISE_VARARGS":
             return True
-        if "JUMP" in step.opname or step.opname.startswith(("RETURN", "STORE", "FOR_ITER", "YIELD", "RERAISE")):
+        if "JUMP" in step.opname or step.opname.startswith(
+            ("RETURN", "STORE", "FOR_ITER", "YIELD", "RERAISE")
+        ):
             return False
     return False
 
@@ -122,7 +133,8 @@ def _constant(code: types.CodeType, position: Any, scope: Mapping[str, Any]) -> 
         (
             node
             for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.Lambda) and _first_line(node) == code.co_firstlineno
+            if isinstance(node, ast.FunctionDef | ast.Lambda)
+            and _first_line(node) == code.co_firstlineno
             and getattr(node, "name", "<lambda>") == code.co_name
         ),
         None,
@@ -131,6 +143,8 @@ def _constant(code: types.CodeType, position: Any, scope: Mapping[str, Any]) -> 
         return False
     where = (position.lineno, position.col_offset, position.end_lineno, position.end_col_offset)
     found = [node for node in ast.walk(function) if _where(node) == where]
+    changing = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    scope = {name: value for name, value in scope.items() if name not in changing}
     known = _known_names(function, scope)
     tests = [
         node.iter if isinstance(node, ast.For) else node
@@ -148,12 +162,14 @@ def _tree(file: str) -> ast.Module:
 
 
 def _first_line(node: Any) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])
+    found: int = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    return found
 
 
 def _where(node: Any) -> Any:
-    return tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
+    return tuple(
+        getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    )
 
 
 def _known_names(function: Any, scope: Mapping[str, Any]) -> set[str]:
@@ -161,7 +177,10 @@ def _known_names(function: Any, scope: Mapping[str, Any]) -> set[str]:
     arguments = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     assigned = list(_assigned(function, []))
     known = {name for name, _, _ in assigned} | (arguments & _CONSTANT_ARGUMENTS)
-    known -= {name for name in arguments - _CONSTANT_ARGUMENTS}
+    known -= arguments - _CONSTANT_ARGUMENTS
+    for node in ast.walk(function):
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            known -= set(node.names)  # it may hold something else in the next run
     while True:
         lost = {
             name
@@ -216,17 +235,26 @@ def _is_known(node: Any, known: set[str], scope: Mapping[str, Any]) -> bool:
             return True
         return node.id in scope and isinstance(scope[node.id], _PLAIN)
     if isinstance(node, ast.Attribute):
-        return node.attr in ("shape", "ndim") and isinstance(node.value, ast.Name) and node.value.id == "rewards"
+        return (
+            node.attr in ("shape", "ndim") and isinstance(node.value, ast.Name) and node.value.id == "rewards"
+        )
     if isinstance(node, ast.Call):
         named = isinstance(node.func, ast.Name) and (node.func.id in _CALLS)
-        shape = named and node.func.id == "len" and ast.unparse(node.args[0]) == "rewards"  # type: ignore[union-attr]
+        shape = named and ast.unparse(node.func) == "len" and ast.unparse(node.args[0]) == "rewards"
         pure = isinstance(node.func, ast.Attribute) and ast.unparse(node.func).startswith("math.")
-        return shape or ((named or pure) and not node.keywords and all(_is_known(a, known, scope) for a in node.args))
-    if isinstance(node, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
-        if isinstance(node.left, ast.Name) and node.left.id in ("rewards", "rng"):
-            return True
+        return shape or (
+            (named or pure) and not node.keywords and all(_is_known(a, known, scope) for a in node.args)
+        )
+    if isinstance(node, ast.Compare) and ast.unparse(node.left) in ("rewards", "rng"):
+        return all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
     allowed = (
-        ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.IfExp, ast.Subscript,
+        ast.BinOp,
+        ast.BoolOp,
+        ast.UnaryOp,
+        ast.Compare,
+        ast.Tuple,
+        ast.IfExp,
+        ast.Subscript,
     )
     if not isinstance(node, allowed):
         return False

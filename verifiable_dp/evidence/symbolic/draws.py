@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import boxes
+from verifiable_dp.evidence.symbolic import boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Draw,
+    Lazy,
     Term,
     World,
     add,
@@ -45,7 +46,7 @@ _QUANTILES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class Uniform:
+class Uniform(Lazy):
     """A function of one uniform draw: a coin if compared with a number, noise if added to data.
 
     Attributes
@@ -57,6 +58,7 @@ class Uniform:
     """
 
     __array_priority__ = 3000.0
+    nature = "uniform"
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
@@ -74,7 +76,7 @@ class Uniform:
         """That of a number."""
         return np.float64
 
-    dtype = np.dtype(np.float64)
+    dtype: Any = np.dtype(np.float64)
 
     def plain(self) -> Any:
         """The number itself: the draw is public from here on."""
@@ -109,8 +111,8 @@ class Uniform:
         if type(other) is Uniform and other.source is self.source and not self.source.is_public:
             mine, theirs = self.function, other.function
             return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
-        if isinstance(other, Uniform | Coin):
-            other = other.term()
+        if type(other) in (Uniform, Coin, contests.Pick, contests.Veiled):
+            other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
             return function(self.term(), other)
@@ -152,7 +154,11 @@ class Uniform:
 
     def _below(self, limit: Any) -> Any:
         """Whether it is below `limit`."""
-        if isinstance(limit, Uniform | Coin):
+        if type(limit) is contests.Veiled:
+            if self.is_bare and boxes.has_terms(limit.box):
+                return limit.toss(self.source)
+            limit = limit.plain()
+        if type(limit) in (Uniform, Coin, contests.Pick):
             limit = limit.plain()
         limit = number(limit)
         if type(limit) is Term:
@@ -230,6 +236,7 @@ def opposite(value: Any) -> Any:
 class Coin(Uniform):
     """Whether a uniform draw lies in some set: public once it decides anything."""
 
+    nature = "coin"
     dtype = np.dtype(np.bool_)
 
     @property  # type: ignore[misc]
@@ -317,6 +324,12 @@ class Source:
             self.noise[1].settle()
         self.is_public = True
 
+    def take(self) -> None:
+        """Use it for one coin and nothing else."""
+        if self.is_public or self.noise is not None or self.state is not None:
+            raise self.world.stop("a uniform draw that was used before is compared with raw chances")
+        self.state = [0.0, 1.0]
+
     def below_chance(self, chance: Term) -> bool:
         """Whether it is below a chance that depends on the data: an outcome, which is paid for."""
         if self.is_public or self.noise is not None:
@@ -382,8 +395,8 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
             for turned in (False, True):
                 for sign in (1.0, -1.0):
                     law = sign * quantile(1 - _GRID if turned else _GRID)
-                    if turned != (sign < 0) and kind in ("laplace", "logistic", "normal", "cauchy"):
-                        continue  # symmetric: it is the same law
+                    if sign < 0 and kind not in ("exponential", "gumbel"):
+                        continue  # symmetric: that is a law at 1 - u
                     scale = (values[1200] - values[800]) / (law[1200] - law[800])
                     center = values[1000] - scale * law[1000]
                     size = np.abs(values) + np.abs(center) + np.abs(scale)
@@ -398,11 +411,11 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
 # ---------------------------------------------------------------- the generator
 
 _PUBLIC = (
-    *("integers", "beta", "poisson", "gamma", "standard_gamma", "dirichlet", "multinomial", "standard_t"),
+    *("beta", "poisson", "gamma", "standard_gamma", "dirichlet", "multinomial", "standard_t"),
     *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted", "negative_binomial"),
     *("hypergeometric", "pareto", "weibull", "rayleigh", "vonmises", "wald", "zipf", "power", "logseries"),
     *("f", "noncentral_chisquare", "noncentral_f", "multivariate_hypergeometric", "bytes", "binomial"),
-    *("permutation", "shuffle"),
+    "shuffle",
 )
 
 
@@ -416,6 +429,7 @@ class FollowedGenerator(np.random.Generator):
         """Follow the draws from `bits`."""
         made = cls(bits)
         made.world = world
+        world.generator = bits
         return made
 
     @property
@@ -426,7 +440,12 @@ class FollowedGenerator(np.random.Generator):
     def spawn(self, n_children: int) -> Any:
         """As numpy's."""
         bits = np.random.Generator.bit_generator.__get__(self)
-        return [FollowedGenerator.of(child, self.world) for child in bits.spawn(n_children)]
+        own, made = (
+            self.world.generator,
+            [FollowedGenerator.of(b, self.world) for b in bits.spawn(n_children)],
+        )
+        self.world.generator = own
+        return made
 
     def __reduce__(self) -> Any:
         raise self.world.stop("the generator is copied")
@@ -457,9 +476,7 @@ class FollowedGenerator(np.random.Generator):
             return np.float64(value)
         if not (scale > 0 and math.isfinite(scale)):
             raise self.world.stop("noise has a scale that is not a positive number")
-        return Term(
-            self.world, 0.0, {}, {Draw(kind, value / scale, step): scale}, kind == "geometric"
-        )
+        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale}, kind == "geometric")
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         scale = self._public(scale, "raw rewards set the scale of noise")
@@ -553,6 +570,35 @@ class FollowedGenerator(np.random.Generator):
         drawn = self.world.chooser.winner(drawn, [i for i, value in enumerate(values) if value > 0])
         outcome(self.world, chances[drawn])
         return drawn if np.ndim(a) == 0 else boxes.taken(self.world, a, drawn)
+
+    def integers(self, low: Any, high: Any = None, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's; one of the first few whole numbers may be a proposal."""
+        made = self._coins("integers", (low, high, size, *args), kwargs)
+        first, end = (0, low) if high is None else (low, high)
+        if (
+            size is None
+            and not args
+            and not kwargs
+            and type(end) is int
+            and type(first) is int
+            and first == 0
+        ):
+            known = self.world.proposals.get(end)
+            if known is None or known.done:
+                known = self.world.proposals[end] = contests.Proposals(self.world, end, False)
+            return contests.Pick(known, int(made))
+        return made
+
+    def permutation(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's; one of the first few whole numbers is an order of proposals."""
+        if boxes.has_terms(x):
+            raise self.world.stop("raw rewards are shuffled")
+        made = self._coins("permutation", (x, *args), kwargs)
+        if type(x) is not int:
+            return made
+        source = contests.Proposals(self.world, x, True)
+        picks = [contests.Pick(source, int(value)) for value in made.data.tolist()]
+        return boxes.Box(self.world, boxes.objects(picks, (x,)), "i")
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """As numpy's; one coin with a raw chance is paid for."""

@@ -18,13 +18,15 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
+from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World
+from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
-from verifiable_dp.evidence.tracing.standin import scopes_of
+from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Premise, UpperBound, form
 
 _NATURAL = 3  # paths that are compared with plain runs
@@ -41,9 +43,12 @@ class Chooser:
         Of the path: the first few take what the generator gives.
     n_arms
         Units are counted arm by arm.
+    failures
+        Proposals that are turned down before one is accepted (`contests`).
     """
 
-    def __init__(self, number: int, n_arms: int) -> None:
+    def __init__(self, number: int, n_arms: int, failures: int = 0) -> None:
+        self.failures = failures
         self._rng = np.random.default_rng([20260101, number])
         self.natural = number < _NATURAL
         self._n_arms = n_arms
@@ -127,7 +132,9 @@ class Program:
     def values(self, number: int) -> FloatArray:
         """Data of a path."""
         rng = np.random.default_rng([20260102, number])
-        low, high = (end if math.isfinite(end) else side for end, side in zip(self.bounds, (-9.0, 9.0), strict=True))
+        low, high = (
+            end if math.isfinite(end) else side for end, side in zip(self.bounds, (-9.0, 9.0), strict=True)
+        )
         made = low + (high - low) * rng.random(self.shape)
         return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
 
@@ -148,8 +155,10 @@ class Path:
         Operations on terms.
     output
         What it returned.
-    choices
-        Outcomes that were told: the path.
+    natural
+        Whether it takes what the generator gives.
+    contested
+        Where an outcome was proposed and accepted or turned down; None if nowhere.
     """
 
     number: int
@@ -158,6 +167,8 @@ class Path:
     at: Place | None = None
     events: int = 0
     output: Any = None
+    natural: bool = False
+    contested: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -245,7 +256,7 @@ def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
 
 def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: Coverage | None) -> Path:
     """One path."""
-    world = World(frozenset(scopes), chooser)
+    world = World(frozenset(scopes), chooser, boxes)
     data, output = program.data(world, program.values(number)), None
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
@@ -257,9 +268,7 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
                 else:
                     with coverage.watching():
                         returned = program.function(data, generator)
-            output = np.asarray(boxes.plain(world, returned, "raw rewards are returned"))
-            if output.dtype == object:
-                output = np.asarray(boxes.plain(world, boxes.Box.of(world, output), "raw rewards are returned"))
+            output = _returned(world, program, returned)
             for finish in world.finishing:
                 finish()
             if global_states() != states:
@@ -269,7 +278,19 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
     except Exception as error:  # whatever the traced code or a library it calls does not take
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
     costs = {} if world.failure else costs_of(world)
-    return Path(number, costs, world.failure, world.at, world.events, output)
+    contested = next((f.__self__.place for f in world.finishing if isinstance(f.__self__, Proposals)), None)  # type: ignore[attr-defined]
+    return Path(number, costs, world.failure, world.at, world.events, output, chooser.natural, contested)
+
+
+def _returned(world: World, program: Program, value: Any) -> Any:
+    """What is returned, as plain numbers."""
+    try:
+        return np.asarray(boxes.plain(world, value, "raw rewards are returned"))
+    except Unbounded:
+        if world.at is None or world.at.file not in world.files:
+            places = returns_of(functions_of(program.function)[:1])
+            world.at = places[-1] if places else world.at
+        raise
 
 
 def _line_of(error: Exception, files: frozenset[str]) -> Place:
@@ -308,10 +329,30 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
             return Found(tuple(paths), path.failure, path.at)
         if number < _NATURAL and not _as_plain(program, path):
             return Found(tuple(paths), "a traced run returns something else than a plain one")
-    missed = coverage.missed(scopes)
+        if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes):
+            return Found(
+                tuple(paths), "how many proposals were turned down shows in what follows", path.contested
+            )
+    missed = coverage.missed(scopes, strict=any(path.contested for path in paths))
     if missed:
         return Found(tuple(paths), "a branch that no traced run takes both ways", missed[0])
     return Found(tuple(paths))
+
+
+def _same_without(program: Program, n_arms: int, path: Path, scopes: Any) -> bool:
+    """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
+    for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
+        other = run(program, path.number, Chooser(path.number, n_arms, failures), scopes, None)
+        if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
+            return False
+    return True
+
+
+def _sums(path: Path) -> dict[int, tuple[float, float]]:
+    return {
+        unit: (round(math.fsum(c.up for c in costs), 9), round(math.fsum(c.down for c in costs), 9))
+        for unit, costs in path.costs.items()
+    }
 
 
 def _as_plain(program: Program, path: Path) -> bool:
@@ -321,5 +362,3 @@ def _as_plain(program: Program, path: Path) -> bool:
     except Exception:  # the audit tells of it where it plays
         return False
     return same(output, path.output)
-
-

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import boxes, draws, terms
+from verifiable_dp.evidence.symbolic import boxes, contests, draws, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.standin import is_function
@@ -26,6 +26,7 @@ _AS_ARRAYS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfarray")
 _MATH = {
     **{name: getattr(np, name) for name in ("sqrt", "log", "exp", "floor", "ceil", "fabs", "log1p", "trunc")},
     "pow": np.power,
+    "copysign": np.copysign,
 }
 
 
@@ -102,7 +103,9 @@ class _Elsewhere(_Module):
         def draw(*args: Any, **kwargs: Any) -> Any:
             if name == "default_rng" and args and type(args[0]) is draws.FollowedGenerator:
                 return args[0]
-            raise self._world.stop(f"{self._real.__name__}.{name} draws from another generator than the one given")
+            raise self._world.stop(
+                f"{self._real.__name__}.{name} draws from another generator than the one given"
+            )
 
         return draw
 
@@ -175,7 +178,9 @@ class _Float(float, metaclass=_Kind):
 
     def __new__(cls, value: Any = 0.0) -> Any:
         value = _scalar(value)
-        return terms.cast(value, "f") if type(value) is Term else float(value) if type(value) is not draws.Uniform else value
+        if type(value) is Term:
+            return terms.cast(value, "f")
+        return value if type(value) in (draws.Uniform, contests.Veiled) else float(value)
 
 
 class _Int(int, metaclass=_Kind):
@@ -186,6 +191,8 @@ class _Int(int, metaclass=_Kind):
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
+        if type(value) is contests.Pick and not value.source.done:
+            return value
         return int(value, *args)
 
 
@@ -241,7 +248,12 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     """What stands in for a global; None for nothing."""
     if value is np:
         return numpy
-    for module, stand_in in ((np.random, _Elsewhere), (math, _Math), (random, _Elsewhere), (special, _Special)):
+    for module, stand_in in (
+        (np.random, _Elsewhere),
+        (math, _Math),
+        (random, _Elsewhere),
+        (special, _Special),
+    ):
         if value is module:
             return stand_in(value, world)
     if isinstance(value, np.random.Generator | np.random.RandomState):

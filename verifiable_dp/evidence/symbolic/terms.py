@@ -12,17 +12,37 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
-_MOST_EVENTS = 400_000
+_MOST_EVENTS = 150_000
+ARITHMETIC = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+COMPARING = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
 
 
-class Unbounded(Exception):  # noqa: N818 - it ends a bound, and is no error of the traced code
+class Unbounded(Exception):
     """The traced code did something for which there is no bound."""
 
 
@@ -41,6 +61,8 @@ class Atom:
         opposite change moves it by the opposite.
     whole
         Whether it is a whole number.
+    largest_of
+        The numbers of which it is the largest, if it is.
     """
 
     value: float
@@ -48,6 +70,7 @@ class Atom:
     high: float
     moving: Callable[[], Moves]
     whole: bool = False
+    largest_of: tuple[Any, ...] = ()
 
     @cached_property
     def moves(self) -> Moves:
@@ -145,22 +168,33 @@ class World:
         Whose lines are named.
     chooser
         What random outcomes come out; see `paths.Chooser`.
+    arrays
+        What is done with arrays: the module `boxes`.
     seen, charges
         What the adversary learns.
     failure, at
         Why there is no bound, and where; the first reason counts.
     events
         Operations on terms.
+    finishing
+        What remains to be done when the run ends.
+    proposals
+        By the number of outcomes, where proposals come from that are drawn one by one.
+    generator
+        Bit generator of the generator that the code was given.
     """
 
     files: frozenset[str]
     chooser: Any
+    arrays: Any
     seen: list[Row | Winner] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     failure: str = ""
     at: Place | None = None
     events: int = 0
     finishing: list[Callable[[], None]] = field(default_factory=list)
+    proposals: dict[int, Any] = field(default_factory=dict)
+    generator: Any = None
 
     def stop(self, words: str, at: Place | None = None) -> Unbounded:
         """End the bound: raise what this returns. Traced code cannot undo it by catching the exception."""
@@ -383,14 +417,10 @@ class Term:
         raise self.world.stop("numbers are written out")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        from verifiable_dp.evidence.symbolic.boxes import on_arrays
-
-        return on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from verifiable_dp.evidence.symbolic.boxes import calling
-
-        return calling(self.world, function, args, kwargs)
+        return self.world.arrays.calling(self.world, function, args, kwargs)
 
     shape: tuple[int, ...] = ()
     ndim = 0
@@ -425,6 +455,18 @@ class Term:
         raise self.world.stop(f"raw rewards have no bound in .{name}")
 
 
+class Lazy:
+    """A random number that is public once it is used for anything but what it was drawn for."""
+
+    nature: ClassVar[str] = ""
+
+
+def nature(value: Any) -> str:
+    """What kind of lazy number it is: uniform, coin, pick or veiled; empty if it is none."""
+    kind = type(value)
+    return kind.nature if issubclass(kind, Lazy) else ""
+
+
 def is_term(value: Any) -> bool:
     """Whether `value` is a number that was not shown."""
     return type(value) is Term and value._shown is None
@@ -439,10 +481,9 @@ _PLAIN = (int, float, np.integer, np.floating, np.bool_)
 
 
 def _operate(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    from verifiable_dp.evidence.symbolic.draws import Coin, Uniform
-
-    if type(right) in (Uniform, Coin):  # first, for they say that they are numbers
-        return function(left, right.term())
+    lazy = nature(right)  # first, for they say that they are numbers
+    if lazy:
+        return function(left, right.term()) if lazy in ("uniform", "coin") else NotImplemented
     return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
 
 
@@ -625,7 +666,7 @@ def _reciprocal(term: Term) -> Term:
         return {u: _times((-most, -least), move) for u, move in moves_of(term.raw).items()}
 
     ratio = term.ratio.turned() if term.ratio is not None else None
-    return opaque(term, 1 / term.value(), *sorted((1 / low, 1 / high)), moving, ratio=ratio)
+    return opaque(term, 1 / term.value(), 1 / high, 1 / low, moving, ratio=ratio)
 
 
 def divide(left: Any, right: Any) -> Any:
@@ -839,7 +880,9 @@ def _extreme(values: list[Any], sign: int) -> Any:
     return order_statistic(terms, values, lambda found: float(pick(found)), pick)
 
 
-def order_statistic(terms: list[Term], values: list[Any], of: Callable[[list[float]], float], pick: Any = None) -> Any:
+def order_statistic(
+    terms: list[Term], values: list[Any], of: Callable[[list[float]], float], pick: Any = None
+) -> Any:
     """A number that lies among `values` and moves no further than the one of them that moves most."""
     plain = [v.value() if type(v) is Term else float(v) for v in values]
     ends = [v.range() if type(v) is Term else (float(v), float(v)) for v in values]
@@ -854,7 +897,10 @@ def order_statistic(terms: list[Term], values: list[Any], of: Callable[[list[flo
                 found[unit] = (min(known[0], a), max(known[1], b))
         return found
 
-    return opaque(terms[0], of(plain), low, high, moving, all(_whole(v) for v in values))
+    made = opaque(terms[0], of(plain), low, high, moving, all(_whole(v) for v in values))
+    if pick is max:
+        next(iter(made.raw)).largest_of = tuple(values)
+    return made
 
 
 def cast(value: Any, kind: str) -> Any:
@@ -898,10 +944,8 @@ def _indicator(term: Term, value: bool) -> Term:
 
 def above(left: Any, right: Any, *, strict: bool) -> Any:
     """Whether `left` is above `right`: told at the price of what it tells, if there is noise."""
-    from verifiable_dp.evidence.symbolic.draws import Uniform
-
     left, right = number(left), number(right)
-    if isinstance(left, Uniform) or isinstance(right, Uniform):
+    if nature(left) or nature(right):
         return left > right
     if type(left) is not Term and type(right) is not Term:
         return left > right if strict else left >= right
@@ -1021,15 +1065,18 @@ class Ratio:
     def is_one(self) -> bool:
         """Whether it is 1 whatever the data are."""
         above, below = ({}, {}) if self.below is None else (_sums(self.above), _sums(self.below))
-        return bool(above) and above.keys() == below.keys() and all(
-            math.isclose(weight, below[raw], rel_tol=1e-6) for raw, weight in above.items()
+        return (
+            bool(above)
+            and above.keys() == below.keys()
+            and all(math.isclose(weight, below[raw], rel_tol=1e-6) for raw, weight in above.items())
         )
 
     @staticmethod
     def sum(*values: Any) -> Ratio | None:
         """The sum of ratios and of positive constants, over one denominator."""
-        ratios = [v.ratio for v in values if type(v) is Term]
-        if any(r is None for r in ratios) or any(type(v) is not Term and float(v) < 0 for v in values):
+        found = [v.ratio for v in values if type(v) is Term]
+        ratios = [r for r in found if r is not None]
+        if len(ratios) < len(found) or any(type(v) is not Term and float(v) < 0 for v in values):
             return None
         below = ratios[0].below
         if any(r.below is not below for r in ratios):
@@ -1092,10 +1139,9 @@ class Ratio:
             return None
         made = Ratio(left.ratio.above, right.ratio.above)
         value = left.value() / right.value()
+
         def moving() -> Moves:
-            return {
-                unit: (math.expm1(low), -math.expm1(-high)) for unit, (low, high) in made.moves().items()
-            }
+            return {unit: (math.expm1(low), -math.expm1(-high)) for unit, (low, high) in made.moves().items()}
 
         if made.is_part:
             return opaque(left, value, 0.0, 1.0, moving, ratio=made)
