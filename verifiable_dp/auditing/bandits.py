@@ -199,6 +199,15 @@ def trace(case: PlayCase) -> None:
         case.dear = seen.dear(case.claim.epsilon)
 
 
+def bound(case: PlayCase) -> None:
+    """What the code can give away at most, over all rewards; why that is not known goes into the notes."""
+    inputs = Inputs(case.n_arms, case.horizon, case.bounds)
+    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta)
+    case.bounded(found)
+    if found is None:
+        case.ground = replace(case.ground, notes=(*case.ground.notes, f"no upper bound on epsilon: {why}"))
+
+
 def first_look(case: PlayCase) -> None:
     """Plain neighbours, and those that tracing found."""
     case.pairs = case.grouped(case.pairs[: 4 if case.allowed.runs < _FEW_RUNS else None])

@@ -15,7 +15,9 @@ import numpy as np
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine
+from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.source import Source
@@ -38,11 +40,8 @@ def trace(
     Files are written as the target names them, and those beside it likewise; those of libraries begin with
     the name of the library: the check does not depend on folders.
     """
-    try:
-        file = inspect.getsourcefile(inspect.unwrap(function))
-    except TypeError:
-        file = None
-    if file is None or not isinstance(file, str):
+    file = _file_of(function)
+    if file is None:
         return None
     with guarded():
         n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
@@ -55,6 +54,28 @@ def trace(
     made = check(found, epsilon)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
+
+
+def _file_of(function: Callable[..., Any]) -> str | None:
+    try:
+        return inspect.getsourcefile(inspect.unwrap(function))
+    except TypeError:
+        return None
+
+
+def bound(
+    function: Callable[..., Any], name: str, inputs: Inputs, delta: float
+) -> tuple[UpperBound | None, str]:
+    """An upper bound on epsilon over all rewards within the bounds; without one, why, with the line."""
+    file = _file_of(function)
+    if file is None:
+        return None, "its source is not Python's"
+    n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+    with guarded():
+        found = explore(Program(function, (horizon, n_arms), inputs.bounds), n_arms)
+    source = Source.of(function, name)
+    why = found.words() or "what is released is not hidden by the noise"
+    return found.bound(delta), renamed({"why": why}, file, source.path or file)["why"]
 
 
 def choosing(function: Callable[..., Any], n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:

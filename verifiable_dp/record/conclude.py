@@ -34,10 +34,10 @@ def conclusion(checks: Sequence[Mapping[str, Any]], detect: float = DETECT) -> t
         return "refuted", None
     if lead(checks):
         return "inconclusive", "lead"
-    if any(v != "not_refuted" for v, c in zip(verdicts, checks, strict=True) if c["kind"] != upper.KIND):
-        return "inconclusive", "weak"
     if bounded(checks):
         return "not_refuted", None
+    if any(v != "not_refuted" for v, c in zip(verdicts, checks, strict=True) if c["kind"] != upper.KIND):
+        return "inconclusive", "weak"
     sampled = [check for check in checks if check["kind"] in _SAMPLED]
     if not sampled:  # exact bounds decide without any runs
         exact = any(check["kind"] == "shuffle" for check in checks)

@@ -133,13 +133,13 @@ class _Numpy(_Module):
         found = getattr(self._real, name)
         if found is np.random:
             found = _Random(found, self._ledger)
-        elif _is_function(found):
+        elif is_function(found):
             found = _Function(name, found, self._ledger)
         self.__dict__[name] = found
         return found
 
 
-def _is_function(value: Any) -> bool:
+def is_function(value: Any) -> bool:
     """Whether this is a function of numpy's on arrays: a ufunc, a builtin or a dispatched one."""
     named = getattr(np, getattr(value, "__name__", ""), None) is value
     return named and callable(value) and not isinstance(value, type)
@@ -365,7 +365,7 @@ def _replacement(value: Any, ledger: Ledger, numpy: _Numpy) -> Any:
         return getattr(_Python(random, ledger), name)
     if isinstance(owner, np.random.RandomState):
         return getattr(_Random(np.random, ledger), name)
-    return getattr(numpy, name) if _is_function(value) else None
+    return getattr(numpy, name) if is_function(value) else None
 
 
 @contextmanager

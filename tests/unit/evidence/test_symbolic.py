@@ -1,0 +1,92 @@
+"""Upper bounds for users' code: right programs at their true cost, leaks never within the claim."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tests.user_code import bounded, styles, unbounded
+from verifiable_dp.evidence.symbolic.alignments import epsilon_of
+from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
+from verifiable_dp.evidence.upper import UpperBound, evaluated
+
+
+def found(function, *, n_arms=2, horizon=40, most=18) -> Found:
+    return explore(Program(function, (horizon, n_arms), (0.0, 1.0)), n_arms, most=most)
+
+
+@pytest.mark.parametrize("play", bounded.RIGHT, ids=lambda f: f.__name__)
+def test_right_programs_are_bounded_at_their_true_cost(play):
+    got = found(play)
+    assert got.words() == ""
+    assert got.epsilon() == pytest.approx(bounded.RIGHT[play], rel=1e-9)
+
+
+@pytest.mark.parametrize("play", unbounded.LEAKS, ids=lambda f: f.__name__)
+def test_no_leak_is_bounded_within_the_claim(play):
+    assert found(play, horizon=20, most=10).epsilon() > 1 + 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_arms", [2, 3])
+@pytest.mark.parametrize("play", [*unbounded.LEAKS, *styles.LEAKS], ids=lambda f: f.__name__)
+def test_no_leak_is_bounded_within_the_claim_on_any_path(play, n_arms):
+    if n_arms == 3 and play in (unbounded.same_uniform_twice, unbounded.one_uniform_for_all):
+        pytest.skip("made for two arms")
+    assert found(play, n_arms=n_arms, horizon=90, most=60).epsilon() > 1 + 1e-3
+
+
+def test_the_bound_carries_a_certificate_that_gives_it_again():
+    bound = found(bounded.tree_of_sums, most=12).bound()
+    assert isinstance(bound, UpperBound)
+    assert bound.scope == "n paths"
+    assert bound.paths == 12
+    assert evaluated(bound.certificate, 0.0) == pytest.approx(1.0)
+
+
+def test_why_there_is_no_bound_names_the_line():
+    words = found(unbounded.raw_tie_break).words()
+    lines = Path(unbounded.__file__).read_text(encoding="utf-8").splitlines()
+    line = 1 + next(i for i, text in enumerate(lines) if "max(best, key=lambda arm: sums[arm])" in text)
+    assert words == f"{unbounded.__file__}:{line}: raw rewards decide which position is chosen"
+
+
+def _gaussian(sigma):
+    def play(rewards, rng):
+        noisy = rewards[:20].sum(axis=0) + rng.normal(0, sigma, 2)
+        return [0] * 20 + [int(np.argmax(noisy))] * 20
+
+    return play
+
+
+def test_normal_noise_costs_what_the_gaussian_mechanism_costs():
+    delta, sigma = 1e-5, 4.2
+    # The position of the larger one tells of the difference alone, whose noise is larger by sqrt(2).
+    mu = 1 / (math.sqrt(2) * sigma)
+    epsilon = epsilon_of(0.0, mu**2, delta)
+    # The profile of the Gaussian mechanism (Balle & Wang 2018, theorem 5).
+    profile = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    assert profile == pytest.approx(delta, rel=1e-6)
+    got = found(_gaussian(sigma), most=4)
+    assert got.epsilon(delta) == pytest.approx(epsilon, rel=1e-9)
+    assert math.isinf(got.epsilon(0.0))
+    assert found(_gaussian(sigma / 2), most=4).epsilon(delta) > 1.9 * epsilon
+
+
+def _late(chance):
+    def play(rewards, rng):
+        arms = [0] * 40
+        if rng.random() < chance:
+            arms[-1] = int(rewards[0, 0] + rng.laplace(0, 0.1) > 0.5)
+        return arms
+
+    return play
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.01, 1e-9])
+def test_branches_behind_coins_are_looked_at_or_end_the_bound(chance):
+    assert found(_late(chance)).epsilon() > 1

@@ -1,0 +1,376 @@
+"""What a traced run gives away: the least cost of moving its noise so that the neighbour shows the same.
+
+For every unit of the data and both directions of its change we look for shifts h of the draws such that all
+that was seen is seen again: a shown sum q + N z needs dq + N h = 0, a comparison or a maximum that leads by
+q + N z needs dq + N h >= 0. Shifting a Laplace draw of scale b by h costs |h| / b, and draws that nothing
+else depends on stay where they are. Any such shift bounds the loss of this outcome, for it maps every noise
+that leads to it onto noise that leads to it on the neighbour (randomness alignment); the best one is a linear
+program. What several draws hide together and no shift can follow has no bound.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from verifiable_dp.evidence.symbolic.terms import Draw, Row, Winner, World, moves_of
+from verifiable_dp.evidence.tracing.ledger import Place
+
+# Cost of shifting a draw of scale 1 up or down by 1; inf where the density has no bound for that.
+LAWS = {
+    "laplace": (1.0, 1.0),
+    "logistic": (1.0, 1.0),
+    "cauchy": (1.0, 1.0),
+    "exponential": (1.0, math.inf),
+    "gumbel": (1.0, math.inf),
+    "geometric": (1.0, math.inf),
+    "normal": (math.inf, math.inf),
+    "uniform": (math.inf, math.inf),
+}
+_FEW_ROWS, _MOST_ROWS, _MOST_PROGRAMS, _MOST_CORNERS = 12, 60, 400, 10
+_TINY = 1e-9
+_STILL = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a unit pays.
+
+    Attributes
+    ----------
+    place
+        The line at which it does.
+    up, down
+        Loss if the unit changes one way, and the other.
+    squared
+        Squared shift of normal noise in standard deviations.
+    """
+
+    place: Place
+    up: float
+    down: float
+    squared: float = 0.0
+
+
+Costs = dict[int, list[Cost]]
+
+
+def costs_of(world: World) -> Costs:
+    """What each unit pays in a traced run, for every group of draws that depend on one another."""
+    found: Costs = {}
+    for charge in world.charges:
+        for unit, (up, down) in charge.costs.items():
+            found.setdefault(unit, []).append(Cost(charge.place, up, down))
+    for group in _groups(world.seen):
+        place = group[-1].place
+        for unit, (up, down, squared) in _paid(group).items():
+            if up or down or squared:
+                found.setdefault(unit, []).append(Cost(place, up, down, squared))
+    return found
+
+
+def _rows(seen: Iterable[Row | Winner]) -> list[Row]:
+    return [row for item in seen for row in (item.rows if isinstance(item, Winner) else (item,))]
+
+
+def _groups(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
+    """What is seen, split so that no draw stands in two groups."""
+    parents: dict[int, int] = {}
+
+    def root(i: int) -> int:
+        while parents[i] != i:
+            parents[i] = parents[parents[i]]
+            i = parents[i]
+        return i
+
+    owner: dict[Draw, int] = {}
+    for i, item in enumerate(seen):
+        parents[i] = i
+        for row in _rows([item]):
+            for draw in row.noise:
+                if draw in owner:
+                    parents[root(i)] = root(owner[draw])
+                owner[draw] = root(i)
+    found: dict[int, list[Row | Winner]] = {}
+    for i, item in enumerate(seen):
+        found.setdefault(root(i), []).append(item)
+    return list(found.values())
+
+
+Paid = dict[int, tuple[float, float, float]]
+
+
+def _paid(group: Sequence[Row | Winner]) -> Paid:
+    """Loss up, loss down and squared shift of normal noise, by unit."""
+    rows = _rows(group)
+    draws = {draw for row in rows for draw in row.noise}
+    if any(draw.kind == "normal" for draw in draws):
+        return _normal(rows, draws)
+    bounds: list[Paid | None] = [_one_row(rows[0])] if len(rows) == 1 else []
+    if len(group) == 1 and isinstance(group[0], Winner):
+        bounds.append(_one_winner(group[0]))
+    if len(rows) > 1:
+        bounds.append(_companions(rows, draws))
+    best = _least([b for b in bounds if b is not None])
+    simple = len(rows) == 1 or (best is not None and (len(group) == 1 or _single(rows)))
+    if simple or len(rows) > _MOST_ROWS or any(draw.kind == "geometric" for draw in draws):
+        return best if best is not None else _without(rows)
+    few = best is not None and len(rows) > _FEW_ROWS  # what moves with its own noise is rarely dearer
+    solved = None if few else _programs(rows, sorted(draws, key=id))
+    return _least([b for b in (best, solved) if b is not None]) or _without(rows)
+
+
+def _single(rows: Sequence[Row]) -> bool:
+    """Whether every unit moves one sum alone, so that no shift is cheaper than one of its own noise."""
+    return all(row.relation == "=" and len(row.noise) == 1 for row in rows)
+
+
+def _least(bounds: Sequence[Paid]) -> Paid | None:
+    """The least of several bounds, unit by unit and direction by direction."""
+    if not bounds:
+        return None
+    found = dict(bounds[0])
+    for other in bounds[1:]:
+        for unit in found.keys() | other.keys():
+            a, b = found.get(unit, (0.0, 0.0, 0.0)), other.get(unit, (0.0, 0.0, 0.0))
+            found[unit] = (min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]))
+    return found
+
+
+def _without(rows: Sequence[Row]) -> Paid:
+    """No bound for any unit that moves anything."""
+    units = {unit for row in rows for unit, move in moves_of(row.raw).items() if move != _STILL}
+    return dict.fromkeys(units, (math.inf, math.inf, 0.0))
+
+
+# ---------------------------------------------------------------- closed forms
+
+
+def _price(draw: Draw, weight: float, move: float, row: Row, exact: bool) -> float:
+    """Cost of moving weight * draw by `move`."""
+    if abs(move) <= _TINY * abs(weight) * 1e-3:
+        return 0.0
+    shift = move / weight
+    if draw.kind == "geometric":
+        if exact and not _on_lattice(row, weight):
+            return math.inf
+        shift = round(shift) if exact else math.copysign(math.ceil(abs(shift) - _TINY), shift)
+        return shift * draw.step if shift > 0 else math.inf
+    up, down = LAWS[draw.kind]
+    return abs(shift) * (up if shift > 0 else down)
+
+
+def _on_lattice(row: Row, weight: float) -> bool:
+    return abs(weight) == 1 and all(atom.whole and w == round(w) for atom, w in row.raw.items())
+
+
+def _cheapest(row: Row, draws: Mapping[Draw, float], move: float) -> float:
+    """Cost of moving the sum of a row by `move` with one of these draws."""
+    if move == 0:
+        return 0.0
+    exact = row.relation == "="
+    return min((_price(draw, w, move, row, exact) for draw, w in draws.items()), default=math.inf)
+
+
+def _one_row(row: Row) -> Paid:
+    """The best shift of one draw, which is the best of all for one row."""
+    found = {}
+    for unit, (low, high) in moves_of(row.raw).items():
+        if row.relation == ">":
+            up, down = _cheapest(row, row.noise, max(-low, 0.0)), _cheapest(row, row.noise, max(high, 0.0))
+        else:
+            ends = [_cheapest(row, row.noise, -low), _cheapest(row, row.noise, -high)]
+            back = [_cheapest(row, row.noise, low), _cheapest(row, row.noise, high)]
+            up, down = max(ends), max(back)
+        found[unit] = (up, down, 0.0)
+    return found
+
+
+def _one_winner(winner: Winner) -> Paid | None:
+    """Shift the winner's noise by what the others gain most, or each of the others' by what it gains."""
+    theirs = [{d: w for d, w in row.noise.items() if d not in winner.own} for row in winner.rows]
+    several = [draw for noise in theirs for draw in noise]
+    alike = all(row.noise.get(d) == w for row in winner.rows for d, w in winner.own.items())
+    if len(set(several)) != len(several) or not alike:
+        return None
+    gains: dict[int, list[tuple[float, float]]] = {}
+    for i, row in enumerate(winner.rows):
+        for unit, (low, high) in moves_of(row.raw).items():
+            each = gains.setdefault(unit, [_STILL] * len(winner.rows))
+            each[i] = (max(-low, 0.0), max(high, 0.0))
+    found = {}
+    for unit, each in gains.items():
+        costs = []
+        for way in (0, 1):
+            needs = [need[way] for need in each]
+            # The cost is convex and bends only where the winner's shift suffices for one more of the others.
+            costs.append(min(_shared(winner, theirs, needs, own) for own in {0.0, *needs}))
+        found[unit] = (costs[0], costs[1], 0.0)
+    return found
+
+
+def _shared(
+    winner: Winner, theirs: Sequence[Mapping[Draw, float]], needs: Sequence[float], own: float
+) -> float:
+    """Cost of shifting the winner's sum by `own`, and each of the others by what it still needs."""
+    others = sum(
+        _cheapest(row, noise, max(need - own, 0.0))
+        for row, noise, need in zip(winner.rows, theirs, needs, strict=True)
+    )
+    return _cheapest(winner.rows[0], winner.own, own) + others
+
+
+def _companions(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
+    """Every draw moves with what it was first added to, if that leaves all that is seen in place."""
+    for row in rows:
+        left = dict(row.raw)
+        for draw, weight in row.noise.items():
+            for atom, own in draw.met.items():
+                left[atom] = left.get(atom, 0.0) - weight * own
+        size = max((abs(w) for w in row.raw.values()), default=1.0)
+        if any(abs(weight) > _TINY * size for weight in left.values()):
+            return None
+    found: Paid = {}
+    for draw in draws:
+        row = Row(Place("", 0), "=", draw.met, {draw: 1.0})
+        for unit, paid in (_one_row(row) if draw.met else {}).items():
+            known = found.get(unit, (0.0, 0.0, 0.0))
+            found[unit] = (known[0] + paid[0], known[1] + paid[1], 0.0)
+    return found
+
+
+# ---------------------------------------------------------------- normal noise
+
+
+def _normal(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid:
+    """Squared shift of normal noise, all that depends on it being shown."""
+    draws = sorted(draws, key=id)
+    if any(draw.kind != "normal" for draw in draws) or len(rows) > 4 * _MOST_ROWS:
+        return _without(rows)
+    if len(rows) == 1:
+        inverse = np.array([[w] for w in rows[0].noise.values()]) / sum(w * w for w in rows[0].noise.values())
+    else:
+        matrix = np.array([[row.noise.get(draw, 0.0) for draw in draws] for row in rows])
+        inverse = np.linalg.pinv(matrix)
+        raw = [row.raw for row in rows]
+        atoms = sorted({atom for r in raw for atom in r}, key=id)
+        exact = np.array([[r.get(atom, 0.0) for atom in atoms] for r in raw])
+        missed = np.abs(matrix @ (inverse @ exact) - exact).max(initial=0.0)
+        if missed > _TINY * max(np.abs(exact).max(initial=0.0), 1e-300):
+            return _without(rows)
+    shifts: dict[int, Any] = {}
+    for atom in {atom for row in rows for atom in row.raw}:
+        shift = np.abs(inverse @ np.array([row.raw.get(atom, 0.0) for row in rows]))
+        for unit, move in atom.moves.items():
+            shifts[unit] = shifts.get(unit, 0.0) + shift * max(map(abs, move))
+    return {unit: (0.0, 0.0, float(shift @ shift)) for unit, shift in shifts.items()}
+
+
+# ---------------------------------------------------------------- linear programs
+
+
+def _programs(rows: Sequence[Row], draws: Sequence[Draw]) -> Paid | None:
+    """The best shifts, for the worst corner of what a unit can move; None if there are too many."""
+    atoms = sorted({atom for row in rows for atom in row.raw}, key=id)
+    signatures: dict[tuple[Any, ...], list[int]] = {}
+    units = {unit for atom in atoms for unit, move in atom.moves.items() if move != _STILL}
+    for unit in units:
+        moved = tuple(
+            (tuple(row.raw.get(atom, 0.0) for row in rows), atom.moves[unit])
+            for atom in atoms
+            if atom.moves.get(unit, _STILL) != _STILL
+        )
+        signatures.setdefault(moved, []).append(unit)
+    number = sum(2 ** len(moved) for moved in signatures) if signatures else 0
+    if number > _MOST_PROGRAMS or any(len(moved) > _MOST_CORNERS for moved in signatures):
+        return None
+    solver = _Solver.of(rows, draws)
+    found: Paid = {}
+    for moved, alike in signatures.items():
+        costs = [0.0, 0.0]
+        for corner in itertools.product(*(move for _, move in moved)):
+            shift = sum(
+                (step * np.array(weights) for step, (weights, _) in zip(corner, moved, strict=True)),
+                np.zeros(len(rows)),
+            )
+            if shift.any():
+                costs = [max(c, solver.least(way * shift)) for c, way in zip(costs, (1.0, -1.0), strict=True)]
+        found |= dict.fromkeys(alike, (costs[0], costs[1], 0.0))
+    return found
+
+
+@dataclass
+class _Solver:
+    """Linear programs that differ in how far the sums move."""
+
+    matrix: Any
+    equal: Any
+    prices: Any
+    known: dict[bytes, float]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], draws: Sequence[Draw]) -> _Solver:
+        """For these rows."""
+        columns, prices = [], []
+        for draw in draws:
+            column = np.array([row.noise.get(draw, 0.0) for row in rows])
+            for sign, price in zip((1.0, -1.0), LAWS[draw.kind], strict=True):
+                if math.isfinite(price):
+                    columns.append(sign * column)
+                    prices.append(price)
+        equal = np.array([row.relation == "=" for row in rows])
+        return cls(np.array(columns).T.reshape(len(rows), -1), equal, np.array(prices), {})
+
+    def least(self, shift: Any) -> float:
+        """The least cost; inf if no shift of the noise follows."""
+        key = shift.tobytes()
+        if key not in self.known:
+            self.known[key] = self._solved(shift)
+        return self.known[key]
+
+    def _solved(self, shift: Any) -> float:
+        if not self.matrix.shape[1]:
+            wrong = (self.equal & (shift != 0)) | (shift < 0)
+            return math.inf if wrong.any() else 0.0
+        equal, above = self.equal, ~self.equal
+        found = linprog(
+            self.prices,
+            A_ub=-self.matrix[above] if above.any() else None,
+            b_ub=shift[above] if above.any() else None,
+            A_eq=self.matrix[equal] if equal.any() else None,
+            b_eq=-shift[equal] if equal.any() else None,
+            method="highs",
+        )
+        return float(found.fun) if found.status == 0 else math.inf
+
+
+def epsilon_of(pure: float, squared: float, delta: float) -> float:
+    """Epsilon at delta of pure losses that add up to `pure`, and normal noise shifted by sqrt(squared)."""
+    if squared == 0:
+        return pure
+    if delta <= 0:
+        return math.inf
+    return pure + _gaussian(math.sqrt(squared), delta)
+
+
+def _gaussian(mu: float, delta: float) -> float:
+    """Epsilon of the Gaussian mechanism (Balle & Wang, ICML 2018, theorem 5)."""
+    from scipy.optimize import brentq
+    from scipy.special import log_ndtr
+
+    def excess(epsilon: float) -> float:
+        one, other = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+        return float(math.exp(one) * -math.expm1(min(other - one, 0.0)) - delta)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    top = 1.0
+    while excess(top) > 0:
+        top *= 2
+    return float(brentq(excess, 0.0, top, xtol=1e-12, rtol=1e-12))

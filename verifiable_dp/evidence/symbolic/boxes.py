@@ -1,0 +1,1027 @@
+"""Arrays whose entries may be terms, and what NumPy's functions do with them.
+
+A function of public numbers is NumPy's own. A function of terms is one of those below; any other shows what
+has noise, and ends the bound if raw rewards are among its arguments.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.symbolic import terms
+from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
+
+_KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
+
+
+def objects(values: Any, shape: tuple[int, ...]) -> Any:
+    """An array of objects with these entries."""
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made.reshape(shape)
+
+
+def _hidden(value: Any) -> bool:
+    """Whether an entry is anything but a plain number."""
+    return is_term(value) or _is_lazy(value)
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether it is a random number that is public once it is used."""
+    return bool(nature(value))
+
+
+def _of_own(value: Any) -> bool:
+    return type(value) in (Box, Term) or _is_lazy(value)
+
+
+def has_own(value: Any) -> bool:
+    """Whether tracked numbers or arrays stand in a value, at any depth."""
+    if type(value) in (list, tuple):
+        return any(has_own(v) for v in value)
+    return _of_own(value) or (type(value) is np.ndarray and value.dtype == object)
+
+
+def has_terms(value: Any) -> bool:
+    """Whether numbers that were not shown stand in a value."""
+    if type(value) is Box:
+        return any(_hidden(v) for v in value.data.ravel().tolist())
+    if type(value) in (list, tuple):
+        return any(has_terms(v) for v in value)
+    if type(value) is np.ndarray and value.dtype == object:
+        return any(_hidden(v) for v in value.ravel().tolist())
+    return _hidden(value)
+
+
+class Box:
+    """An array; its entries are public numbers, terms and uniform draws."""
+
+    __array_priority__ = 4000.0
+
+    def __init__(self, world: World, data: Any, kind: str) -> None:
+        self.world, self.data, self.kind = world, data, kind
+
+    @classmethod
+    def of(cls, world: World, data: Any) -> Box:
+        """An array of objects, with the type that its entries have."""
+        kinds = {_kind_of(v) for v in data.ravel().tolist()} or {"f"}
+        return cls(world, data, "f" if "f" in kinds else "i" if "i" in kinds else "b")
+
+    # ------------------------------------------------------------ form
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """An array's."""
+        return np.ndarray
+
+    shape = property(lambda self: self.data.shape)
+    ndim = property(lambda self: self.data.ndim)
+    size = property(lambda self: self.data.size)
+    dtype = property(lambda self: np.dtype(_KINDS[self.kind]))
+    T = property(lambda self: Box(self.world, self.data.T, self.kind))
+    flat = property(lambda self: iter(self.ravel()))
+    real = property(lambda self: self)
+    nbytes = property(lambda self: 8 * self.data.size)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def _key(self, key: Any) -> Any:
+        return plain(self.world, key, "raw rewards are used as an index")
+
+    def __getitem__(self, key: Any) -> Any:
+        if nature(key) == "pick":
+            return key.chosen(self)
+        return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
+
+    def _found(self, found: Any) -> Any:
+        if type(found) is np.ndarray:
+            return Box(self.world, found, self.kind)
+        return _scalar(found, self.kind)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.world.count()
+        if type(value) is Box:
+            value = value if value.kind == self.kind else value.astype(_KINDS[self.kind])
+            self.data[self._key(key)] = value.data
+            return
+        if type(value) in (list, tuple) or type(value) is np.ndarray:
+            self[key] = wrapped(self.world, value)
+            return
+        key, made = self._key(key), self._entry(value)
+        if type(self.data[key]) is np.ndarray:
+            self.data[key] = (
+                objects([made], ())[()] if not _hidden(made) else _filled(self.data[key].shape, made)
+            )
+        else:
+            self.data[key] = made
+
+    def _entry(self, value: Any) -> Any:
+        value = number(value)
+        if _is_lazy(value):
+            keeps = self.kind == "f" and nature(value) == "uniform"
+            return value if keeps else terms.cast(value.plain(), self.kind)
+        if self.kind == "b" and type(value) is Term and not value.noise:
+            return value
+        return terms.cast(value, self.kind)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self.data)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def _same(self, data: Any) -> Box:
+        return Box(self.world, data, self.kind)
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Any:
+        """As an array's."""
+        shape = plain(self.world, shape, "raw rewards shape an array")
+        return self._same(self.data.reshape(*shape, **kwargs))
+
+    def ravel(self, *args: Any) -> Any:
+        """As an array's."""
+        return self._same(self.data.ravel())
+
+    def flatten(self, *args: Any) -> Any:
+        """As an array's."""
+        return self._same(self.data.flatten())
+
+    def copy(self, *args: Any) -> Any:
+        """As an array's."""
+        return self._same(self.data.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise self.world.stop("numbers are written out")
+
+    def transpose(self, *axes: Any) -> Any:
+        """As an array's."""
+        return self._same(self.data.transpose(*axes))
+
+    def squeeze(self, *args: Any) -> Any:
+        """As an array's."""
+        return self._same(self.data.squeeze(*args))
+
+    def diagonal(self, *args: Any) -> Any:
+        """As an array's."""
+        return self._same(self.data.diagonal(*args))
+
+    def repeat(self, *args: Any, **kwargs: Any) -> Any:
+        """As an array's."""
+        return calling(self.world, np.repeat, (self, *args), kwargs)
+
+    def fill(self, value: Any) -> None:
+        """As an array's."""
+        self[...] = value
+
+    def tolist(self) -> Any:
+        """As an array's."""
+        if not self.ndim:
+            return _scalar(self.data[()], self.kind)
+        return [entry.tolist() if type(entry) is Box else _python(entry) for entry in self]
+
+    def item(self, *args: Any) -> Any:
+        """As an array's."""
+        return _python(_scalar(self.data.item(*args), self.kind))
+
+    def astype(self, dtype: Any, **kwargs: Any) -> Any:
+        """As an array's."""
+        kind = np.dtype(_type(dtype)).kind
+        if kind == self.kind:
+            return self.copy()
+        made = [
+            v if nature(v) == "uniform" and kind == "f" else terms.cast(v.plain() if _is_lazy(v) else v, kind)
+            for v in self.data.ravel().tolist()
+        ]
+        return Box(self.world, objects(made, self.shape), kind)
+
+    # ------------------------------------------------------------ protocols
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return calling(self.world, function, args, kwargs)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        made = np.asarray(plain(self.world, self, "raw rewards leave tracing in an array"), dtype=dtype)
+        made.flags.writeable = False  # what is written into a copy would be lost
+        return made
+
+    def _one(self) -> Any:
+        if self.data.size != 1:
+            raise ValueError("The truth value of an array with more than one element is ambiguous")
+        return self.data.ravel()[0]
+
+    def __bool__(self) -> bool:
+        return bool(self._one())
+
+    def __float__(self) -> float:
+        return float(self._one())
+
+    def __int__(self) -> int:
+        return int(self._one())
+
+    def __index__(self) -> int:
+        return operator.index(_scalar(self._one(), self.kind))
+
+    def __repr__(self) -> str:
+        return repr(plain(self.world, self, "raw rewards are turned into text"))
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(name)
+        function = getattr(np, name, None)
+        if callable(function):
+            return functools.partial(_method, self, function)
+        if has_terms(self):
+            raise self.world.stop(f".{name} of raw rewards has no bound")
+        return getattr(plain(self.world, self, ""), name)
+
+    def sort(self, *args: Any, **kwargs: Any) -> None:
+        """As an array's."""
+        self.data[...] = calling(self.world, np.sort, (self, *args), kwargs).data
+
+
+def _method(box: Box, function: Any, *args: Any, **kwargs: Any) -> Any:
+    return calling(box.world, function, (box, *args), kwargs)
+
+
+def _binary(ufunc: Any, turned: bool) -> Any:
+    def operate(self: Any, other: Any) -> Any:
+        if other is None or isinstance(other, str):
+            return NotImplemented
+        return on_arrays(self.world, ufunc, "__call__", (other, self) if turned else (self, other), None, {})
+
+    return operate
+
+
+def _in_place(ufunc: Any) -> Any:
+    def operate(self: Any, other: Any) -> Any:
+        self[...] = on_arrays(self.world, ufunc, "__call__", (self, other), None, {})
+        return self
+
+    return operate
+
+
+for _name, _ufunc in ARITHMETIC.items():
+    setattr(Box, f"__{_name}__", _binary(_ufunc, False))
+    setattr(Box, f"__r{_name}__", _binary(_ufunc, True))
+    setattr(Box, f"__i{_name}__", _in_place(_ufunc))
+for _name, _ufunc in COMPARING.items():
+    setattr(Box, f"__{_name}__", _binary(_ufunc, False))
+for _name, _one in {"neg": np.negative, "abs": np.abs, "invert": np.invert, "pos": np.positive}.items():
+    setattr(
+        Box, f"__{_name}__", lambda self, _u=_one: on_arrays(self.world, _u, "__call__", (self,), None, {})
+    )
+for _name in ("matmul", "rmatmul"):
+    setattr(
+        Box,
+        f"__{_name}__",
+        lambda self, other, _turn=_name == "rmatmul": calling(
+            self.world, np.dot, (other, self) if _turn else (self, other), {}
+        ),
+    )
+
+
+# ---------------------------------------------------------------- to and from plain values
+
+
+def _type(dtype: Any) -> Any:
+    """A type of NumPy's, also where a stand-in for `float` or `int` was given."""
+    return getattr(dtype, "stands_for", dtype)
+
+
+def _kind_of(value: Any) -> str:
+    if is_term(value):
+        return "i" if value.whole else "f"
+    if nature(value) == "coin" or isinstance(value, bool | np.bool_):
+        return "b"
+    if nature(value) in ("uniform", "veiled"):
+        return "f"
+    return "i" if isinstance(value, int | np.integer) else "f"
+
+
+def _scalar(value: Any, kind: str) -> Any:
+    if _of_own(value):
+        return number(value)
+    return _KINDS[kind](value)
+
+
+def _python(value: Any) -> Any:
+    return value.item() if issubclass(type(value), np.generic) else value
+
+
+def _filled(shape: tuple[int, ...], value: Any) -> Any:
+    return objects([value] * int(np.prod(shape)), shape)
+
+
+def _shown(world: World, value: Any, what: str) -> Any:
+    """A plain number; the bound ends if it is raw."""
+    if _is_lazy(value):
+        value = value.plain()
+    value = number(value)
+    if type(value) is Term:
+        if not value.noise:
+            raise world.stop(what)
+        return value.settle()
+    return value
+
+
+def plain(world: World, value: Any, what: str) -> Any:
+    """The same with plain numbers: what has noise is shown, and raw data ends the bound."""
+    if type(value) is Box:
+        if value.world is not world:
+            raise world.stop("numbers of another run are used: state is kept between runs")
+        found = [_shown(world, v, what) for v in value.data.ravel().tolist()]
+        return np.array(found, _KINDS[value.kind]).reshape(value.shape)
+    if _of_own(value):
+        return _shown(world, value, what)
+    if type(value) in (list, tuple):
+        return type(value)(plain(world, v, what) for v in value) if has_own(value) else value
+    if type(value) is np.ndarray and value.dtype == object and has_own(value):
+        return plain(world, Box.of(world, value), what)
+    return value
+
+
+def wrapped(world: World, value: Any) -> Any:
+    """Arrays and nested lists as boxes, scalars as they are."""
+    if type(value) is Box or not isinstance(value, np.ndarray | list | tuple):
+        return value
+    if type(value) is np.ndarray:
+        if value.dtype.kind in "fiub":
+            kind = "i" if value.dtype.kind == "u" else value.dtype.kind
+            return Box(world, value.astype(object), kind)
+        return Box.of(world, value) if value.dtype == object and has_own(value) else value
+    nested = _nested(value)
+    made = np.array(nested, dtype=object)
+    if not made.size:
+        return Box(world, made.reshape(np.shape(value)), "f")
+    if not all(
+        _hidden(v) or isinstance(v, int | float | np.number | np.bool_) for v in made.ravel().tolist()
+    ):
+        return np.array(value)
+    return Box.of(world, made)
+
+
+def _nested(value: Any) -> Any:
+    if type(value) is Box:
+        return _nested(value.data)
+    if type(value) is np.ndarray:
+        return [_nested(v) for v in value] if value.ndim else value[()]
+    if type(value) in (list, tuple):
+        return [_nested(v) for v in value]
+    return number(value)
+
+
+def entries(world: World, value: Any) -> list[Any]:
+    """The entries of an array or list, in order."""
+    made = wrapped(world, value)
+    return made.data.ravel().tolist() if type(made) is Box else [made]
+
+
+def taken(world: World, values: Any, index: Any) -> Any:
+    """Entries of an array or list."""
+    return wrapped(world, values)[index]
+
+
+# ---------------------------------------------------------------- elementwise functions
+
+
+def _compare(strict: bool, turned: bool) -> Callable[[Any, Any], Any]:
+    def compare(left: Any, right: Any) -> Any:
+        if turned:
+            left, right = right, left
+        if _is_lazy(left) or _is_lazy(right):
+            return left > right
+        return terms.above(left, right, strict=strict)
+
+    return compare
+
+
+def _either(of_uniform: Any, of_term: Any) -> Callable[[Any], Any]:
+    """A function of one number."""
+
+    def call(value: Any) -> Any:
+        if nature(value) in ("uniform", "coin"):
+            return value.through(of_uniform)
+        return of_term(value)
+
+    return call
+
+
+def _truth(value: Any) -> Any:
+    return bool(value) if not (is_term(value) and not value.noise) else value
+
+
+def _both(left: Any, right: Any) -> Any:
+    left, right = _truth(left), _truth(right)
+    if is_term(left) or is_term(right):
+        return terms.multiply(left, right)
+    return left and right
+
+
+def _one_of(left: Any, right: Any) -> Any:
+    return terms.negated(_both(terms.negated(_truth(left)), terms.negated(_truth(right))))
+
+
+def _sign(value: Any) -> Any:
+    value = _noiseless(value)
+    if not is_term(value):
+        return np.sign(value)
+    low, high = value.range()
+    if low > 0 or high < 0:
+        return np.float64(np.sign(low if low > 0 else high))
+    units = terms.moves_of(value.raw)
+    return terms.opaque(
+        value, float(np.sign(value.value())), -1.0, 1.0, lambda: dict.fromkeys(units, (-2.0, 2.0)), True
+    )
+
+
+def _copysign(size: Any, sign: Any) -> Any:
+    if nature(sign) == "uniform" and not _hidden(size):
+        return sign.through(functools.partial(np.copysign, float(size)))
+    return terms.multiply(terms.absolute(ordinary(size)), _sign(ordinary(sign)))
+
+
+def _noiseless(value: Any) -> Any:
+    value = number(value)
+    return value.settle() if is_term(value) and value.noise else value
+
+
+def _negate(value: Any) -> Any:
+    if nature(value) == "coin":
+        return value.turned()
+    return terms.negated(_truth(value))
+
+
+def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
+    """An operation of two numbers."""
+
+    def call(left: Any, right: Any) -> Any:
+        left, right = (_python(number(v)) for v in (left, right))
+        if _is_lazy(left) or _is_lazy(right):
+            return of_uniform(left, right)
+        return of_term(left, right)
+
+    return call
+
+
+_ELEMENTWISE: dict[Any, Callable[..., Any]] = {
+    np.add: _operator(operator.add, terms.add),
+    np.subtract: _operator(operator.sub, terms.subtract),
+    np.multiply: _operator(operator.mul, terms.multiply),
+    np.true_divide: _operator(operator.truediv, terms.divide),
+    np.power: _operator(operator.pow, terms.power),
+    np.float_power: _operator(operator.pow, terms.power),
+    np.negative: _either(np.negative, lambda v: terms.multiply(v, -1)),
+    np.positive: lambda v: v,
+    np.abs: _either(np.abs, terms.absolute),
+    np.copysign: lambda a, b: _copysign(a, b),
+    np.fabs: _either(np.abs, terms.absolute),
+    np.sqrt: _either(np.sqrt, terms.root),
+    np.square: _either(np.square, lambda v: terms.multiply(v, v)),
+    np.exp: _either(np.exp, terms.exponential),
+    np.log: _either(np.log, terms.logarithm),
+    np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
+    np.sign: _either(np.sign, _sign),
+    np.tan: _either(
+        np.tan, lambda v: np.tan(_noiseless(v).settle() if is_term(_noiseless(v)) else _noiseless(v))
+    ),
+    np.floor: lambda v: terms.rounded(v, np.floor),
+    np.ceil: lambda v: terms.rounded(v, np.ceil),
+    np.rint: lambda v: terms.rounded(v, np.rint),
+    np.trunc: lambda v: terms.rounded(v, np.trunc),
+    np.maximum: lambda a, b: terms.most([a, b]),
+    np.minimum: lambda a, b: terms.least([a, b]),
+    np.fmax: lambda a, b: terms.most([a, b]),
+    np.fmin: lambda a, b: terms.least([a, b]),
+    np.greater: _compare(True, False),
+    np.greater_equal: _compare(False, False),
+    np.less: _compare(True, True),
+    np.less_equal: _compare(False, True),
+    np.equal: terms.equal,
+    np.not_equal: lambda a, b: terms.negated(terms.equal(a, b)),
+    np.logical_not: _negate,
+    np.invert: _negate,
+    np.logical_and: _both,
+    np.bitwise_and: _both,
+    np.logical_or: _one_of,
+    np.bitwise_or: _one_of,
+}
+
+
+def _scipy() -> dict[Any, Callable[..., Any]]:
+    from scipy import special
+
+    return {
+        special.ndtri: _either(
+            special.ndtri, lambda v: special.ndtri(_shown(v.world, v, _NO_BOUND) if is_term(v) else v)
+        ),
+        special.expit: _either(
+            special.expit,
+            lambda v: terms.divide(1.0, terms.add(terms.exponential(terms.multiply(v, -1)), 1.0)),
+        ),
+    }
+
+
+_NO_BOUND = "a function of raw rewards has no bound"
+_ELEMENTWISE |= _scipy()
+_TRUTHS = frozenset((np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal))
+
+
+def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwargs: Any) -> Any:
+    """A ufunc of boxes and terms."""
+    world.count()
+    if method == "reduce" and ufunc in _REDUCING:
+        return calling(world, _REDUCING[ufunc], inputs, {k: v for k, v in kwargs.items() if v is not None})
+    if method == "accumulate" and ufunc is np.add:
+        return calling(world, np.cumsum, inputs, kwargs)
+    if method == "at":
+        return _at(world, ufunc, inputs)
+    scalar = _ELEMENTWISE.get(ufunc)
+    if not any(has_terms(x) for x in inputs) or method != "__call__" or scalar is None:
+        values = [plain(world, x, f"np.{ufunc.__name__} of raw rewards has no bound") for x in inputs]
+        found = getattr(ufunc, method)(*values, **{k: plain(world, v, _NO_BOUND) for k, v in kwargs.items()})
+        made: Any = wrapped(world, found)
+    else:
+        if any(kwargs.get(key) is not None for key in ("where", "axis")) and kwargs.get("where") is not True:
+            raise world.stop(f"np.{ufunc.__name__} of raw rewards is masked")
+        for x in inputs:
+            if nature(x) == "veiled":
+                return x.under(ufunc, *inputs)
+        inputs = [x.plain() if nature(x) == "pick" else x for x in inputs]
+        arrays = [_data(world, x) for x in inputs]
+        for x in inputs:
+            if type(x) is Box and x.world is not world:
+                raise world.stop("numbers of another run are used: state is kept between runs")
+
+        def entry(*values: Any) -> Any:
+            return scalar(*values) if any(map(_hidden, values)) else ufunc(*values)
+
+        found = np.frompyfunc(entry, len(arrays), 1)(*arrays)
+        made = Box.of(world, found) if type(found) is np.ndarray and found.ndim else found
+    if out is None:
+        return made
+    target = out[0] if type(out) is tuple else out
+    if type(target) is not Box:
+        raise world.stop("tracked numbers are written into a plain array")
+    target[...] = made
+    return target
+
+
+def _data(world: World, value: Any) -> Any:
+    if type(value) is Box:
+        return value.data
+    if type(value) in (list, tuple):
+        return wrapped(world, value).data
+    if type(value) is np.ndarray:
+        return value.astype(object)
+    made = np.empty((), object)
+    made[()] = value
+    return made
+
+
+def _at(world: World, ufunc: Any, inputs: Any) -> None:
+    target, index, *rest = inputs
+    if type(target) is not Box or ufunc not in (np.add, np.subtract) or target.ndim != 1:
+        raise world.stop(f"np.{ufunc.__name__}.at of raw rewards has no bound")
+    places = np.ravel(plain(world, index, "raw rewards are used as an index"))
+    values = np.broadcast_to(_data(world, rest[0]), places.shape).tolist()
+    for i, value in zip(places.tolist(), values, strict=True):
+        target[i] = (operator.add if ufunc is np.add else operator.sub)(target[i], value)
+
+
+# ---------------------------------------------------------------- functions of arrays
+
+
+def _along(
+    world: World, values: Any, axis: Any, of: Callable[[list[Any]], Any], keepdims: Any = False
+) -> Any:
+    """A function of the entries along an axis, or of all of them."""
+    box = wrapped(world, values)
+    if type(box) is not Box:
+        return of([box])
+    if axis is None:
+        found = of(box.data.ravel().tolist())
+        return Box.of(world, _filled((1,) * box.ndim, found)) if keepdims else found
+    axis = operator.index(axis) % max(box.ndim, 1)
+    rows = np.moveaxis(box.data, axis, -1)
+    flat = rows.reshape(-1, rows.shape[-1]) if rows.size else rows.reshape(int(np.prod(rows.shape[:-1])), -1)
+    made = objects([of(row.tolist()) for row in flat], rows.shape[:-1])
+    if keepdims:
+        made = np.expand_dims(made, axis)
+    return Box.of(world, made) if made.ndim else made[()]
+
+
+def ordinary(value: Any) -> Any:
+    """A uniform draw as noise or a public number."""
+    if nature(value) == "veiled":
+        return value.plain()
+    return value.term() if _is_lazy(value) else value
+
+
+def _sum(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    **kwargs: Any,
+) -> Any:
+    return _along(world, a, axis, lambda row: terms.total(map(ordinary, row)), keepdims)
+
+
+def _mean(
+    world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+) -> Any:
+    return _along(
+        world, a, axis, lambda row: terms.divide(terms.total(map(ordinary, row)), len(row)), keepdims
+    )
+
+
+def _variance(row: list[Any], ddof: int) -> Any:
+    center = terms.divide(terms.total(row), len(row))
+    gaps = [terms.subtract(v, center) for v in row]
+    return terms.divide(terms.total(terms.multiply(g, g) for g in gaps), len(row) - ddof)
+
+
+def _var(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: Any = False,
+) -> Any:
+    return _along(world, a, axis, lambda row: _variance(row, ddof), keepdims)
+
+
+def _std(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: Any = False,
+) -> Any:
+    return _along(world, a, axis, lambda row: terms.root(_variance(row, ddof)), keepdims)
+
+
+def _extreme(pick: Any) -> Any:
+    def call(
+        world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any
+    ) -> Any:
+        return _along(world, a, axis, pick, keepdims)
+
+    return call
+
+
+def _position(sign: int) -> Any:
+    def call(world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+        def of(row: list[Any]) -> int:
+            row = [ordinary(v) for v in row]
+            return terms.largest(world, row if sign > 0 else [terms.multiply(v, -1) for v in row])
+
+        return _along(world, a, axis, of, keepdims)
+
+    return call
+
+
+def _cumsum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    box = wrapped(world, a)
+    data = box.data.ravel() if axis is None else np.moveaxis(box.data, axis, 0)
+    made = np.empty(data.shape, object)
+    rows, sums = data.reshape(len(data), -1), made.reshape(len(data), -1)
+    for j in range(rows.shape[1]):
+        running: Any = 0
+        for i in range(len(rows)):
+            running = terms.add(running, ordinary(rows[i, j]))
+            sums[i, j] = running
+    found = Box.of(world, made if axis is None else np.moveaxis(made, 0, axis))
+    if type(out) is Box:
+        out[...] = found
+        return out
+    return found
+
+
+def _clip(
+    world: World,
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
+    low = a_min if a_min is not None else min if min is not None else -np.inf
+    high = a_max if a_max is not None else max if max is not None else np.inf
+    arrays = [_data(world, x) for x in (a, low, high)]
+    found = np.frompyfunc(lambda v, x, y: terms.limited(ordinary(v), x, y), 3, 1)(*arrays)
+    made = Box.of(world, found) if type(found) is np.ndarray else found
+    if type(out) is Box:
+        out[...] = made
+        return out
+    return made
+
+
+def _one_draw(coin: Any, one: Any, other: Any) -> bool:
+    """Whether all three are functions of the same uniform draw, which was not shown."""
+    alike = nature(one) == "uniform" and nature(other) == "uniform"
+    return alike and one.source is other.source is coin.source and not coin.source.is_public
+
+
+def _choose(condition: Any, one: Any, other: Any) -> Any:
+    condition = number(condition)
+    if nature(condition) == "coin" and _one_draw(condition, one, other):
+        c, x, y = condition.function, one.function, other.function
+        return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
+    if is_term(condition) and not condition.noise:
+        # c x + (1 - c) y
+        return terms.add(terms.multiply(condition, one), terms.multiply(terms.negated(condition), other))
+    if not is_term(one) and not is_term(other):
+        return one if bool(condition) else other
+    picked, left = (one, other) if bool(condition) else (other, one)
+    # What is not picked may be picked on another path: raw data that stays out here is still raw.
+    hidden = is_term(left) and left.raw
+    return terms.add(picked, terms.multiply(left, 0.0)) if hidden and not is_term(picked) else picked
+
+
+def _where(world: World, condition: Any, *sides: Any) -> Any:
+    if not sides:
+        return tuple(wrapped(world, i) for i in np.nonzero(plain(world, condition, _DECIDES)))
+    arrays = [_data(world, x) for x in (condition, *sides)]
+    found = np.frompyfunc(_choose, 3, 1)(*arrays)
+    return Box.of(world, found) if type(found) is np.ndarray else found
+
+
+_DECIDES = "raw rewards decide which position is chosen"
+
+
+def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
+    left, right = wrapped(world, a), wrapped(world, b)
+    if np.ndim(left) == 0 or np.ndim(right) == 0:
+        return left * right
+
+    def inner(x: Any, y: Any) -> Any:
+        return terms.total(terms.multiply(ordinary(u), ordinary(v)) for u, v in zip(x, y, strict=True))
+
+    x, y = left.data, right.data
+    if x.ndim > 2 or y.ndim > 2:
+        raise world.stop("products of larger arrays of raw rewards have no bound")
+    rows = x.tolist() if x.ndim == 2 else [x.tolist()]
+    columns = y.T.tolist() if y.ndim == 2 else [y.tolist()]
+    made = objects([inner(r, c) for r in rows for c in columns], (len(rows), len(columns)))
+    made = made[0] if x.ndim == 1 else made
+    made = made[..., 0] if y.ndim == 1 else made
+    return (
+        Box.of(world, made)
+        if type(made) is np.ndarray and made.ndim
+        else (made[()] if type(made) is np.ndarray else made)
+    )
+
+
+def _sorted(world: World, a: Any, axis: Any = -1, **kwargs: Any) -> Any:
+    box = wrapped(world, a)
+    rows = np.moveaxis(box.data, axis, -1) if axis is not None else box.data.ravel()
+    flat = rows.reshape(-1, rows.shape[-1])
+    made = np.empty(flat.shape, object)
+    for i, row in enumerate(flat):
+        made[i, :] = ordered(row.tolist())
+    made = made.reshape(rows.shape)
+    return Box.of(world, made if axis is None else np.moveaxis(made, -1, axis))
+
+
+def ordered(values: list[Any]) -> list[Any]:
+    """The numbers in order; of raw ones only that each moves no further than what is sorted."""
+    values = [_noiseless(ordinary(v)) for v in values]
+    raw = [v for v in values if is_term(v)]
+    if not raw:
+        return builtins.sorted(values)
+
+    def nth(n: int) -> Callable[[list[float]], float]:
+        return lambda found: builtins.sorted(found)[n]
+
+    return [terms.order_statistic(raw, values, nth(n)) for n in range(len(values))]
+
+
+def _median(
+    world: World,
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    keepdims: Any = False,
+) -> Any:
+    def of(row: list[Any]) -> Any:
+        found, half = ordered(row), len(row) // 2
+        if len(row) % 2:
+            return found[half]
+        return terms.divide(terms.add(found[half - 1], found[half]), 2)
+
+    return _along(world, a, axis, of, keepdims)
+
+
+def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    if nature(v) in ("uniform", "coin"):
+        limits = entries(world, a)
+        for i, limit in enumerate(limits):
+            last = i == len(limits) - 1 and is_term(limit) and limit.ratio is not None and limit.ratio.is_one
+            if last:
+                return v.source.rest_is(i) if nature(v) == "uniform" else i
+            if bool(v < limit):
+                return i
+        return len(limits)
+    return calling(
+        world, np.searchsorted, (plain(world, a, _DECIDES), plain(world, v, _DECIDES), side, sorter), {}
+    )
+
+
+def _prod(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    return _along(world, a, axis, lambda row: functools.reduce(terms.multiply, row))
+
+
+def _all(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    return _along(world, a, axis, lambda row: functools.reduce(_both, row, True))
+
+
+def _any(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    return _along(world, a, axis, lambda row: functools.reduce(_one_of, row, False))
+
+
+def _average(world: World, a: Any, axis: Any = None, weights: Any = None, **kwargs: Any) -> Any:
+    if weights is None:
+        return _mean(world, a, axis)
+    return _sum(world, wrapped(world, a) * weights, axis) / _sum(world, weights, axis)
+
+
+def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    bins = np.ravel(plain(world, x, _DECIDES)).astype(int).tolist()
+    size = builtins.max([minlength, *(b + 1 for b in bins)])
+    made = [terms.total([])] * size
+    for b, weight in zip(
+        bins, entries(world, weights) if weights is not None else [1] * len(bins), strict=True
+    ):
+        made[b] = terms.add(made[b], weight)
+    return Box.of(world, objects(made, (size,)))
+
+
+def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+    if not isinstance(subscripts, str) or "..." in subscripts or kwargs:
+        raise world.stop("np.einsum of raw rewards has no bound")
+    arrays = [_data(world, x) for x in operands]
+    inputs, _, output = subscripts.replace(" ", "").partition("->")
+    sizes: dict[str, int] = {}
+    for letters, array in zip(inputs.split(","), arrays, strict=True):
+        sizes |= dict(zip(letters, array.shape, strict=True))
+    inner = [letter for letter in sizes if letter not in output]
+
+    def entry(place: dict[str, int]) -> Any:
+        products = []
+        for at in np.ndindex(*(sizes[letter] for letter in inner)):
+            full = {**place, **dict(zip(inner, at, strict=True))}
+            factors = [
+                array[tuple(full[letter] for letter in letters)]
+                for letters, array in zip(inputs.split(","), arrays, strict=True)
+            ]
+            products.append(functools.reduce(terms.multiply, map(ordinary, factors)))
+        return terms.total(products)
+
+    shape = tuple(sizes[letter] for letter in output)
+    found = objects([entry(dict(zip(output, at, strict=True))) for at in np.ndindex(*shape)], shape)
+    return Box.of(world, found) if shape else found[()]
+
+
+_REDUCING = {
+    np.add: np.sum,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.multiply: np.prod,
+    np.logical_and: np.all,
+    np.logical_or: np.any,
+}
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: _sum,
+    np.nansum: _sum,
+    np.mean: _mean,
+    np.nanmean: _mean,
+    np.average: _average,
+    np.var: _var,
+    np.std: _std,
+    np.max: _extreme(terms.most),
+    np.min: _extreme(terms.least),
+    np.amax: _extreme(terms.most),
+    np.amin: _extreme(terms.least),
+    np.argmax: _position(1),
+    np.argmin: _position(-1),
+    np.nanargmax: _position(1),
+    np.nanargmin: _position(-1),
+    np.cumsum: _cumsum,
+    np.clip: _clip,
+    np.where: _where,
+    np.dot: _dot,
+    np.inner: _dot,
+    np.vdot: _dot,
+    np.matmul: _dot,
+    np.sort: _sorted,
+    np.median: _median,
+    np.searchsorted: _searchsorted,
+    np.prod: _prod,
+    np.all: _all,
+    np.any: _any,
+    np.bincount: _bincount,
+    np.einsum: _einsum,
+    np.round: lambda world, a, decimals=0, **kwargs: _rounded(world, a, decimals),
+    np.around: lambda world, a, decimals=0, **kwargs: _rounded(world, a, decimals),
+}
+# They move entries about; positions come from public arguments.
+_MOVING = (
+    *("concatenate", "stack", "vstack", "hstack", "column_stack", "dstack", "reshape", "ravel", "transpose"),
+    *("tile", "repeat", "flip", "flipud", "fliplr", "roll", "append", "insert", "delete", "squeeze"),
+    *("expand_dims", "broadcast_to", "take", "split", "array_split", "diag", "diagonal", "atleast_1d"),
+    *("atleast_2d", "copy", "swapaxes", "moveaxis", "rot90", "resize", "take_along_axis"),
+)
+_MOVES = {getattr(np, name) for name in _MOVING}
+_OF_ARRAYS = {np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack}
+_LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.shape, np.ndim, np.size}
+
+
+def _rounded(world: World, a: Any, decimals: int) -> Any:
+    if decimals:
+        return np.round(plain(world, a, "raw rewards are rounded to digits"), decimals)
+    return on_arrays(world, np.rint, "__call__", (a,), None, {})
+
+
+def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+    """A function of NumPy's on boxes and terms."""
+    world.count()
+    if function in _LIKE:
+        return _like(world, function, args, kwargs)
+    hidden = any(has_terms(v) for v in (*args, *kwargs.values()))
+    own = _FUNCTIONS.get(function)
+    if hidden and own is not None:
+        return own(world, *args, **{k: v for k, v in kwargs.items() if not (k == "out" and v is None)})
+    if hidden and function in _MOVES:
+        return _moved(world, function, args, kwargs)
+    what = f"np.{getattr(function, '__name__', function)} of raw rewards has no bound"
+    out = kwargs.pop("out", None)
+    values = [plain(world, v, what) for v in args]
+    values = [np.asarray(v) if type(a) is Box else v for v, a in zip(values, args, strict=True)]
+    if function in (np.put, np.place, np.putmask, np.copyto, np.fill_diagonal):
+        raise world.stop("an array is filled in place in a way that is not followed")
+    found = function(*values, **{key: plain(world, v, what) for key, v in kwargs.items()})
+    if type(out) is Box:
+        out[...] = found
+        return out
+    if type(found) in (tuple, list):
+        return type(found)(wrapped(world, v) for v in found)
+    return wrapped(world, found)
+
+
+def _like(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+    first = args[0]
+    if function in (np.shape, np.ndim, np.size):
+        return function(first.data if type(first) is Box else np.zeros(()), *args[1:], **kwargs)
+    kwargs = {key: _type(value) if key == "dtype" else value for key, value in kwargs.items()}
+    shaped = np.zeros(first.shape, first.dtype)
+    if function is np.full_like:
+        made = wrapped(world, np.zeros_like(shaped, **{k: v for k, v in kwargs.items() if k == "dtype"}))
+        made[...] = args[1] if len(args) > 1 else kwargs["fill_value"]
+        return made
+    return wrapped(world, function(shaped, *args[1:], **kwargs))
+
+
+def _moved(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+    def inside(value: Any) -> Any:
+        if type(value) is Box:
+            return value.data
+        if type(value) in (list, tuple) and has_own(value):
+            return [_data(world, v) for v in value] if function in _OF_ARRAYS else wrapped(world, value).data
+        if _hidden(value):
+            return _data(world, value)
+        return value
+
+    plainly = [inside(v) for v in args]
+    found = function(*plainly, **{key: inside(v) for key, v in kwargs.items()})
+    if type(found) in (list, tuple):
+        return type(found)(Box.of(world, part) for part in found)
+    return Box.of(world, found) if type(found) is np.ndarray else number(found)

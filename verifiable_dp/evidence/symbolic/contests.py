@@ -1,0 +1,366 @@
+"""Loops that propose an outcome and toss a coin for it until one is accepted: together they are one decision.
+
+Two forms are known. Proposals that are drawn anew each time are accepted with chances exp(x_i): outcome i has
+a chance in proportion to exp(x_i). Proposals in the order of a random permutation with chances
+exp(c (s_i - max s)) are permute-and-flip, whose outcome is that of the largest c s_i with exponential noise
+(Ding, Kifer, Saghaian & Wang, 2021). Both hold if nothing but the outcome is seen: a proposal that was turned
+down must not be used, and how many there were must not show, which is tried with different numbers of them.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.symbolic.terms import (
+    ARITHMETIC,
+    COMPARING,
+    Charge,
+    Draw,
+    Lazy,
+    Ratio,
+    Row,
+    Term,
+    Winner,
+    World,
+    is_term,
+    multiply,
+    nature,
+    number,
+    subtract,
+)
+from verifiable_dp.evidence.tracing.ledger import Place
+
+_TINY = 1e-9
+
+
+@dataclass(eq=False)
+class Proposals:
+    """Where proposals come from: a permutation, or draws that are made anew.
+
+    Attributes
+    ----------
+    world, size
+        The run, and the number of outcomes.
+    permuted
+        Whether they come in the order of a permutation.
+    logs
+        Logarithms of the chances, once a coin was tossed.
+    failed
+        Coins that came up against a proposal.
+    done
+        Whether one was accepted.
+    """
+
+    world: World
+    size: int
+    permuted: bool
+    logs: list[Any] | None = None
+    place: Place | None = None
+    failed: int = 0
+    done: bool = False
+    planned: int = -1
+    state: Any = field(default=None)
+
+    def toss(self, pick: Pick, chances: list[Any], natural: float) -> bool:
+        """Whether a proposal is accepted."""
+        world = self.world
+        logs = [_log(world, chance) for chance in chances]
+        if self.logs is None:
+            self._begin(logs)
+        elif self.done or not all(_alike(a, b) for a, b in zip(self.logs, logs, strict=True)):
+            raise world.stop("proposals are accepted with chances that change")
+        wanted = world.chooser.failures
+        if world.chooser.natural:
+            value = chances[pick.value]
+            accepted = natural < (value.value() if is_term(value) else float(value))
+        else:
+            most = self.size - 1 if self.permuted else wanted
+            accepted = self.failed >= min(wanted, most)
+            pick.value = self.planned if accepted else pick.value
+        if not accepted:
+            self.failed += 1
+            pick.is_dead = True
+            if self.permuted and self.failed >= self.size:
+                raise world.stop("no proposal is accepted")
+            return False
+        self._accepted(pick.value)
+        return True
+
+    def _begin(self, logs: list[Any]) -> None:
+        self.logs, self.place = logs, self.world.place()
+        self.planned = self.world.chooser.winner(0, range(self.size))
+        self.state = self.world.generator.state
+        self.world.finishing.append(self.finish)
+        if self.permuted and not _is_flip(logs):
+            raise self.world.stop(
+                "coins are tossed for a permutation with chances that are not those of permute-and-flip"
+            )
+        if not self.permuted and any((x.range()[1] if is_term(x) else x) > _TINY for x in logs):
+            raise self.world.stop("proposals are accepted with chances that may exceed 1")
+
+    def _accepted(self, index: int) -> None:
+        """Charge the outcome."""
+        self.done = True
+        if not self.world.chooser.natural:
+            self.world.generator.state = self.state  # what follows must not tell how many were turned down
+        logs, place = self.logs or [], self.world.place()
+        if self.permuted:
+            noise = [{Draw("exponential", 0.0): 1.0} for _ in logs]
+            leads = [(i, subtract(logs[index], x)) for i, x in enumerate(logs) if i != index]
+            rows = [
+                Row(
+                    place,
+                    ">",
+                    lead.raw if is_term(lead) else {},
+                    {**noise[index], **dict.fromkeys(noise[i], -1.0)},
+                )
+                for i, lead in leads
+            ]
+            self.world.seen.append(Winner(place, tuple(rows), noise[index]))
+            return
+        moves = Ratio((logs[index],), tuple(logs)).moves()
+        costs = {unit: (max(-a, 0.0), max(b, 0.0)) for unit, (a, b) in moves.items()}
+        self.world.charges.append(Charge(place, costs))
+
+    def finish(self) -> None:
+        """A contest must have a winner."""
+        if not self.done:
+            raise self.world.stop(
+                "an outcome was proposed and turned down, and none was accepted", self.place
+            )
+
+
+def _log(world: World, chance: Any) -> Any:
+    """The logarithm of a chance that is an exponential."""
+    chance = number(chance)
+    if is_term(chance) and chance.noise:
+        chance = chance.settle()
+    if not is_term(chance):
+        if not 0 < float(chance) <= 1:
+            raise world.stop("a proposal is accepted with a chance of 0 or above 1")
+        return math.log(float(chance))
+    if chance.ratio is None or not chance.ratio.is_exponential:
+        raise world.stop("proposals are accepted with raw chances that are not exponentials")
+    return chance.ratio.above[0]
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two terms are the same whatever the data are."""
+    gap = subtract(a, b)
+    if not is_term(gap):
+        return abs(float(gap)) <= _TINY
+    return abs(gap.const) <= _TINY and all(abs(weight) <= _TINY for weight in gap.raw.values())
+
+
+def _is_flip(logs: list[Any]) -> bool:
+    """Whether the terms are c (s_i - max s), of all the s_i."""
+    first = next((x for x in logs if is_term(x)), None)
+    if first is None:
+        return False
+    for atom, weight in first.raw.items():
+        if not atom.largest_of or weight >= 0 or len(atom.largest_of) != len(logs):
+            continue
+        top = Term(first.world, 0.0, {atom: 1.0}, {})
+        left = [multiply(subtract(value, top), -weight) for value in atom.largest_of]
+        for x in logs:
+            found = next((i for i, value in enumerate(left) if _alike(x, value)), None)
+            if found is None:
+                break
+            del left[found]
+        else:
+            return True
+    return False
+
+
+class Pick(Lazy):
+    """A proposed position, public once it is used for anything but looking up its chance."""
+
+    __array_priority__ = 3500.0
+    nature = "pick"
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, source: Proposals, value: int) -> None:
+        self.source, self.value = source, value
+        self.is_dead = False
+
+    @property
+    def world(self) -> World:
+        """The run it belongs to."""
+        return self.source.world
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """That of a number."""
+        return np.int64
+
+    def plain(self) -> Any:
+        """The position."""
+        if self.is_dead or (self.source.logs is not None and not self.source.done):
+            raise self.world.stop("a proposal that was turned down is used")
+        return np.int64(self.value)
+
+    term = plain
+
+    def chosen(self, box: Any) -> Any:
+        """The entry of an array at this position."""
+        if self.is_dead or self.source.done or len(box) != self.source.size or box.ndim != 1:
+            return box[int(self.plain())]
+        return Veiled(self, box)
+
+    def __index__(self) -> int:
+        return int(self.plain())
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __bool__(self) -> bool:
+        return bool(self.plain())
+
+    def __hash__(self) -> int:
+        return hash(self.plain())
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.plain(), spec)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.world.arrays.calling(self.world, function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.plain(), name)
+
+
+class Veiled(Lazy):
+    """The entry of an array at a proposed position."""
+
+    __array_priority__ = 5000.0
+    nature = "veiled"
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, pick: Pick, box: Any) -> None:
+        self.pick, self.box = pick, box
+
+    @property
+    def world(self) -> World:
+        """The run it belongs to."""
+        return self.pick.world
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """That of a number."""
+        return np.float64
+
+    def plain(self) -> Any:
+        """The entry itself: the position is public from here on."""
+        return self.box[int(self.pick.plain())]
+
+    def under(self, ufunc: Any, *values: Any) -> Any:
+        """A function of it."""
+        inputs = [v.box if v is self else v for v in values]
+        if any(type(v) is Veiled for v in inputs) or any(
+            np.ndim(v) > 0 and v is not self.box for v in inputs
+        ):
+            return self.world.arrays.on_arrays(
+                self.world,
+                ufunc,
+                "__call__",
+                [v.plain() if type(v) is Veiled else v for v in values],
+                None,
+                {},
+            )
+        return Veiled(self.pick, self.world.arrays.on_arrays(self.world, ufunc, "__call__", inputs, None, {}))
+
+    def toss(self, source: Any) -> bool:
+        """Whether a uniform draw lies below it."""
+        source.take()
+        return self.pick.source.toss(self.pick, self.box.data.tolist(), source.value)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        if method == "__call__" and out is None and not kwargs:
+            return self.under(ufunc, *inputs)
+        values = [v.plain() if type(v) is Veiled else v for v in inputs]
+        return self.world.arrays.on_arrays(self.world, ufunc, method, values, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*[v.plain() if type(v) is Veiled else v for v in args], **kwargs)
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __int__(self) -> int:
+        return int(self.plain())
+
+    def __index__(self) -> int:
+        return operator.index(self.plain())
+
+    def __bool__(self) -> bool:
+        return bool(self.plain())
+
+    def __hash__(self) -> int:
+        return hash(self.plain())
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.plain(), spec)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.plain(), name)
+
+
+_ORDER = (np.less, np.less_equal, np.greater, np.greater_equal)
+
+
+def _define(kind: Any, of_pick: bool) -> None:
+    """Operators: of a position the plain number's, of an entry those of all entries."""
+    for name, ufunc in (*ARITHMETIC.items(), *COMPARING.items()):
+        for form in (f"__{name}__", f"__r{name}__"):
+
+            def operate(
+                self: Any, other: Any, _ufunc: Any = ufunc, _turned: bool = form.startswith("__r")
+            ) -> Any:
+                if other is None or isinstance(other, str):
+                    return NotImplemented
+                if not of_pick and nature(other) == "uniform" and _ufunc in _ORDER:
+                    return NotImplemented
+                values = (other, self) if _turned else (self, other)
+                if of_pick:
+                    values = tuple(v.plain() if type(v) is Pick else v for v in values)
+                    return self.world.arrays.on_arrays(self.world, _ufunc, "__call__", values, None, {})
+                return self.under(_ufunc, *values)
+
+            if form == f"__{name}__" or name in ARITHMETIC:
+                setattr(kind, form, operate)
+    for name, one in {"neg": np.negative, "abs": np.abs, "pos": np.positive}.items():
+        setattr(
+            kind,
+            f"__{name}__",
+            lambda self, _u=one: _u(self.plain()) if of_pick else self.under(_u, self),
+        )
+
+
+_define(Pick, True)
+_define(Veiled, False)

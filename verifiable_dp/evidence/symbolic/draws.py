@@ -1,0 +1,644 @@
+"""A generator whose draws are followed: noise of known law, coins, and uniform draws that may become either.
+
+The stream of numbers is that of the generator it stands in for. Draws from any other source count as public
+numbers, which hide nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from verifiable_dp.evidence.symbolic import boxes, contests
+from verifiable_dp.evidence.symbolic.terms import (
+    Draw,
+    Lazy,
+    Term,
+    World,
+    add,
+    is_term,
+    number,
+    outcome,
+    subtract,
+)
+
+_GRID = np.concatenate(
+    [
+        np.geomspace(1e-15, 1e-3, 400),
+        np.linspace(0.001, 0.999, 3001) + 1e-5 * np.pi,
+        1 - np.geomspace(1e-3, 1e-12, 300),
+    ]
+)
+# Quantile functions of the laws at scale 1, at u and at 1 - u.
+_QUANTILES: dict[str, Callable[[Any], Any]] = {
+    "laplace": lambda u: np.where(u < 0.5, np.log(2 * u), -np.log(2 * (1 - u))),
+    "exponential": lambda u: -np.log1p(-u),
+    "gumbel": lambda u: -np.log(-np.log(u)),
+    "logistic": lambda u: np.log(u) - np.log1p(-u),
+    "normal": special.ndtri,
+    "cauchy": lambda u: np.tan(np.pi * (u - 0.5)),
+}
+
+
+class Uniform(Lazy):
+    """A function of one uniform draw: a coin if compared with a number, noise if added to data.
+
+    Attributes
+    ----------
+    source
+        The draw.
+    function
+        Gives the number for an array of values of the draw.
+    """
+
+    __array_priority__ = 3000.0
+    nature = "uniform"
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+
+    def __init__(self, source: Source, function: Callable[[Any], Any], whole: bool = False) -> None:
+        self.source, self.function, self.whole = source, function, whole
+
+    @property
+    def world(self) -> World:
+        """The run it belongs to."""
+        return self.source.world
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """That of a number."""
+        return np.float64
+
+    dtype: Any = np.dtype(np.float64)
+
+    def plain(self) -> Any:
+        """The number itself: the draw is public from here on."""
+        self.source.spend()
+        return np.float64(self.function(np.float64(self.source.value)))
+
+    def term(self) -> Any:
+        """The number, or noise of a known law around a constant."""
+        if self.source.is_public:
+            return self.plain()
+        if self.source.noise is not None:
+            function, made = self.source.noise
+            return made if function is self.function else self.plain()
+        found = _law_of(self.function)
+        if found is None:
+            return self.plain()
+        kind, center, scale = found
+        self.source.taken = True
+        value = (float(self.function(np.float64(self.source.value))) - center) / scale
+        made = Term(self.world, center, {}, {Draw(kind, value): scale})
+        self.source.noise = (self.function, made)
+        return made
+
+    def through(self, function: Callable[[Any], Any]) -> Any:
+        """A function of it."""
+        own = self.function
+        if self.source.is_public:
+            return function(self.plain())
+        return Uniform(self.source, lambda u: function(own(u)))
+
+    def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+        if type(other) is Uniform and other.source is self.source and not self.source.is_public:
+            mine, theirs = self.function, other.function
+            return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
+        if type(other) in (Uniform, Coin, contests.Pick, contests.Veiled):
+            other = boxes.ordinary(other)
+        other = number(other)
+        if type(other) is Term:
+            return function(self.term(), other)
+        if isinstance(other, int | float | np.number | np.bool_):
+            own = float(other)
+            return self.through(lambda x: function(x, own))
+        return NotImplemented
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, operator.add)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, operator.sub)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, operator.mul)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, operator.truediv)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b / a)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._with(other, operator.pow)
+
+    def __neg__(self) -> Any:
+        return self.through(np.negative)
+
+    def __abs__(self) -> Any:
+        return self.through(np.abs)
+
+    def _below(self, limit: Any) -> Any:
+        """Whether it is below `limit`."""
+        if type(limit) is contests.Veiled:
+            if self.is_bare and boxes.has_terms(limit.box):
+                return limit.toss(self.source)
+            limit = limit.plain()
+        if type(limit) in (Uniform, Coin, contests.Pick):
+            limit = limit.plain()
+        limit = number(limit)
+        if type(limit) is Term:
+            if limit.noise:
+                limit = limit.settle()
+            elif limit.raw:
+                return self.source.below_chance(limit) if self.is_bare else self.plain() < limit
+        if not isinstance(limit, int | float | np.number):
+            return NotImplemented
+        own, bound = self.function, float(limit)
+        if self.source.is_public or self.source.state is not None:
+            return bool(self.plain() < bound)
+        return Coin(self.source, lambda u: own(u) < bound)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is the draw itself."""
+        return self.function is _itself
+
+    def __lt__(self, other: Any) -> Any:
+        return self._below(other)
+
+    __le__ = __lt__
+
+    def __gt__(self, other: Any) -> Any:
+        found = self._below(other)
+        return found if found is NotImplemented else opposite(found)
+
+    __ge__ = __gt__
+
+    def __eq__(self, other: Any) -> Any:
+        return self.plain() == other
+
+    def __bool__(self) -> bool:
+        return bool(self.plain())
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __int__(self) -> int:
+        return int(self.plain())
+
+    def __index__(self) -> int:
+        return operator.index(self.plain())
+
+    def __hash__(self) -> int:
+        return hash(self.plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.plain(), spec)
+
+    def __round__(self, *digits: Any) -> Any:
+        return round(float(self.plain()), *digits)
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return boxes.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return boxes.calling(self.world, function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.plain(), name)
+
+
+def opposite(value: Any) -> Any:
+    """The opposite of a truth value or coin."""
+    return value.turned() if type(value) is Coin else not value
+
+
+class Coin(Uniform):
+    """Whether a uniform draw lies in some set: public once it decides anything."""
+
+    nature = "coin"
+    dtype = np.dtype(np.bool_)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """That of a truth value."""
+        return np.bool_
+
+    def plain(self) -> Any:
+        """The answer, public from here on."""
+        if not self.source.is_public and self.source.noise is None:
+            chance = float(np.mean(self.function(_EVEN)))
+            natural = bool(self.function(np.float64(self.source.value)))
+            if 0 < chance < 1 and self.world.chooser.answer(natural) != natural:
+                self.source.value = self.world.chooser.one_of(_EVEN[self.function(_EVEN) != natural])
+        self.source.spend()
+        return np.bool_(self.function(np.float64(self.source.value)))
+
+    def term(self) -> Any:
+        """The answer as a number."""
+        return int(self.plain())
+
+    def turned(self) -> Coin:
+        """The opposite."""
+        own = self.function
+        return Coin(self.source, lambda u: ~own(u))
+
+    def __invert__(self) -> Any:
+        return self.turned()
+
+    def __and__(self, other: Any) -> Any:
+        return bool(self.plain()) & other
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return bool(self.plain()) | other
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        return bool(self.plain()) ^ other
+
+    __rxor__ = __xor__
+
+    def through(self, function: Callable[[Any], Any]) -> Any:
+        """A function of the answer."""
+        return function(float(self.plain()))
+
+
+_EVEN = (np.arange(4096) + 0.5) / 4096
+
+
+def _itself(u: Any) -> Any:
+    return u
+
+
+class Source:
+    """A uniform draw, and what of it was used.
+
+    Attributes
+    ----------
+    world
+        The run it belongs to.
+    value
+        In the run that is traced.
+    is_public
+        Whether it was shown.
+    noise
+        The function of it that was added to data, with the term that it became.
+    state
+        Chances between which it is known to lie, once it was compared with one.
+    """
+
+    def __init__(self, world: World, value: float) -> None:
+        self.world, self.value = world, value
+        self.is_public = self.taken = False
+        self.noise: tuple[Any, Term] | None = None
+        self.state: list[Any] | None = None
+
+    def spend(self) -> None:
+        """Show it."""
+        if self.state is not None:
+            raise self.world.stop("a uniform draw that raw chances were compared with is used once more")
+        if self.noise is not None:
+            self.noise[1].settle()
+        self.is_public = True
+
+    def take(self) -> None:
+        """Use it for one coin and nothing else."""
+        if self.is_public or self.noise is not None or self.state is not None:
+            raise self.world.stop("a uniform draw that was used before is compared with raw chances")
+        self.state = [0.0, 1.0]
+
+    def below_chance(self, chance: Term) -> bool:
+        """Whether it is below a chance that depends on the data: an outcome, which is paid for."""
+        if self.is_public or self.noise is not None:
+            raise self.world.stop("a uniform draw that was used before is compared with raw chances")
+        if self.state is None:
+            self.state = [0.0, None]
+            self.world.finishing.append(self.finish)
+        low, high = self.state
+        if high is not None:
+            gap = subtract(chance, high)
+            if _positive(gap) if type(gap) is Term else gap >= 0:
+                return True
+            raise self.world.stop("a uniform draw is compared with raw chances in no order")
+        natural = self.value < chance.value()
+        if type(low) is Term and not _at_most_one(chance):
+            raise self.world.stop("a uniform draw is compared with chances that may exceed 1")
+        between = subtract(chance, low)
+        if not (type(between) is Term and _positive(between)):
+            raise self.world.stop("a uniform draw is compared with raw chances that may not increase")
+        certain = chance.ratio is not None and chance.ratio.is_one
+        if certain or self.world.chooser.answer(natural):
+            self.state[1] = chance
+            outcome(self.world, between)
+            return True
+        self.state[0] = chance
+        return False
+
+    def rest_is(self, index: int) -> int:
+        """It lies below 1: what is left of the chances is the last outcome."""
+        if self.state is not None:
+            self.finish()
+            self.state[1] = 1.0
+        return index
+
+    def finish(self) -> None:
+        """What is known of it when the run ends, if it lay above all chances."""
+        if self.state is not None and self.state[1] is None:
+            rest = subtract(1.0, self.state[0])
+            if type(rest) is Term:
+                outcome(self.world, rest)
+
+
+def _positive(chance: Term) -> bool:
+    return chance.ratio is not None or chance.range()[0] >= 0
+
+
+def _at_most_one(chance: Term) -> bool:
+    return chance.range()[1] <= 1 + 1e-9 or (chance.ratio is not None and chance.ratio.is_part)
+
+
+@functools.lru_cache(maxsize=4096)
+def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
+    """Kind, center and scale of a function of a uniform draw, seen at 3701 of its values; None if unknown.
+
+    Clipped or rounded noise has another law, and so do functions that bend where a law does not.
+    """
+    with np.errstate(all="ignore"):
+        try:
+            values = np.broadcast_to(np.asarray(function(_GRID), np.float64), _GRID.shape)
+        except (TypeError, ValueError):
+            return None
+        for kind, quantile in _QUANTILES.items():
+            for turned in (False, True):
+                for sign in (1.0, -1.0):
+                    law = sign * quantile(1 - _GRID if turned else _GRID)
+                    if sign < 0 and kind not in ("exponential", "gumbel"):
+                        continue  # symmetric: that is a law at 1 - u
+                    scale = (values[1200] - values[800]) / (law[1200] - law[800])
+                    center = values[1000] - scale * law[1000]
+                    size = np.abs(values) + np.abs(center) + np.abs(scale)
+                    rough = 1e-9 + 1e-15 / np.minimum(_GRID, 1 - _GRID)
+                    fits = np.abs(center + scale * law - values) <= rough * size
+                    if scale > 0 and np.isfinite(values).all() and fits.all():
+                        center = 0.0 if abs(center) <= 1e-9 * scale else float(center)
+                        return kind, center, sign * float(scale)
+    return None
+
+
+# ---------------------------------------------------------------- the generator
+
+_PUBLIC = (
+    *("beta", "poisson", "gamma", "standard_gamma", "dirichlet", "multinomial", "standard_t"),
+    *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted", "negative_binomial"),
+    *("hypergeometric", "pareto", "weibull", "rayleigh", "vonmises", "wald", "zipf", "power", "logseries"),
+    *("f", "noncentral_chisquare", "noncentral_f", "multivariate_hypergeometric", "bytes", "binomial"),
+    "shuffle",
+)
+
+
+class FollowedGenerator(np.random.Generator):
+    """Stands in for the user's generator."""
+
+    world: World
+
+    @classmethod
+    def of(cls, bits: Any, world: World) -> FollowedGenerator:
+        """Follow the draws from `bits`."""
+        made = cls(bits)
+        made.world = world
+        world.generator = bits
+        return made
+
+    @property
+    def bit_generator(self) -> Any:
+        """As numpy's: a state that can be set again makes the same noise twice."""
+        raise self.world.stop("the state of the generator is used")
+
+    def spawn(self, n_children: int) -> Any:
+        """As numpy's."""
+        bits = np.random.Generator.bit_generator.__get__(self)
+        own, made = (
+            self.world.generator,
+            [FollowedGenerator.of(b, self.world) for b in bits.spawn(n_children)],
+        )
+        self.world.generator = own
+        return made
+
+    def __reduce__(self) -> Any:
+        raise self.world.stop("the generator is copied")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise self.world.stop("the generator is copied")
+
+    __copy__ = __reduce__
+    __getstate__ = __reduce__
+
+    def _public(self, value: Any, what: str = "raw rewards set the law of a draw") -> Any:
+        return boxes.plain(self.world, value, what)
+
+    def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0) -> Any:
+        """Draws at a scale, around `loc`."""
+        values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
+        steps = np.broadcast_to(step, values.shape)
+        flat = [
+            self._draw(kind, value, float(s), float(one))
+            for value, s, one in zip(values.ravel(), scales.ravel(), steps.ravel(), strict=True)
+        ]
+        made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
+        zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
+        return made if zero else made + loc
+
+    def _draw(self, kind: str, value: float, scale: float, step: float) -> Any:
+        if scale == 0:
+            return np.float64(value)
+        if not (scale > 0 and math.isfinite(scale)):
+            raise self.world.stop("noise has a scale that is not a positive number")
+        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale}, kind == "geometric")
+
+    def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
+        scale = self._public(scale, "raw rewards set the scale of noise")
+        loc = number(loc)
+        shape = np.shape(loc) if not isinstance(loc, Term) else ()
+        draw = getattr(np.random.Generator, kind)
+        drawn = draw(self, np.zeros(shape) if shape else 0.0, scale, self._size(size))
+        return self._noise(kind, loc, scale, drawn)
+
+    def _size(self, size: Any) -> Any:
+        if isinstance(size, tuple | list):
+            return tuple(operator.index(n) for n in size)
+        return None if size is None else operator.index(self._public(size))
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("laplace", loc, scale, size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("normal", loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("gumbel", loc, scale, size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._centred("logistic", loc, scale, size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        scale = self._public(scale, "raw rewards set the scale of noise")
+        return self._noise("exponential", 0.0, scale, super().exponential(scale, self._size(size)))
+
+    def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        return self._noise("normal", 0.0, 1.0, super().standard_normal(self._size(size), *args, **kwargs))
+
+    def standard_exponential(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        drawn = super().standard_exponential(self._size(size), *args, **kwargs)
+        return self._noise("exponential", 0.0, 1.0, drawn)
+
+    def standard_cauchy(self, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._noise("cauchy", 0.0, 1.0, super().standard_cauchy(self._size(size)))
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        """As numpy's."""
+        p = self._public(p)
+        with np.errstate(divide="ignore"):
+            step = -np.log1p(-np.asarray(p, np.float64))
+        return self._noise("geometric", 0.0, 1.0, super().geometric(p, self._size(size)), step)
+
+    def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        drawn = super().random(self._size(size), *args, **kwargs)
+        if size is None:
+            return Uniform(Source(self.world, float(drawn)), _itself)
+        flat = [Uniform(Source(self.world, float(value)), _itself) for value in drawn.ravel()]
+        return boxes.Box.of(self.world, boxes.objects(flat, drawn.shape))
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        low, high = self._public(low), self._public(high)
+        if np.ndim(low) or np.ndim(high):
+            return boxes.wrapped(self.world, super().uniform(low, high, self._size(size)))
+        # The same stream: numpy computes low + (high - low) u.
+        drawn = self.random(size)
+        return drawn if (low, high) == (0, 1) else drawn * (high - low) + low
+
+    def choice(  # type: ignore[override]
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **kwargs: Any
+    ) -> Any:
+        """As numpy's; what is drawn with raw chances is paid for."""
+        if p is None or not boxes.has_terms(p):
+            a, p = (a if np.ndim(a) else self._public(a)), self._public(p)
+            index = super().choice(len(a) if np.ndim(a) else a, self._size(size), replace, p, **kwargs)
+            index = boxes.wrapped(self.world, index)
+            return index if not np.ndim(a) else boxes.taken(self.world, a, index)
+        if size is not None or kwargs:
+            raise self.world.stop("several outcomes are drawn with raw chances at once")
+        chances = [number(chance) for chance in boxes.entries(self.world, p)]
+        values = np.array([c.value() if is_term(c) else float(c) for c in chances])
+        whole = functools.reduce(add, chances)
+        one = is_term(whole) and whole.ratio is not None and whole.ratio.is_one
+        if not one and not (is_term(whole) and _is_constant(whole)):
+            raise self.world.stop("raw rewards set chances that are not known to add up to 1")
+        drawn = int(super().choice(len(chances), p=values / values.sum()))
+        drawn = self.world.chooser.winner(drawn, [i for i, value in enumerate(values) if value > 0])
+        outcome(self.world, chances[drawn])
+        return drawn if np.ndim(a) == 0 else boxes.taken(self.world, a, drawn)
+
+    def integers(self, low: Any, high: Any = None, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's; one of the first few whole numbers may be a proposal."""
+        made = self._coins("integers", (low, high, size, *args), kwargs)
+        first, end = (0, low) if high is None else (low, high)
+        if (
+            size is None
+            and not args
+            and not kwargs
+            and type(end) is int
+            and type(first) is int
+            and first == 0
+        ):
+            known = self.world.proposals.get(end)
+            if known is None or known.done:
+                known = self.world.proposals[end] = contests.Proposals(self.world, end, False)
+            return contests.Pick(known, int(made))
+        return made
+
+    def permutation(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's; one of the first few whole numbers is an order of proposals."""
+        if boxes.has_terms(x):
+            raise self.world.stop("raw rewards are shuffled")
+        made = self._coins("permutation", (x, *args), kwargs)
+        if type(x) is not int:
+            return made
+        source = contests.Proposals(self.world, x, True)
+        picks = [contests.Pick(source, int(value)) for value in made.data.tolist()]
+        return boxes.Box(self.world, boxes.objects(picks, (x,)), "i")
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        """As numpy's; one coin with a raw chance is paid for."""
+        p = number(p)
+        if not (size is None and is_term(p) and not isinstance(n, boxes.Box | Term) and n == 1):
+            return self._coins("binomial", (n, p, size), {})
+        if p.noise:
+            return self._coins("binomial", (n, p.settle(), size), {})
+        natural = bool(super().binomial(1, min(max(p.value(), 0.0), 1.0)))
+        answer = self.world.chooser.answer(natural)
+        outcome(self.world, p if answer else subtract(1.0, p))
+        return int(answer)
+
+    def _coins(self, name: str, args: Any, kwargs: Any) -> Any:
+        args = [self._public(value) for value in args]
+        kwargs = {key: self._public(value) for key, value in kwargs.items()}
+        return boxes.wrapped(self.world, getattr(np.random.Generator, name)(self, *args, **kwargs))
+
+
+def _is_constant(term: Term) -> bool:
+    """Whether whatever it is made of cancels."""
+    return all(abs(weight) < 1e-9 for weight in term.raw.values()) and abs(term.const - 1) < 1e-6
+
+
+def _coin(name: str) -> Any:
+    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+        if name in ("shuffle", "permutation", "permuted") and args and boxes.has_terms(args[0]):
+            raise self.world.stop("raw rewards are shuffled")
+        if name == "shuffle" and isinstance(args[0], boxes.Box | list):
+            order = np.random.Generator.permutation(self, len(args[0]))
+            kept = args[0].copy() if isinstance(args[0], boxes.Box) else list(args[0])
+            for i, j in enumerate(order.tolist()):
+                args[0][i] = kept[j]
+            return None
+        return self._coins(name, args, kwargs)
+
+    draw.__name__, draw.__doc__ = name, "As numpy's; a coin."
+    return draw
+
+
+for _name in _PUBLIC:
+    if hasattr(np.random.Generator, _name) and _name != "binomial":
+        setattr(FollowedGenerator, _name, _coin(_name))

@@ -1,0 +1,364 @@
+"""An upper bound on epsilon for users' code: what its paths give away, over all rewards in bounds.
+
+The code is run with rewards that stand for any value, once for every path; which path it takes follows from
+noise and coins alone, else there is no bound. Those are chosen so that runs differ as much as they can.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.symbolic import boxes
+from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
+from verifiable_dp.evidence.symbolic.contests import Proposals
+from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.standins import standing_in
+from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World
+from verifiable_dp.evidence.tracing.flow import returns_of
+from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
+from verifiable_dp.evidence.tracing.ledger import Place, same
+from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of
+from verifiable_dp.evidence.upper import Premise, UpperBound, form
+
+_NATURAL = 3  # paths that are compared with plain runs
+_LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
+_CROWDED = 12
+
+
+class Chooser:
+    """What random outcomes come out on a path.
+
+    Parameters
+    ----------
+    number
+        Of the path: the first few take what the generator gives.
+    n_arms
+        Units are counted arm by arm.
+    failures
+        Proposals that are turned down before one is accepted (`contests`).
+    """
+
+    def __init__(self, number: int, n_arms: int, failures: int = 0) -> None:
+        self.failures = failures
+        self._rng = np.random.default_rng([20260101, number])
+        self.natural = number < _NATURAL
+        self._n_arms = n_arms
+        self._favourite = number % (n_arms + 1)
+        self._follow = (1.0, 0.5, 0.0)[number % 3]
+        self._truth = (0.5, 0.02, 0.98)[number // 3 % 3]
+        self._size = float(self._rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))
+
+    def crowded(self, world: World) -> bool:
+        """Whether so much was seen that what is used again is better shown."""
+        return len(world.seen) > _CROWDED
+
+    def disturb(self, term: Term) -> None:
+        """Move what is about to be shown, by a draw of which nothing was seen."""
+        if self.natural or not self._size:
+            return
+        draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
+        arms = [unit % self._n_arms for atom in term.raw for unit in atom.moves]
+        sign = 1.0 if self._rng.random() < 0.5 else -1.0
+        if arms and self._favourite < self._n_arms:
+            sign = 1.0 if arms[-1] == self._favourite else -1.0
+        size = self._size * self._rng.random()
+        if draw.kind in ("laplace", "normal", "logistic", "cauchy"):
+            draw.value += math.copysign(size, sign * weight)
+        elif sign * weight > 0:
+            draw.value += math.ceil(size) if draw.kind == "geometric" else size
+
+    def answer(self, natural: bool) -> bool:
+        """Of a comparison that can come out both ways."""
+        if self.natural or self._rng.random() < self._follow:
+            return natural
+        return bool(self._rng.random() < self._truth)
+
+    def winner(self, natural: int, rivals: Sequence[int]) -> int:
+        """Of several, each of which can win."""
+        if self.natural or self._rng.random() < self._follow:
+            return natural
+        if self._favourite < len(rivals) and self._truth == 0.98:
+            return int(rivals[self._favourite])
+        return int(rivals[int(self._rng.integers(len(rivals)))])
+
+    def one_of(self, values: FloatArray) -> float:
+        """One of these."""
+        return float(self._rng.choice(values))
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is bounded.
+
+    Parameters
+    ----------
+    function
+        ``function(data, rng)``.
+    shape
+        Of the data.
+    bounds
+        Of their entries.
+    units
+        For each entry the units of data that move it: (unit, least, most). None: each its own, anywhere
+        within the bounds.
+    """
+
+    function: Callable[..., Any]
+    shape: tuple[int, ...]
+    bounds: tuple[float, float]
+    units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
+
+    def data(self, world: World, values: FloatArray) -> boxes.Box:
+        """Data that stand for any in bounds."""
+        low, high = self.bounds
+        entries = []
+        for i, value in enumerate(values.ravel().tolist()):
+            moves = {i: (0.0, high - low)}
+            if self.units is not None:
+                moves = {unit: (least, most) for unit, least, most in self.units[i]}
+            atom = Atom(value, low, high, lambda moves=moves: moves)  # type: ignore[misc]
+            entries.append(Term(world, 0.0, {atom: 1.0}, {}))
+        return boxes.Box(world, boxes.objects(entries, self.shape), "f")
+
+    def values(self, number: int) -> FloatArray:
+        """Data of a path."""
+        rng = np.random.default_rng([20260102, number])
+        low, high = (
+            end if math.isfinite(end) else side for end, side in zip(self.bounds, (-9.0, 9.0), strict=True)
+        )
+        made = low + (high - low) * rng.random(self.shape)
+        return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
+
+
+@dataclass(frozen=True)
+class Path:
+    """What one run gave away.
+
+    Attributes
+    ----------
+    number
+        Of the path.
+    costs
+        By unit.
+    failure, at
+        Why there is no bound, and where; empty if there is one.
+    events
+        Operations on terms.
+    output
+        What it returned.
+    natural
+        Whether it takes what the generator gives.
+    contested
+        Where an outcome was proposed and accepted or turned down; None if nowhere.
+    """
+
+    number: int
+    costs: Mapping[int, list[Cost]]
+    failure: str = ""
+    at: Place | None = None
+    events: int = 0
+    output: Any = None
+    natural: bool = False
+    contested: Place | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the paths came to.
+
+    Attributes
+    ----------
+    paths
+        Those that were run.
+    failure, at
+        Why there is no bound, and the line; empty if there is one.
+    """
+
+    paths: tuple[Path, ...]
+    failure: str = ""
+    at: Place | None = None
+
+    def words(self) -> str:
+        """Why there is no bound, with the line."""
+        return f"{self.at.words()}: {self.failure}" if self.at and self.at.line else self.failure
+
+    def epsilon(self, delta: float = 0.0) -> float:
+        """The bound; inf if there is none."""
+        if self.failure:
+            return math.inf
+        return max((_epsilon(path, delta)[0] for path in self.paths), default=math.inf)
+
+    def bound(self, delta: float = 0.0, tested_by: str = "") -> UpperBound | None:
+        """The bound with its certificate; None if it is not finite."""
+        if not math.isfinite(self.epsilon(delta)):
+            return None
+        rows = [_as_row(path, delta) for path in self.paths]
+        certificate = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
+        return UpperBound.of(
+            certificate,
+            scope="n paths",
+            paths=len(self.paths),
+            delta=delta,
+            method="tracing with rewards of any value in bounds",
+            premises=(
+                Premise("the code keeps no state between runs and takes randomness from its generator alone"),
+                Premise("other paths cost no more than those that were traced"),
+                Premise("noise is ideal"),
+            ),
+        )
+
+
+def _epsilon(path: Path, delta: float) -> tuple[float, int, str]:
+    """Epsilon of a path, the unit that pays it, and whether it goes up or down."""
+    best = (0.0, -1, "up")
+    for unit, costs in path.costs.items():
+        squared = math.fsum(cost.squared for cost in costs)
+        for way in ("up", "down"):
+            found = epsilon_of(math.fsum(getattr(cost, way) for cost in costs), squared, delta)
+            if found > best[0]:
+                best = (found, unit, way)
+    return best
+
+
+def _as_row(path: Path, delta: float) -> dict[str, Any]:
+    """The costliest unit of a path."""
+    _, unit, way = _epsilon(path, delta)
+    costs = path.costs.get(unit, [])
+    return {
+        "path": path.number,
+        "unit": unit,
+        "terms": [[cost.place.line, plain(getattr(cost, way)), cost.squared] for cost in costs],
+    }
+
+
+@form("paths")
+def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
+    """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up."""
+    found = [
+        epsilon_of(
+            math.fsum(float(loss) for _, loss, _ in path["terms"]),
+            math.fsum(float(squared) for _, _, squared in path["terms"]),
+            delta,
+        )
+        for path in certificate["paths"]
+    ]
+    return max(found, default=math.inf)
+
+
+def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: Coverage | None) -> Path:
+    """One path."""
+    world = World(frozenset(scopes), chooser, boxes)
+    data, output = program.data(world, program.values(number)), None
+    generator = FollowedGenerator.of(np.random.Philox(number), world)
+    try:
+        with reproducible_globals():
+            states = global_states()
+            with standing_in(scopes, world):
+                if coverage is None:
+                    returned = program.function(data, generator)
+                else:
+                    with coverage.watching():
+                        returned = program.function(data, generator)
+            output = _returned(world, program, returned)
+            for finish in world.finishing:
+                finish()
+            if global_states() != states:
+                raise world.stop("draws from a process-wide generator")
+    except Unbounded:
+        pass
+    except Exception as error:  # whatever the traced code or a library it calls does not take
+        world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
+    costs = {} if world.failure else costs_of(world)
+    contested = next((f.__self__.place for f in world.finishing if isinstance(f.__self__, Proposals)), None)  # type: ignore[attr-defined]
+    return Path(number, costs, world.failure, world.at, world.events, output, chooser.natural, contested)
+
+
+def _returned(world: World, program: Program, value: Any) -> Any:
+    """What is returned, as plain numbers."""
+    try:
+        return np.asarray(boxes.plain(world, value, "raw rewards are returned"))
+    except Unbounded:
+        if world.at is None or world.at.file not in world.files:
+            places = returns_of(functions_of(program.function)[:1])
+            world.at = places[-1] if places else world.at
+        raise
+
+
+def _line_of(error: Exception, files: frozenset[str]) -> Place:
+    """The innermost line of the traced code."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    return Place(frames[-1].filename, frames[-1].lineno or 0) if frames else Place("", 0)
+
+
+def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[], bool] = bool) -> Found:
+    """Run paths until the work is done or one has no bound.
+
+    Parameters
+    ----------
+    program
+        What is bounded.
+    n_arms
+        Units are counted arm by arm.
+    most
+        Paths.
+    late
+        Whether to end here; then there is no bound.
+    """
+    scopes = scopes_of(program.function)
+    coverage = Coverage(frozenset(scopes))
+    paths: list[Path] = []
+    events = 0
+    for number in range(most):
+        if late():
+            return Found(tuple(paths), "there was no time to trace enough paths")
+        if number >= _LEAST and events > _WORK:
+            break
+        path = run(program, number, Chooser(number, n_arms), scopes, coverage)
+        events += path.events
+        paths.append(path)
+        if path.failure:
+            return Found(tuple(paths), path.failure, path.at)
+        if number < _NATURAL and not _as_plain(program, path):
+            return Found(tuple(paths), "a traced run returns something else than a plain one")
+        if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes):
+            return Found(
+                tuple(paths), "how many proposals were turned down shows in what follows", path.contested
+            )
+    missed = coverage.missed(scopes, strict=any(path.contested for path in paths))
+    if missed:
+        return Found(tuple(paths), "a branch that no traced run takes both ways", missed[0])
+    return Found(tuple(paths))
+
+
+def _same_without(program: Program, n_arms: int, path: Path, scopes: Any) -> bool:
+    """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
+    for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
+        other = run(program, path.number, Chooser(path.number, n_arms, failures), scopes, None)
+        if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
+            return False
+    return True
+
+
+def _sums(path: Path) -> dict[int, tuple[float, float]]:
+    return {
+        unit: (round(math.fsum(c.up for c in costs), 9), round(math.fsum(c.down for c in costs), 9))
+        for unit, costs in path.costs.items()
+    }
+
+
+def _as_plain(program: Program, path: Path) -> bool:
+    """Whether a run with plain numbers returns the same."""
+    try:
+        output = plain_run(program.function, program.values(path.number), np.random.Philox(path.number))
+    except Exception:  # the audit tells of it where it plays
+        return False
+    return same(output, path.output)

@@ -1,0 +1,305 @@
+"""Stand-ins for numpy, math, random and some builtins while a bound is looked for.
+
+What they make can hold terms. Randomness of any other source than the generator that the code is given hides
+nothing, for nobody knows whether it repeats: it ends the bound.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import random
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from verifiable_dp.evidence.symbolic import boxes, contests, draws, terms
+from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
+from verifiable_dp.evidence.symbolic.terms import Term, World, number
+from verifiable_dp.evidence.tracing.standin import is_function
+
+_AS_ARRAYS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfarray")
+_MATH = {
+    **{name: getattr(np, name) for name in ("sqrt", "log", "exp", "floor", "ceil", "fabs", "log1p", "trunc")},
+    "pow": np.power,
+    "copysign": np.copysign,
+}
+
+
+def _named(value: Any) -> Any:
+    return getattr(value, "stands_for", value) if isinstance(value, type) else value
+
+
+class _Function:
+    """A function of numpy's that takes and makes boxes."""
+
+    def __init__(self, real: Any, world: World) -> None:
+        self._real, self._world = real, world
+        self.__name__, self.__doc__ = real.__name__, real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = tuple(_named(a) for a in args)
+        kwargs = {key: _named(value) for key, value in kwargs.items()}
+        if self._real.__name__ in _AS_ARRAYS and args:
+            return self._array(*args, **kwargs)
+        if not (has_own(args) or has_own(list(kwargs.values()))):
+            found = self._real(*args, **kwargs)
+            return _boxed(self._world, found)
+        if isinstance(self._real, np.ufunc):
+            args = tuple(wrapped(self._world, a) if type(a) in (list, tuple) else a for a in args)
+            return on_arrays(self._world, self._real, "__call__", args, kwargs.pop("out", None), kwargs)
+        return calling(self._world, self._real, args, kwargs)
+
+    def _array(self, value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        if not has_own(value):
+            return _boxed(self._world, self._real(value, dtype, **kwargs))
+        made = wrapped(self._world, value)
+        if type(made) is not Box:
+            made = Box.of(self._world, boxes.objects([made], ()))
+        wanted = made if dtype is None else made.astype(dtype)
+        return wanted.copy() if wanted is value and self.__name__ == "array" else wanted
+
+
+def _boxed(world: World, found: Any) -> Any:
+    if type(found) in (tuple, list):
+        return type(found)(wrapped(world, part) if type(part) is np.ndarray else part for part in found)
+    return wrapped(world, found) if type(found) is np.ndarray else found
+
+
+class _Module(types.ModuleType):
+    """Stands in for a module; what it does not know better is the module's own."""
+
+    def __init__(self, real: Any, world: World) -> None:
+        super().__init__(real.__name__)
+        self.__dict__["_real"], self.__dict__["_world"] = real, world
+
+
+class _Numpy(_Module):
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._real, name)
+        if found is np.random:
+            found = _Elsewhere(found, self._world)
+        elif is_function(found):
+            found = _Function(found, self._world)
+        self.__dict__[name] = found
+        return found
+
+
+class _Elsewhere(_Module):
+    """A module that draws from somewhere else."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if not callable(real) or isinstance(real, type):
+            return real
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            if name == "default_rng" and args and type(args[0]) is draws.FollowedGenerator:
+                return args[0]
+            raise self._world.stop(
+                f"{self._real.__name__}.{name} draws from another generator than the one given"
+            )
+
+        return draw
+
+
+class _Math(_Module):
+    def __getattr__(self, name: str) -> Any:
+        found = _of_math(name, getattr(self._real, name), self._world)
+        self.__dict__[name] = found
+        return found
+
+
+def _of_math(name: str, real: Any, world: World) -> Any:
+    ufunc = _MATH.get(name)
+    if name == "fsum":
+        return lambda values: _sum(world)(values)
+    if ufunc is None:
+        return real
+
+    def compute(*args: Any) -> Any:
+        if not has_own(args):
+            return real(*args)
+        found = on_arrays(world, ufunc, "__call__", args, None, {})
+        whole = name in ("floor", "ceil", "trunc") and isinstance(found, np.generic)
+        return int(found) if whole else found
+
+    return compute
+
+
+class _Special(_Module):
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        return _of_special(name, real, self._world)
+
+
+def _of_special(name: str, real: Any, world: World) -> Any:
+    numpy = _Numpy(np, world)
+
+    def softmax(x: Any, axis: Any = None) -> Any:
+        if not has_own(x):
+            return real(x, axis=axis)
+        powers = numpy.exp(wrapped(world, x))
+        return powers / powers.sum(axis=axis, keepdims=True)
+
+    def logsumexp(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+        if not has_own(a) or kwargs:
+            return real(a, axis=axis, **kwargs)
+        return numpy.log(numpy.exp(wrapped(world, a)).sum(axis=axis))
+
+    return {"softmax": softmax, "logsumexp": logsumexp}.get(name, real)
+
+
+class _Kind(type):
+    stands_for: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, cls.stands_for)
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return issubclass(kind, cls.stands_for)
+
+
+def _scalar(value: Any) -> Any:
+    if type(value) is Box and value.size == 1:
+        value = value.data.ravel()[0]
+    return number(value)
+
+
+class _Float(float, metaclass=_Kind):
+    stands_for = float
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        value = _scalar(value)
+        if type(value) is Term:
+            return terms.cast(value, "f")
+        return value if type(value) in (draws.Uniform, contests.Veiled) else float(value)
+
+
+class _Int(int, metaclass=_Kind):
+    stands_for = int
+
+    def __new__(cls, value: Any = 0, *args: Any) -> Any:
+        value = _scalar(value)
+        if type(value) is Term:
+            made = terms.cast(value, "i")
+            return made if type(made) is Term else int(made)
+        if type(value) is contests.Pick and not value.source.done:
+            return value
+        return int(value, *args)
+
+
+def _extreme(real: Any, sign: int, world: World) -> Any:
+    """`max` or `min`: of keys that are terms, the position of the largest."""
+    pick = terms.most if sign > 0 else terms.least
+
+    def choose(*args: Any, key: Any = None, **kwargs: Any) -> Any:
+        values = list(args[0]) if len(args) == 1 else list(args)
+        if not values:
+            return real(values, **({"key": key} if key else {}), **kwargs)
+        if key is None:
+            return pick(values) if any(type(number(v)) is Term for v in values) else real(values)
+        keys = [number(key(value)) for value in values]
+        if not any(type(k) is Term for k in keys):
+            return values[keys.index(real(keys))]
+        return values[terms.largest(world, keys if sign > 0 else [terms.multiply(k, -1) for k in keys])]
+
+    return choose
+
+
+def _sum(world: World) -> Any:
+    def added(values: Any, /, start: Any = 0) -> Any:
+        values = list(values)
+        if any(type(number(v)) is Term for v in values) and not any(type(v) is Box for v in values):
+            return terms.total([start, *(boxes.ordinary(v) for v in values)])
+        return builtins.sum(values, start)
+
+    return added
+
+
+def _sorted(world: World) -> Any:
+    def in_order(values: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+        values = list(values)
+        if key is None and any(type(number(v)) is Term for v in values):
+            found = boxes.ordered(values)
+            return found[::-1] if reverse else found
+        return builtins.sorted(values, key=key, reverse=reverse)
+
+    return in_order
+
+
+def _compiled(real: Any, world: World) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if has_own(args) or has_own(list(kwargs.values())):
+            raise world.stop(f"compiled code ({getattr(real, '__name__', '?')}) is not followed")
+        return real(*args, **kwargs)
+
+    return call
+
+
+def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
+    """What stands in for a global; None for nothing."""
+    if value is np:
+        return numpy
+    for module, stand_in in (
+        (np.random, _Elsewhere),
+        (math, _Math),
+        (random, _Elsewhere),
+        (special, _Special),
+    ):
+        if value is module:
+            return stand_in(value, world)
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
+        return _compiled(value, world)
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if not isinstance(name, str) or isinstance(value, type):
+        return None
+    if module == "math" and getattr(math, name, None) is value:
+        return _of_math(name, value, world)
+    if getattr(special, name, None) is value and not isinstance(value, np.ufunc):
+        return _of_special(name, value, world)
+    if getattr(random, name, None) is value or getattr(np.random, name, None) is value:
+        return getattr(_Elsewhere(random if getattr(random, name, None) is value else np.random, world), name)
+    return getattr(numpy, name) if is_function(value) else None
+
+
+@contextmanager
+def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
+    """Put stand-ins into the globals of the user's code for a while."""
+    numpy, changed = _Numpy(np, world), []
+    extra = {
+        "max": _extreme(builtins.max, 1, world),
+        "min": _extreme(builtins.min, -1, world),
+        "sum": _sum(world),
+        "sorted": _sorted(world),
+        "float": _Float,
+        "int": _Int,
+    }
+    missing = object()
+    try:
+        for scope in scopes.values():
+            for name, value in list(scope.items()):
+                other = _replacement(value, world, numpy) if not name.startswith("__") else None
+                if other is not None:
+                    changed.append((scope, name, value))
+                    scope[name] = other
+            for name, other in extra.items():
+                if name not in scope:
+                    changed.append((scope, name, missing))
+                    scope[name] = other
+        yield
+    finally:
+        for scope, name, value in changed:
+            if value is missing:
+                scope.pop(name, None)
+            else:
+                scope[name] = value

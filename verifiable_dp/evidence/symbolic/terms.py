@@ -1,0 +1,1224 @@
+"""Numbers that stand for any reward in bounds, and for noise that was not looked at yet.
+
+A `Term` is a sum of a constant, of multiples of *atoms* (rewards, and what was computed from them) and of
+multiples of *draws*. Every atom knows how far it moves when one unit of the data changes, so that a sum of
+them does. Nothing that a term does not define can be done with it: the bound ends there, with the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verifiable_dp.evidence.tracing.ledger import Place, caller
+
+Moves = Mapping[int, tuple[float, float]]
+_MOST_EVENTS = 150_000
+ARITHMETIC = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+COMPARING = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
+
+
+class Unbounded(Exception):
+    """The traced code did something for which there is no bound."""
+
+
+@dataclass(eq=False)
+class Atom:
+    """A number that depends on the data, of which only bounds are known.
+
+    Attributes
+    ----------
+    value
+        In the run that is traced.
+    low, high
+        Bounds whatever the data are.
+    moving
+        Gives how far it can move when a unit of the data changes, by unit: (least, most), around 0. The
+        opposite change moves it by the opposite.
+    whole
+        Whether it is a whole number.
+    largest_of
+        The numbers of which it is the largest, if it is.
+    """
+
+    value: float
+    low: float
+    high: float
+    moving: Callable[[], Moves]
+    whole: bool = False
+    largest_of: tuple[Any, ...] = ()
+
+    @cached_property
+    def moves(self) -> Moves:
+        """See `moving`."""
+        return self.moving()
+
+
+@dataclass(eq=False)
+class Draw:
+    """A draw of a generator at scale 1.
+
+    Attributes
+    ----------
+    kind
+        One of `alignments.LAWS`.
+    value
+        In the run that is traced.
+    step
+        Of a geometric draw, what one step costs.
+    used
+        Whether something about it was seen.
+    met
+        What it was added to, per unit of the draw.
+    """
+
+    kind: str
+    value: float
+    step: float = 0.0
+    used: bool = False
+    met: Mapping[Atom, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """What is seen of a sum: its value (``=``) or that it is at least 0 (``>``).
+
+    Attributes
+    ----------
+    place
+        Where.
+    relation
+        ``=`` or ``>``.
+    raw, noise
+        Coefficients of atoms and draws.
+    """
+
+    place: Place
+    relation: str
+    raw: Mapping[Atom, float]
+    noise: Mapping[Draw, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Winner:
+    """That one of several sums is the largest.
+
+    Attributes
+    ----------
+    place
+        Where.
+    rows
+        Its lead over each of the others, each at least 0.
+    own
+        Coefficients of draws of the winner.
+    """
+
+    place: Place
+    rows: tuple[Row, ...]
+    own: Mapping[Draw, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """An outcome that was drawn with chances that depend on the data.
+
+    Attributes
+    ----------
+    place
+        Where.
+    costs
+        By unit, the loss if the unit moves one way and if it moves the other.
+    """
+
+    place: Place
+    costs: Mapping[int, tuple[float, float]]
+
+
+@dataclass
+class World:
+    """One traced run.
+
+    Attributes
+    ----------
+    files
+        Whose lines are named.
+    chooser
+        What random outcomes come out; see `paths.Chooser`.
+    arrays
+        What is done with arrays: the module `boxes`.
+    seen, charges
+        What the adversary learns.
+    failure, at
+        Why there is no bound, and where; the first reason counts.
+    events
+        Operations on terms.
+    finishing
+        What remains to be done when the run ends.
+    proposals
+        By the number of outcomes, where proposals come from that are drawn one by one.
+    generator
+        Bit generator of the generator that the code was given.
+    """
+
+    files: frozenset[str]
+    chooser: Any
+    arrays: Any
+    seen: list[Row | Winner] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    failure: str = ""
+    at: Place | None = None
+    events: int = 0
+    finishing: list[Callable[[], None]] = field(default_factory=list)
+    proposals: dict[int, Any] = field(default_factory=dict)
+    generator: Any = None
+
+    def stop(self, words: str, at: Place | None = None) -> Unbounded:
+        """End the bound: raise what this returns. Traced code cannot undo it by catching the exception."""
+        if not self.failure:
+            self.failure, self.at = words, at or caller(self.files)
+        return Unbounded(words)
+
+    def count(self) -> None:
+        """Note an operation."""
+        self.events += 1
+        if self.events > _MOST_EVENTS:
+            raise self.stop("a run has too many operations to be followed")
+
+    def place(self) -> Place:
+        """The line of the traced code."""
+        return caller(self.files)
+
+
+def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1.0) -> dict[Any, float]:
+    """The sum of multiples; what cancels stays, with weight 0."""
+    found = dict(left)
+    for key, weight in right.items():
+        found[key] = found.get(key, 0.0) + by * weight
+    return found
+
+
+def _mixed(left: Mapping[Draw, float], right: Mapping[Draw, float], by: float = 1.0) -> dict[Draw, float]:
+    """The sum of multiples of draws; noise that cancels is gone."""
+    return {draw: weight for draw, weight in _merged(left, right, by).items() if weight != 0}
+
+
+def moves_of(raw: Mapping[Atom, float]) -> dict[int, tuple[float, float]]:
+    """How far a sum of atoms can move, by unit."""
+    found: dict[int, tuple[float, float]] = {}
+    for atom, weight in raw.items():
+        for unit, (least, most) in atom.moves.items():
+            one, other = weight * least, weight * most
+            if one > other:
+                one, other = other, one
+            known = found.get(unit)
+            found[unit] = (one, other) if known is None else (known[0] + one, known[1] + other)
+    return found
+
+
+class Term:
+    """A number of the traced code; see the module.
+
+    Attributes
+    ----------
+    world
+        The run it belongs to.
+    const, raw, noise
+        Of the sum.
+    ratio
+        Sums of exponentials that it is the quotient of, or None.
+    whole
+        Whether it is a whole number.
+    """
+
+    __slots__ = ("_shown", "const", "noise", "ratio", "raw", "whole", "world")
+    __array_priority__ = 2000.0
+
+    def __init__(
+        self,
+        world: World,
+        const: float,
+        raw: Mapping[Atom, float],
+        noise: Mapping[Draw, float],
+        whole: bool = False,
+        ratio: Ratio | None = None,
+    ) -> None:
+        self.world, self.const, self.raw, self.noise = world, const, raw, noise
+        self.whole, self.ratio = whole, ratio
+        self._shown: float | None = None
+        world.count()
+
+    # ------------------------------------------------------------ what is known of it
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """That of a number: code that asks whether it has a float is told so."""
+        return np.int64 if self.whole else np.float64
+
+    def value(self) -> float:
+        """In the run that is traced: not for the traced code."""
+        if self._shown is not None:
+            return self._shown
+        found = self.const + math.fsum(w * a.value for a, w in self.raw.items())
+        return found + math.fsum(w * d.value for d, w in self.noise.items())
+
+    def range(self) -> tuple[float, float]:
+        """Bounds of a term without noise, whatever the data are."""
+        low = high = self.const
+        for atom, weight in self.raw.items():
+            if weight == 0:
+                continue
+            ends = weight * atom.low, weight * atom.high
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    def now(self) -> Any:
+        """The number that was shown, if it was; else itself."""
+        return self if self._shown is None else self._number(self._shown)
+
+    def _number(self, value: float) -> Any:
+        return np.int64(round(value)) if self.whole and math.isfinite(value) else np.float64(value)
+
+    def settle(self) -> Any:
+        """A public number, if noise hides the data; the bound ends if there is none."""
+        if self._shown is None:
+            if not self.noise:
+                raise self.world.stop("raw rewards are used where only public numbers can be")
+            self._shown = show(self)
+        return self._number(self._shown)
+
+    def _public(self, what: str) -> Any:
+        if self._shown is None and not self.noise:
+            raise self.world.stop(what)
+        return self.settle()
+
+    # ------------------------------------------------------------ arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        return _operate(add, self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return _operate(subtract, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _operate(lambda a, b: subtract(b, a), self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return _operate(multiply, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return _operate(divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _operate(lambda a, b: divide(b, a), self, other)
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        return _operate(power, self, other)
+
+    def __neg__(self) -> Any:
+        return multiply(self, -1)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return absolute(self)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return rounded(self, np.rint) if not digits else self._public("raw rewards are rounded to digits")
+
+    def __floor__(self) -> Any:
+        return rounded(self, np.floor)
+
+    def __ceil__(self) -> Any:
+        return rounded(self, np.ceil)
+
+    def __trunc__(self) -> Any:
+        return rounded(self, np.trunc)
+
+    def __lt__(self, other: Any) -> Any:
+        return _operate(lambda a, b: above(b, a, strict=True), self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _operate(lambda a, b: above(b, a, strict=False), self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _operate(lambda a, b: above(a, b, strict=True), self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _operate(lambda a, b: above(a, b, strict=False), self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return _operate(equal, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _operate(lambda a, b: negated(equal(a, b)), self, other)
+
+    # ------------------------------------------------------------ questions that need public numbers
+
+    def __bool__(self) -> bool:
+        return bool(self._public("raw rewards decide a branch"))
+
+    def __float__(self) -> float:
+        return float(self._public("raw rewards leave tracing as a plain number"))
+
+    def __int__(self) -> int:
+        return int(self._public("raw rewards leave tracing as a plain number"))
+
+    def __index__(self) -> int:
+        found: int = self._public("raw rewards are used as an index").__index__()
+        return found
+
+    def __hash__(self) -> int:
+        return hash(self._public("raw rewards are looked up"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._public("raw rewards are turned into text"), spec)
+
+    def __repr__(self) -> str:
+        return repr(self._public("raw rewards are turned into text"))
+
+    __str__ = __repr__
+
+    def __copy__(self) -> Term:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Term:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise self.world.stop("numbers are written out")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.world.arrays.calling(self.world, function, args, kwargs)
+
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+    nbytes = 8
+
+    @property
+    def dtype(self) -> Any:
+        """As a number's."""
+        return np.dtype(np.int64 if self.whole else np.float64)
+
+    @property
+    def real(self) -> Any:
+        """As a number's."""
+        return self
+
+    def item(self) -> Any:
+        """As a number's."""
+        return self.now()
+
+    tolist = copy = item
+
+    def astype(self, dtype: Any, **kwargs: Any) -> Any:
+        """As a number's."""
+        return cast(self, np.dtype(dtype).kind)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.float64, name):
+            raise AttributeError(name)
+        if self._shown is not None or self.noise:
+            return getattr(self.settle(), name)
+        raise self.world.stop(f"raw rewards have no bound in .{name}")
+
+
+class Lazy:
+    """A random number that is public once it is used for anything but what it was drawn for."""
+
+    nature: ClassVar[str] = ""
+
+
+def nature(value: Any) -> str:
+    """What kind of lazy number it is: uniform, coin, pick or veiled; empty if it is none."""
+    kind = type(value)
+    return kind.nature if issubclass(kind, Lazy) else ""
+
+
+def is_term(value: Any) -> bool:
+    """Whether `value` is a number that was not shown."""
+    return type(value) is Term and value._shown is None
+
+
+def number(value: Any) -> Any:
+    """A term, if it was not shown, else a plain number."""
+    return value.now() if type(value) is Term else value
+
+
+_PLAIN = (int, float, np.integer, np.floating, np.bool_)
+
+
+def _operate(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    lazy = nature(right)  # first, for they say that they are numbers
+    if lazy:
+        return function(left, right.term()) if lazy in ("uniform", "coin") else NotImplemented
+    return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
+
+
+def _term(world: World, const: float, raw: Any, noise: Any, whole: bool, ratio: Any = None) -> Any:
+    """A term, or a plain number where nothing is unknown."""
+    if not raw and not noise:
+        return np.int64(const) if whole else np.float64(const)
+    if raw and len(noise) == 1:
+        # What a draw hides first is what it moves with in the neighbouring world.
+        draw, weight = next(iter(noise.items()))
+        if not draw.used:
+            draw.met = {atom: own / weight for atom, own in raw.items()}
+    return Term(world, const, raw, noise, whole, ratio)
+
+
+def _whole(value: Any) -> bool:
+    return value.whole if type(value) is Term else isinstance(value, int | np.integer | np.bool_)
+
+
+def _world(*values: Any) -> World:
+    worlds: list[World] = [value.world for value in values if type(value) is Term]
+    if any(world is not worlds[0] for world in worlds):
+        raise worlds[0].stop("numbers of another run are used: state is kept between runs")
+    return worlds[0]
+
+
+def _parts(value: Any) -> tuple[float, Mapping[Atom, float], Mapping[Draw, float]]:
+    return (value.const, value.raw, value.noise) if type(value) is Term else (float(value), {}, {})
+
+
+def add(left: Any, right: Any) -> Any:
+    """The sum."""
+    left, right = number(left), number(right)
+    if type(left) is not Term and type(right) is not Term:
+        return left + right
+    world = _world(left, right)
+    (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
+    return _term(
+        world,
+        a + b,
+        _merged(raw, more) if more else raw,
+        _mixed(noise, others) if others else noise,
+        _whole(left) and _whole(right),
+        Ratio.sum(left, right),
+    )
+
+
+def total(values: Iterable[Any]) -> Any:
+    """The sum of many."""
+    terms, const, whole = [], 0.0, True
+    for value in values:
+        value = number(value)
+        whole = whole and _whole(value)
+        if type(value) is Term:
+            terms.append(value)
+            const += value.const
+        else:
+            const += float(value)
+    if not terms:
+        return np.int64(const) if whole else np.float64(const)
+    raw: dict[Atom, float] = {}
+    noise: dict[Draw, float] = {}
+    for term in terms:
+        for atom, weight in term.raw.items():
+            raw[atom] = raw.get(atom, 0.0) + weight
+        for draw, weight in term.noise.items():
+            noise[draw] = noise.get(draw, 0.0) + weight
+    plain = const - math.fsum(term.const for term in terms)
+    return _term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain))
+
+
+def subtract(left: Any, right: Any) -> Any:
+    """The difference."""
+    left, right = number(left), number(right)
+    if type(left) is not Term and type(right) is not Term:
+        return left - right
+    world = _world(left, right)
+    (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
+    return _term(
+        world,
+        a - b,
+        _merged(raw, more, -1.0) if more else raw,
+        _mixed(noise, others, -1.0) if others else noise,
+        _whole(left) and _whole(right),
+        Ratio.difference(left, right),
+    )
+
+
+def _quiet(value: Any) -> Any:
+    """A number without noise: what has noise is shown."""
+    value = number(value)
+    return value.settle() if type(value) is Term and value.noise else value
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """The product."""
+    left, right = number(left), number(right)
+    if type(left) is Term and type(right) is Term:
+        left, right = _quiet(left), _quiet(right)
+        if type(left) is Term and type(right) is Term:
+            return _product(left, right)
+    if type(left) is not Term and type(right) is not Term:
+        return left * right
+    term, by = (left, float(right)) if type(left) is Term else (right, float(left))
+    if not math.isfinite(by):
+        raise term.world.stop("raw rewards are multiplied by a number that is not finite")
+    return _term(
+        term.world,
+        term.const * by,
+        {atom: weight * by for atom, weight in term.raw.items()},
+        {draw: weight * by for draw, weight in term.noise.items() if weight * by != 0},
+        _whole(left) and _whole(right),
+        term.ratio.times(by) if term.ratio is not None else None,
+    )
+
+
+def opaque(
+    term: Term,
+    value: float,
+    low: float,
+    high: float,
+    moving: Callable[[], Moves],
+    whole: bool = False,
+    ratio: Ratio | None = None,
+) -> Term:
+    """A number that follows from the data in a way that only its bounds tell.
+
+    Whatever moves, it stays between its bounds.
+    """
+    width = high - low
+
+    def bounded() -> Moves:
+        return {
+            unit: (max(min(least, 0.0), -width), min(max(most, 0.0), width))
+            for unit, (least, most) in moving().items()
+        }
+
+    if math.isnan(low) or math.isnan(high):
+        raise term.world.stop("raw rewards may become undefined")
+    return Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
+
+
+def _hull(*products: float) -> tuple[float, float]:
+    kept = [0.0 if math.isnan(p) else p for p in products]
+    return min(kept), max(kept)
+
+
+def _times(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    """All products of two intervals."""
+    return _hull(a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
+
+
+def _product(left: Term, right: Term) -> Term:
+    mine, theirs = left.range(), right.range()
+    low, high = _times(mine, theirs)
+    if left is right:
+        low = max(low, 0.0)
+
+    def moving() -> Moves:
+        # x'y' - xy = x'(y' - y) + y(x' - x)
+        a, b = moves_of(left.raw), moves_of(right.raw)
+        found = {}
+        for unit in a.keys() | b.keys():
+            one, other = _times(mine, b.get(unit, (0.0, 0.0))), _times(theirs, a.get(unit, (0.0, 0.0)))
+            found[unit] = (one[0] + other[0], one[1] + other[1])
+        return found
+
+    ratio = left.ratio.by(right.ratio) if left.ratio is not None and right.ratio is not None else None
+    return opaque(left, left.value() * right.value(), low, high, moving, left.whole and right.whole, ratio)
+
+
+def _reciprocal(term: Term) -> Term:
+    low, high = term.range()
+    if low <= 0 <= high:
+        raise term.world.stop("a number is divided by raw rewards that may be 0")
+
+    def moving() -> Moves:
+        # 1/y' - 1/y = -(y' - y)/(y y')
+        least, most = 1 / max(low * low, high * high), 1 / min(low * low, high * high)
+        return {u: _times((-most, -least), move) for u, move in moves_of(term.raw).items()}
+
+    ratio = term.ratio.turned() if term.ratio is not None else None
+    return opaque(term, 1 / term.value(), 1 / high, 1 / low, moving, ratio=ratio)
+
+
+def divide(left: Any, right: Any) -> Any:
+    """The quotient."""
+    left, right = number(left), number(right)
+    if type(right) is Term:
+        right = _quiet(right)
+    if type(right) is not Term:
+        if type(left) is not Term:
+            return left / right
+        if float(right) == 0 or not math.isfinite(float(right)):
+            if left.noise:
+                return left.settle() / right
+            raise left.world.stop("raw rewards are divided by 0 or by a number that is not finite")
+        found = multiply(left, 1 / float(right))
+        if type(found) is Term:
+            found.whole = False
+        return found
+    if type(left) is Term:
+        left = _quiet(left)
+    if type(left) is Term:
+        known = Ratio.quotient(left, right)
+        if known is not None:
+            return known
+    return multiply(_reciprocal(right), left)
+
+
+def power(left: Any, right: Any) -> Any:
+    """The power."""
+    left, right = _quiet(left), _quiet(right)
+    if type(left) is not Term and type(right) is not Term:
+        return left**right
+    if type(left) is Term and type(right) is not Term:
+        if float(right) == 1:
+            return left
+        if float(right) == 2:
+            return multiply(left, left)
+        if float(right) == 0.5:
+            return root(left)
+        if float(right) == -1:
+            return divide(1.0, left)
+    if type(left) is not Term and float(left) > 0:
+        return exponential(multiply(right, math.log(float(left))))
+    raise _world(left, right).stop("a power of raw rewards has no bound")
+
+
+def _through(term: Any, function: Any, moving: Callable[[Term], Moves], domain: float, what: str) -> Any:
+    """An increasing function of a term that is above `domain`."""
+    term = _quiet(term)
+    if type(term) is not Term:
+        return function(term)
+    low, high = term.range()
+    if low < domain:
+        raise term.world.stop(f"the {what} of raw rewards has no bound where they may be too small")
+    with np.errstate(all="ignore"):
+        return opaque(
+            term,
+            float(function(term.value())),
+            float(function(low)),
+            float(function(high)),
+            lambda: moving(term),
+        )
+
+
+def _steepest(term: Term, slope: Callable[[float], float]) -> Moves:
+    """Moves of an increasing function that is steepest at its lower end: `slope(size of the move)`."""
+    return {u: (-slope(-a), slope(b)) for u, (a, b) in moves_of(term.raw).items()}
+
+
+def root(term: Any) -> Any:
+    """The square root."""
+
+    def moving(term: Term) -> Moves:
+        low = max(term.range()[0], 0.0)
+        return _steepest(term, lambda move: math.sqrt(low + move) - math.sqrt(low))
+
+    return _through(term, np.sqrt, moving, 0.0, "square root")
+
+
+def logarithm(term: Any) -> Any:
+    """The logarithm."""
+    term = _quiet(term)
+    if type(term) is Term and term.ratio is not None and term.ratio.is_exponential:
+        return term.ratio.above[0]
+
+    def moving(term: Term) -> Moves:
+        low = term.range()[0]
+        return _steepest(term, lambda move: math.log1p(move / low))
+
+    if type(term) is Term and term.range()[0] <= 0:
+        raise term.world.stop("the logarithm of raw rewards has no bound where they may be 0")
+    return _through(term, np.log, moving, 0.0, "logarithm")
+
+
+def exponential(term: Any) -> Any:
+    """The exponential."""
+    term = _quiet(term)
+    if type(term) is not Term:
+        return np.exp(term)
+    low, high = term.range()
+    if high > 700:
+        high = math.inf
+
+    def moving(term: Term) -> Moves:
+        top = math.exp(high) if high < 700 else math.inf
+        # At most from the largest value down, or up to it.
+        found = {}
+        for u, (a, b) in moves_of(term.raw).items():
+            down = top * math.expm1(a) if a < 0 else 0.0
+            up = top * -math.expm1(-b) if b > 0 else 0.0
+            found[u] = (down, up)
+        return found
+
+    with np.errstate(all="ignore"):
+        return opaque(
+            term,
+            math.exp(min(term.value(), 709.0)),
+            math.exp(max(low, -745.0)) if math.isfinite(low) else 0.0,
+            math.exp(high) if high < 700 else math.inf,
+            lambda: moving(term),
+            ratio=Ratio((term,), None),
+        )
+
+
+def limited(term: Any, low: Any, high: Any) -> Any:
+    """The number kept between two public ones."""
+    term, low, high = number(term), _quiet(low), _quiet(high)
+    if type(term) is not Term and type(low) is not Term and type(high) is not Term:
+        return np.minimum(np.maximum(term, low), high)
+    if type(low) is Term or type(high) is Term:
+        return least([most([term, low]), high])
+    if term.noise:
+        return np.minimum(np.maximum(term.settle(), low), high)
+    low, high = float(low), float(high)
+    bottom, top = term.range()
+    if low <= bottom and top <= high:
+        return term
+    value = min(max(term.value(), low), high)
+    ends = min(max(bottom, low), high), min(max(top, low), high)
+    return opaque(term, value, *ends, lambda: moves_of(term.raw), term.whole and _is_whole(low, high))
+
+
+def _is_whole(*values: float) -> bool:
+    return all(not math.isfinite(value) or value == round(value) for value in values)
+
+
+def absolute(term: Any) -> Any:
+    """The absolute value."""
+    term = _quiet(term)
+    if type(term) is not Term:
+        return abs(term)
+    low, high = term.range()
+    if low >= 0:
+        return term
+    if high <= 0:
+        return multiply(term, -1)
+
+    def moving() -> Moves:
+        return {u: (-max(-a, b), max(-a, b)) for u, (a, b) in moves_of(term.raw).items()}
+
+    return opaque(term, abs(term.value()), 0.0, max(-low, high), moving, term.whole)
+
+
+def rounded(term: Any, function: Any) -> Any:
+    """Rounded down, up, or to the nearest whole number."""
+    term = number(term)
+    if type(term) is Term and term.whole:
+        return term
+    term = _quiet(term)
+    if type(term) is not Term:
+        return function(term)
+    low, high = term.range()
+
+    def furthest(move: float) -> float:
+        # To even: .5 goes to 0 and 1.5 to 2.
+        return float(math.floor(move) + 1) if function is np.rint and move > 0 else float(math.ceil(move))
+
+    def moving() -> Moves:
+        return {u: (-furthest(-a), furthest(b)) for u, (a, b) in moves_of(term.raw).items()}
+
+    return opaque(
+        term, float(function(term.value())), float(function(low)), float(function(high)), moving, True
+    )
+
+
+def most(values: Iterable[Any]) -> Any:
+    """The largest of several numbers; what has noise is shown."""
+    return _extreme([_quiet(value) for value in values], 1)
+
+
+def least(values: Iterable[Any]) -> Any:
+    """The smallest of several numbers; what has noise is shown."""
+    return _extreme([_quiet(value) for value in values], -1)
+
+
+def _extreme(values: list[Any], sign: int) -> Any:
+    terms = [value for value in values if type(value) is Term]
+    pick: Any = max if sign > 0 else min
+    if not terms:
+        return pick(values)
+    if len(values) == 1:
+        return values[0]
+    ends = [v.range() if type(v) is Term else (float(v), float(v)) for v in values]
+    best = pick(end[0] if sign > 0 else end[1] for end in ends)
+    for value, end in zip(values, ends, strict=True):
+        rest = [other for other, it in zip(values, ends, strict=True) if other is not value]
+        others = [it for other, it in zip(values, ends, strict=True) if other is not value]
+        above = all((end[0] >= it[1]) if sign > 0 else (end[1] <= it[0]) for it in others)
+        if rest and above and (end[0] if sign > 0 else end[1]) == best:
+            return value  # whatever the data are
+    return order_statistic(terms, values, lambda found: float(pick(found)), pick)
+
+
+def order_statistic(
+    terms: list[Term], values: list[Any], of: Callable[[list[float]], float], pick: Any = None
+) -> Any:
+    """A number that lies among `values` and moves no further than the one of them that moves most."""
+    plain = [v.value() if type(v) is Term else float(v) for v in values]
+    ends = [v.range() if type(v) is Term else (float(v), float(v)) for v in values]
+    low = pick(e[0] for e in ends) if pick else min(e[0] for e in ends)
+    high = pick(e[1] for e in ends) if pick else max(e[1] for e in ends)
+
+    def moving() -> Moves:
+        found: dict[int, tuple[float, float]] = {}
+        for term in terms:
+            for unit, (a, b) in moves_of(term.raw).items():
+                known = found.get(unit, (0.0, 0.0))
+                found[unit] = (min(known[0], a), max(known[1], b))
+        return found
+
+    made = opaque(terms[0], of(plain), low, high, moving, all(_whole(v) for v in values))
+    if pick is max:
+        next(iter(made.raw)).largest_of = tuple(values)
+    return made
+
+
+def cast(value: Any, kind: str) -> Any:
+    """The number as one of a kind of NumPy's."""
+    value = number(value)
+    if type(value) is not Term:
+        return {"f": np.float64, "b": np.bool_}.get(kind, np.int64)(value)
+    if kind == "f":
+        if not value.whole:
+            return value
+        return Term(value.world, value.const, value.raw, value.noise, False, value.ratio)
+    if kind in "iu":
+        return value if value.whole else rounded(value, np.trunc)
+    if kind == "b":
+        return negated(equal(value, 0))
+    raise value.world.stop("numbers are turned into something else")
+
+
+# ---------------------------------------------------------------- what is seen
+
+
+def show(term: Term) -> float:
+    """Tell the value of a term that has noise."""
+    world = term.world
+    if not all(draw.used for draw in term.noise):
+        world.chooser.disturb(term)
+    for draw in term.noise:
+        draw.used = True
+    world.seen.append(Row(world.place(), "=", term.raw, term.noise))
+    return term.value()
+
+
+def _indicator(term: Term, value: bool) -> Term:
+    """Whether something holds of raw data."""
+
+    def moving() -> Moves:
+        return dict.fromkeys(moves_of(term.raw), (-1.0, 1.0))
+
+    return opaque(term, float(value), 0.0, 1.0, moving, True)
+
+
+def above(left: Any, right: Any, *, strict: bool) -> Any:
+    """Whether `left` is above `right`: told at the price of what it tells, if there is noise."""
+    left, right = number(left), number(right)
+    if nature(left) or nature(right):
+        return left > right
+    if type(left) is not Term and type(right) is not Term:
+        return left > right if strict else left >= right
+    infinite = [float(x) for x in (left, right) if type(x) is not Term and not math.isfinite(float(x))]
+    if infinite:
+        x, y = (0.0 if type(z) is Term else float(z) for z in (left, right))
+        return np.bool_(x > y)
+    lead = subtract(left, right)
+    if type(lead) is not Term:
+        return lead > 0 if strict else lead >= 0
+    if not lead.noise:
+        low, high = lead.range()
+        if low > 0 or (low >= 0 and not strict):
+            return np.True_
+        if high < 0 or (high <= 0 and strict):
+            return np.False_
+        value = lead.value()
+        return _indicator(lead, value > 0 if strict else value >= 0)
+    world = lead.world
+    if world.chooser.crowded(world) and any(draw.used and draw.met for draw in lead.noise):
+        left, right = _quiet(left), _quiet(right)
+        return above(left, right, strict=strict)
+    value = lead.value()
+    answer = world.chooser.answer(value > 0 if strict else value >= 0)
+    for draw in lead.noise:
+        draw.used = True
+    turned = lead if answer else multiply(lead, -1)
+    world.seen.append(Row(world.place(), ">", turned.raw, turned.noise))
+    return np.bool_(answer)
+
+
+def equal(left: Any, right: Any) -> Any:
+    """Whether two numbers are equal; what has noise is shown."""
+    left, right = _quiet(left), _quiet(right)
+    if type(left) is not Term and type(right) is not Term:
+        return left == right
+    gap = subtract(left, right)
+    low, high = gap.range()
+    if low > 0 or high < 0:
+        return np.False_
+    return _indicator(gap, gap.value() == 0)
+
+
+def negated(value: Any) -> Any:
+    """The opposite of a truth value."""
+    return subtract(1, value) if type(value) is Term else not value
+
+
+def largest(world: World, values: list[Any]) -> int:
+    """The position of the largest of several numbers, told at the price of that position."""
+    values = [number(value) for value in values]
+    if not any(type(value) is Term for value in values):
+        return int(np.argmax(values))
+    infinite = [i for i, v in enumerate(values) if type(v) is not Term and float(v) == math.inf]
+    if infinite:
+        return infinite[0]
+    rivals = [i for i, v in enumerate(values) if type(v) is Term or float(v) > -math.inf]
+    draws = {draw for i in rivals if type(values[i]) is Term for draw in values[i].noise}
+    if world.chooser.crowded(world) and any(draw.used and draw.met for draw in draws):
+        return largest(world, [_quiet(value) for value in values])
+    if len(rivals) == 1:
+        return rivals[0]
+    winner = _winner_of(world, values, rivals)
+    place, rows = world.place(), []
+    for i in rivals:
+        lead = subtract(values[winner], values[i]) if i != winner else None
+        if type(lead) is Term:
+            rows.append(Row(place, ">", lead.raw, lead.noise))
+    for draw in draws:
+        draw.used = True
+    own = values[winner].noise if type(values[winner]) is Term else {}
+    world.seen.append(Winner(place, tuple(rows), own))
+    return winner
+
+
+def _winner_of(world: World, values: list[Any], rivals: list[int]) -> int:
+    """Which one is the largest in this run; the bound ends if raw data decides it."""
+    for i in rivals:
+        if type(values[i]) is Term and not values[i].noise and values[i].raw:
+            raise world.stop("raw rewards decide which position is chosen")
+    plain = [v.value() if type(v) is Term else float(v) for v in values]
+    natural = rivals[int(np.argmax([plain[i] for i in rivals]))]
+    noisy = [i for i in rivals if type(values[i]) is Term]
+    fixed = [i for i in rivals if i not in noisy]
+    # Of public numbers only the largest can win.
+    can = noisy + ([max(fixed, key=lambda i: plain[i])] if fixed else [])
+    return int(world.chooser.winner(natural, can))
+
+
+# ---------------------------------------------------------------- quotients of sums of exponentials
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """A positive number as a quotient of sums of exponentials of terms.
+
+    Attributes
+    ----------
+    above, below
+        The terms; None below is 1.
+    """
+
+    above: tuple[Any, ...]
+    below: tuple[Any, ...] | None
+
+    @property
+    def is_exponential(self) -> bool:
+        """Whether it is one exponential."""
+        return self.below is None and len(self.above) == 1
+
+    @property
+    def is_part(self) -> bool:
+        """Whether all that is above stands below, too, so that it is at most 1."""
+        return not _weights(self.above) - _weights(self.below or ())
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it is 1 whatever the data are."""
+        above, below = ({}, {}) if self.below is None else (_sums(self.above), _sums(self.below))
+        return (
+            bool(above)
+            and above.keys() == below.keys()
+            and all(math.isclose(weight, below[raw], rel_tol=1e-6) for raw, weight in above.items())
+        )
+
+    @staticmethod
+    def sum(*values: Any) -> Ratio | None:
+        """The sum of ratios and of positive constants, over one denominator."""
+        found = [v.ratio for v in values if type(v) is Term]
+        ratios = [r for r in found if r is not None]
+        if len(ratios) < len(found) or any(type(v) is not Term and float(v) < 0 for v in values):
+            return None
+        below = ratios[0].below
+        if any(r.below is not below for r in ratios):
+            return None
+        terms = [term for r in ratios for term in r.above]
+        for value in values:
+            if type(value) is not Term and float(value) > 0:
+                shift = math.log(float(value))
+                terms += [shift] if below is None else [add(term, shift) for term in below]
+        return Ratio(tuple(terms), below)
+
+    @staticmethod
+    def difference(left: Any, right: Any) -> Ratio | None:
+        """What is left of a ratio, or of 1, when some of its terms are taken away."""
+        if type(right) is not Term:
+            return left.ratio if float(right) == 0 else None
+        if right.ratio is None:
+            return None
+        below, gone = right.ratio.below, _weights(right.ratio.above)
+        if type(left) is Term:
+            if left.ratio is None or left.ratio.below is not below:
+                return None
+            there = left.ratio.above
+        elif below is not None and float(left) == 1:
+            there = below
+        else:
+            return None
+        if gone - _weights(there):
+            return None
+        rest = []
+        for term in there:
+            if gone[_key(term)]:
+                gone[_key(term)] -= 1
+            else:
+                rest.append(term)
+        return Ratio(tuple(rest), below) if rest else None
+
+    def times(self, by: float) -> Ratio | None:
+        """Times a positive number; None of others."""
+        if by == 1:
+            return self
+        return Ratio(tuple(add(t, math.log(by)) for t in self.above), self.below) if by > 0 else None
+
+    def by(self, other: Ratio) -> Ratio | None:
+        """The product, if one of them is an exponential."""
+        if other.is_exponential:
+            return Ratio(tuple(add(t, other.above[0]) for t in self.above), self.below)
+        return other.by(self) if self.is_exponential else None
+
+    def turned(self) -> Ratio:
+        """The reciprocal."""
+        return Ratio(self.below if self.below is not None else (0.0,), self.above)
+
+    @staticmethod
+    def quotient(left: Term, right: Term) -> Any:
+        """The quotient of two numbers as a term; None if they have no such form."""
+        if left.ratio is None or right.ratio is None:
+            return None
+        if left.ratio.below is not right.ratio.below:
+            return None
+        made = Ratio(left.ratio.above, right.ratio.above)
+        value = left.value() / right.value()
+
+        def moving() -> Moves:
+            return {unit: (math.expm1(low), -math.expm1(-high)) for unit, (low, high) in made.moves().items()}
+
+        if made.is_part:
+            return opaque(left, value, 0.0, 1.0, moving, ratio=made)
+        return opaque(
+            left, value, 0.0, math.inf, lambda: dict.fromkeys(made.moves(), (-math.inf, math.inf)), ratio=made
+        )
+
+    def moves(self) -> dict[int, tuple[float, float]]:
+        """How far its logarithm can move, by unit."""
+        below = self.below if self.below is not None else (0.0,)
+        rows = [[_log_moves(subtract(d, n)) for d in below] for n in self.above]
+        units = {unit for row in rows for moves in row for unit in moves}
+        still = (0.0, 0.0)
+        found = {}
+        for unit in units:
+            each = [[moves.get(unit, still) for moves in row] for row in rows]
+            low = min(-max(m[1] for m in row) for row in each)
+            high = max(-min(m[0] for m in row) for row in each)
+            found[unit] = (min(low, 0.0), max(high, 0.0))
+        return found
+
+
+def _raw_key(term: Any) -> Any:
+    return frozenset((id(atom), weight) for atom, weight in term.raw.items()) if type(term) is Term else None
+
+
+def _key(term: Any) -> Any:
+    return _raw_key(term), term.const if type(term) is Term else float(term)
+
+
+def _weights(terms: Iterable[Any]) -> Counter[Any]:
+    """How often each term is there."""
+    return Counter(map(_key, terms))
+
+
+def _sums(terms: Iterable[Any]) -> dict[Any, float]:
+    """Weights of exponentials of the same multiples of atoms."""
+    found: dict[Any, float] = {}
+    for term in terms:
+        raw, const = _key(term)
+        found[raw] = found.get(raw, 0.0) + math.exp(const)
+    return found
+
+
+def _log_moves(term: Any) -> dict[int, tuple[float, float]]:
+    return moves_of(term.raw) if type(term) is Term else {}
+
+
+def log_moves(term: Any) -> dict[int, tuple[float, float]]:
+    """How far the logarithm of a number that is never negative can move, by unit."""
+    if type(term) is not Term:
+        return {}
+    found: dict[int, tuple[float, float]] = {}
+    low, high = term.range()
+    for unit, (a, b) in moves_of(term.raw).items():
+        if low > 0:
+            found[unit] = (
+                math.log(low / min(high, low - a)) if a < 0 else 0.0,
+                math.log(min(high, low + b) / low) if b > 0 else 0.0,
+            )
+        else:
+            found[unit] = (-math.inf if a < 0 or b > 0 else 0.0, math.inf if a < 0 or b > 0 else 0.0)
+    if term.ratio is not None:
+        for unit, (a, b) in term.ratio.moves().items():
+            known = found.get(unit, (-math.inf, math.inf))
+            found[unit] = (max(a, known[0]), min(b, known[1]))
+    return found
+
+
+def outcome(world: World, chance: Any) -> None:
+    """An outcome came out that has this chance."""
+    chance = _quiet(chance)
+    if type(chance) is not Term:
+        return
+    low, high = chance.range()
+    if low < -1e-9 or (high > 1 + 1e-9 and chance.ratio is None):
+        raise world.stop("raw rewards set chances that may lie outside of 0 and 1")
+    # The loss is log p - log p': against an increase minus the move, against a decrease the move.
+    costs = {unit: (max(-a, 0.0), max(b, 0.0)) for unit, (a, b) in log_moves(chance).items()}
+    world.charges.append(Charge(world.place(), costs))
