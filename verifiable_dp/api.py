@@ -207,7 +207,7 @@ def _made(
 
     `more` is what is asked beside the request.
     """
-    started, spent, cpu = time.time(), 0.0, time.process_time()
+    started, spent, cpu, resumed = time.time(), 0.0, time.process_time(), 0
     stages = engine.Stages(request.progress)
 
     def of() -> Mapping[str, Any]:
@@ -215,10 +215,10 @@ def _made(
 
     with stages.heard(), resume.at(checkpoint, of, request.progress) as earlier:
         if earlier:
-            started, spent = earlier.started, earlier.cpu_seconds
+            started, spent, resumed = earlier.started, earlier.cpu_seconds, earlier.found
         draft = make(replace(request, progress=stages))
     spent += time.process_time() - cpu
-    return {"draft": draft, "started": started, "cpu_seconds": spent}
+    return {"draft": draft, "started": started, "cpu_seconds": spent, "resumed": resumed}
 
 
 def _isolated(

@@ -29,6 +29,7 @@ def finish(
     cpu_seconds: float,
     declarations: Mapping[str, Any] | None = None,
     in_process: str = "",
+    resumed: int = 0,
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
 
@@ -42,6 +43,8 @@ def finish(
         As `declarations.checked` gives them; None: those of the draft, if any.
     in_process
         Why code of a user ran in this process, if it did.
+    resumed
+        How many finished steps were taken from a checkpoint of an earlier attempt.
     """
     regret = draft.get("regret")
     verdict, reason = conclude.conclusion(draft["checks"], draft["plan"].get("detect", DETECT))
@@ -60,6 +63,7 @@ def finish(
             "target": place(str(draft["target"]["source"]["path"])),
             "ci": ci(),
             **({"in_process": in_process} if in_process else {}),
+            **({"resumed": {"steps": resumed}} if resumed else {}),
         },
     }
     return Report(sealed(record))
@@ -229,6 +233,8 @@ class Report:
             lines.append(f"note: {record['target']['note']}")
         if "in_process" in record["provenance"]:
             lines.append(f"note: {words.in_process(record)}")
+        if "resumed" in record["provenance"]:
+            lines.append(f"note: {words.resumed(record)}")
         for check in record["checks"]:
             lines += [f"  check {words.line(check)}", *(f"  at {lead}" for lead in words.leads(check))]
         for found in record["counterexamples"]:

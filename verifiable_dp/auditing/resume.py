@@ -2,6 +2,8 @@
 
 A line holds what a rung has added to its case, or a finished part of a rung that was under way.
 It is data: numbers, texts, arrays, neighbours and a few dataclasses; reading the file runs nothing of it.
+Each line ends with a sum that only who has the key of the run can make; the key is kept beside the file, for
+its owner only. What others wrote is not read.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import hmac
 import json
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,7 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from verifiable_dp.auditing.looks import Look
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, files
 from verifiable_dp.core.files import lock
 from verifiable_dp.core.neighbours import AnyPair, pair_of
 from verifiable_dp.core.validate import InputError
@@ -34,6 +38,8 @@ from verifiable_dp.targets.load import DataPair
 Result = TypeVar("Result")
 FORMAT = "verifiable-dp checkpoint"
 _MOST_BYTES = 1 << 32
+_MOST_HEAD, _MOST_LINE = 1 << 12, 1 << 28  # bytes of the first line, and of another one
+_KEY = ".key"  # ending of the file with the key
 _LEAD = f'{{"format":"{FORMAT}"'.encode()
 _NUMBERS = "biuf"  # kinds of arrays: booleans, whole numbers, floats
 _DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they were
@@ -148,6 +154,7 @@ class Checkpoint:
         try:
             identity = hashlib.sha256(packed(of)).hexdigest()
             self._file = path.open("a+b")
+            self._key = _key_of(path)
         except TypeError as error:
             raise CheckpointError(f"checkpoint works only with plain options: {error}") from None
         except OSError as error:
@@ -173,19 +180,24 @@ class Checkpoint:
         if self._file.seek(0, os.SEEK_END) > _MOST_BYTES:
             raise CheckpointError(self._words(f"is larger than {_MOST_BYTES >> 30} GiB"))
         self._file.seek(0)
-        first = self._file.readline()
+        first = self._file.readline(_MOST_HEAD)
         if first[: len(_LEAD)] != _LEAD[: len(first)]:
             raise CheckpointError(self._words("is not a checkpoint; nothing was changed in it"))
-        head = _row(first)
+        head = _row(first, self._key)
         if head is None:
+            if first.endswith(b"\n"):
+                self._say(self._words("was written with another key, or altered; from the beginning"))
+            self._key = self._key or _new_key(self.path)
             self._file.truncate(0)
             self._append({"format": FORMAT, "of": of, "started": self.started})
+            self._key = hmac.digest(self._key, of.encode(), "sha256")  # lines of one audit are not another's
             return
         if head["of"] != of:
             why = "its target, code, options or version differ; remove it or name another file"
             raise OtherAuditError(self._words(f"is of another audit: {why}"))
         self.started, end = float(head["started"]), self._file.tell()
-        while (row := _row(line := self._file.readline())) is not None:
+        self._key = hmac.digest(self._key, of.encode(), "sha256")
+        while (row := _row(line := self._file.readline(_MOST_LINE), self._key)) is not None:
             self._lines[row["step"]] = row["asked"], line
             self.cpu_seconds, end = float(row["cpu"]), self._file.tell()
         self._file.truncate(end)
@@ -196,7 +208,7 @@ class Checkpoint:
             return
         end, text = self._file.seek(0, os.SEEK_END), packed(row)[:-1]
         try:
-            self._file.write(text + _sealed(text))
+            self._file.write(text + _sealed(text, self._key))
             self._file.flush()
         except OSError as error:
             self._full = True
@@ -237,18 +249,47 @@ class Checkpoint:
             self._file.close()
 
 
-def _sealed(text: bytes) -> bytes:
-    """End of a line that begins with `text`: a sum over it."""
-    return f',"sum":"{hashlib.sha256(text).hexdigest()[:32]}"}}\n'.encode()
+def _sealed(text: bytes, key: bytes) -> bytes:
+    """End of a line that begins with `text`: a sum over it that needs the key."""
+    return f',"sum":"{hmac.new(key, text, hashlib.sha256).hexdigest()[:32]}"}}\n'.encode()
 
 
-def _row(line: bytes) -> dict[str, Any] | None:
-    """Values of a line, as they stand there; None if it is not whole."""
+def _row(line: bytes, key: bytes) -> dict[str, Any] | None:
+    """Values of a line, as they stand there; None if it is not whole, or was not written with the key."""
     text, mark, _ = line.rpartition(b',"sum":')
-    if not mark or line != text + _sealed(text):
+    if not mark or not key or not hmac.compare_digest(line, text + _sealed(text, key)):
         return None
     row: dict[str, Any] = json.loads(line)
     return row
+
+
+def _key_of(path: Path) -> bytes:
+    """The key of the run whose checkpoint is at `path`; empty if none is there for its owner only."""
+    place = path.with_name(path.name + _KEY)
+    try:
+        with files.opened("checkpoint", place) as file:
+            found = os.fstat(file.fileno())
+            if os.name == "posix" and (found.st_mode & 0o077 or found.st_uid != os.geteuid()):
+                return b""
+            return file.read(64)
+    except (OSError, InputError):
+        return b""
+
+
+def _new_key(path: Path) -> bytes:
+    """Make the key of a run; what is in its place is removed."""
+    place, key = path.with_name(path.name + _KEY), secrets.token_bytes(32)
+    place.unlink(missing_ok=True)
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(handle, "wb") as file:
+        file.write(key)
+    return key
+
+
+def forget(path: Path) -> None:
+    """Remove a checkpoint, and its key, once its result is somewhere else."""
+    for place in (path, path.with_name(path.name + _KEY)):
+        place.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -291,7 +332,7 @@ def attempt(make: Callable[[Path | None], Result], path: Path | None) -> Result:
         return make(path)
     except OtherAuditError:
         assert path is not None
-        path.unlink(missing_ok=True)
+        forget(path)
         return make(path)
     except CheckpointError:
         return make(None)

@@ -187,7 +187,7 @@ def steps_of(folder: Path, resume: bool) -> Path | None:
 def forget_steps(folder: Path) -> None:
     """Remove the steps of an audit whose record is saved."""
     with suppress(OSError):
-        (folder / _STEPS).unlink()
+        resume.forget(folder / _STEPS)
 
 
 def _kept(place: Path, targets: Sequence[tuple[str, bool]], wanted: Wanted) -> dict[str, Report]:

@@ -314,4 +314,6 @@ in_process_option = click.option(
 def forget(checkpoint: Path | None) -> None:
     """Remove a checkpoint whose result is saved."""
     if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
+        from verifiable_dp.auditing import resume
+
+        resume.forget(checkpoint)

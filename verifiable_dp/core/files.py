@@ -23,6 +23,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 MOST_VALUES = 1 << 19  # of a JSON file
+_MOST_DOTS = 256
 
 
 def content(what: str, path: str | PathLike[str], largest: int, *, private: bytes = b"") -> bytes:
@@ -105,9 +106,13 @@ def toml(what: str, path: str | PathLike[str], largest: int) -> dict[str, Any]:
         As `content`, and if it is not TOML.
     """
     found = content(what, path, largest)
+    # The time that a dotted key takes grows with the square of its parts.
+    if any(line.count(b".") > _MOST_DOTS for line in found.split(b"\n")):
+        raise InputError(f"{what}: {str(Path(path))!r} has more than {_MOST_DOTS} dots in a line")
     try:
         return tomllib.loads(found.decode("utf-8-sig"))  # Windows editors begin with a mark
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    # A ValueError is also what a number of too many digits is refused with.
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{what}: {str(Path(path))!r} is not TOML: {one_line(error)[:200]}") from None
 
 

@@ -69,6 +69,8 @@ def _number(name: str, value: Any, accepted: str) -> float:
         raise InputError(f"{name} must be a number {accepted}, got {value!r}")
     try:
         return float(value)
+    except OverflowError:
+        raise InputError(f"{name} must be a number {accepted}, got one beyond any float") from None
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number {accepted}, got {value!r}") from None
 
@@ -153,7 +155,7 @@ def bounds(name: str, value: Any) -> tuple[float, float]:
     """Return (low, high), finite, low < high."""
     try:
         low, high = (float(v) for v in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be two numbers LOW HIGH, got {value!r}") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InputError(f"{name} must be finite with LOW < HIGH, got {value!r}")

@@ -32,6 +32,7 @@ _FACTS = (
     "target",
     "ci",
     "in_process",
+    "resumed",
 )
 RUN = (
     "/digest",

@@ -277,3 +277,9 @@ def in_process(record: Mapping[str, Any]) -> str:
     """That the audited code was not in a process of its own, and why."""
     why = record["provenance"]["in_process"]
     return f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
+
+
+def resumed(record: Mapping[str, Any]) -> str:
+    """That an interrupted audit went on, and how much of it was made before."""
+    steps = record["provenance"]["resumed"]["steps"]
+    return f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"

@@ -1,8 +1,10 @@
 """Checkpoints: results as data, files that are torn or foreign, and audits that are broken off anywhere."""
 
 import errno
+import hashlib
 import json
 import math
+import stat
 from dataclasses import replace
 
 import numpy as np
@@ -171,10 +173,10 @@ def three(calls, fail_at=None):
     return [step("a", {"x": 1}), engine.kept("outer", outer), step("a", "again")]
 
 
-def sealed(line):
-    """A line whose sum is right again."""
+def sealed(line, key):
+    """A line whose sum is right again, by whoever has the key."""
     text = line.rpartition(b',"sum":')[0]
-    return text + resume._sealed(text)
+    return text + resume._sealed(text, key)
 
 
 def _double(x):
@@ -229,7 +231,7 @@ def test_a_file_torn_at_any_byte_gives_what_is_whole(tmp_path):
 def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
     """Negative control of the sums: the same edit with a right sum is believed."""
     path = tmp_path / "c"
-    with resume.at(path, lambda: OF, print):
+    with resume.at(path, lambda: OF, print) as steps:
         three([])
     lines = path.read_bytes().splitlines(keepends=True)
     edited = lines[1].replace(b'{"x":1}', b'{"x":2}')
@@ -238,7 +240,7 @@ def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
     with resume.at(path, lambda: OF, print) as steps:
         assert steps.found == 0
         assert three([])[0] == {"x": 1}
-    path.write_bytes(b"".join([lines[0], sealed(edited), *lines[2:]]))
+    path.write_bytes(b"".join([lines[0], sealed(edited, steps._key), *lines[2:]]))
     with resume.at(path, lambda: OF, print):
         assert three([])[0] == {"x": 2}
 
@@ -250,6 +252,58 @@ def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
     with pytest.raises(vdp.InputError, match="is not a checkpoint; nothing was changed in it"):
         resume.Checkpoint(path, OF, print)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("key", ["none", "guessed", "of another run", "readable"])
+def test_what_others_write_into_it_is_made_again(key, tmp_path):
+    """An edited line with a sum that anyone can compute turned refuted into not refuted."""
+    path, place = tmp_path / "c", tmp_path / "c.key"
+    with resume.at(path, lambda: OF, print):
+        three([])
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    lines = path.read_bytes().splitlines(keepends=True)
+    text = lines[1].replace(b'{"x":1}', b'{"x":2}').rpartition(b',"sum":')[0]
+    plain = f',"sum":"{hashlib.sha256(text).hexdigest()[:32]}"}}\n'.encode()
+    ends = {"none": plain, "guessed": resume._sealed(text, b"0" * 32)}
+    with resume.at(tmp_path / "other", lambda: OF, print) as steps:
+        ends["of another run"] = resume._sealed(text, steps._key)
+    with resume.at(path, lambda: OF, print) as steps:
+        ends["readable"] = resume._sealed(text, steps._key)
+    if key == "readable":  # who could read the key could have written the line
+        place.chmod(0o644)
+    path.write_bytes(b"".join([lines[0], text + ends[key], *lines[2:]]))
+    with resume.at(path, lambda: OF, print) as steps:
+        assert steps.found == 0
+        assert three([])[0] == {"x": 1}
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    resume.forget(path)
+    assert not {"c", "c.key"} & {entry.name for entry in tmp_path.iterdir()}
+
+
+def test_lines_of_one_audit_are_not_anothers(tmp_path):
+    """Also where the key stayed beside the file."""
+    path = tmp_path / "c"
+    with resume.at(path, lambda: OF, print):
+        three([])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.unlink()
+    other = {**OF, "seed": 4}
+    with resume.at(path, lambda: other, print):
+        pass
+    path.write_bytes(path.read_bytes() + b"".join(lines[1:]))
+    with resume.at(path, lambda: other, print) as steps:
+        assert steps.found == 0
+
+
+def test_a_record_says_that_its_audit_was_resumed(tmp_path):
+    path = tmp_path / "c"
+    asked = {"budget": 0.02, "mutants": False, "checkpoint": path}
+    first = vdp.audit("tree-sum", **asked)
+    assert "resumed" not in first.record["provenance"]
+    again = vdp.audit("tree-sum", **asked)
+    assert again.record["provenance"]["resumed"]["steps"] > 0
+    assert "note: the audit was resumed" in again.summary()
+    assert first.record["checks"] == again.record["checks"]
 
 
 def test_hostile_lines_are_no_steps(tmp_path):

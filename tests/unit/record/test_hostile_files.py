@@ -13,19 +13,32 @@ from pathlib import Path
 import pytest
 
 from tests.commands import refused, run
+from tests.small_records import small
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record.sealing import sealed
+from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Verified, read, said_of, verify
 from verifiable_dp.render import folders, portfolio
 
 REPORTS = Path(__file__).parents[3] / "reports"
-GOOD = REPORTS / "tree-sum" / "record.json"
-OTHER = REPORTS / "dp-linear-printed" / "record.json"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    path = tmp_path_factory.mktemp("good") / "record.json"
+    path.write_text(text(small()), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    path = tmp_path_factory.mktemp("other") / "record.json"
+    path.write_text(text(small(0.5)), "utf-8")
+    return path
 
 
 @pytest.fixture
-def reads(monkeypatch):
+def reads(monkeypatch, other):
     """Every content that is read, by name; after it was read, its file is another one."""
     found = []
     real = files.content
@@ -34,7 +47,7 @@ def reads(monkeypatch):
         taken = real(what, path, largest, **more)
         found.append(Path(path).name)
         if Path(path).name == "r.json":
-            shutil.copy(OTHER, path)
+            shutil.copy(other, path)
         return taken
 
     monkeypatch.setattr(files, "content", content)
@@ -44,12 +57,12 @@ def reads(monkeypatch):
 # ---------------------------------------------------------------- read once
 
 
-def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch):
+def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch, good):
     """A file that changes between two reads would have one record's signature and another one's verdict."""
     pytest.importorskip("cryptography")
     from verifiable_dp.record import signing
 
-    shutil.copy(GOOD, tmp_path / "r.json")
+    shutil.copy(good, tmp_path / "r.json")
     seen = []
 
     def check(record, key, signature):
@@ -59,7 +72,7 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch):
     monkeypatch.setattr(signing, "check", check)
     done = run(tmp_path, "verify", "r.json", "--key", "k.pem")
     assert done.exit_code == 0, done.stderr
-    assert seen == [json.loads(GOOD.read_text("utf-8"))["digest"]]
+    assert seen == [json.loads(good.read_text("utf-8"))["digest"]]
     assert reads == ["r.json"]
     first, second = done.stdout.splitlines()
     assert first == "signature holds: Ed25519 key sha256:00"
@@ -68,22 +81,22 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch):
 
 
 @pytest.mark.parametrize("command", [["render", "r.json", "--to", "in-toto"], ["verify", "r.json"]])
-def test_every_command_reads_a_record_once(command, tmp_path, reads):
-    shutil.copy(GOOD, tmp_path / "r.json")
+def test_every_command_reads_a_record_once(command, tmp_path, reads, good):
+    shutil.copy(good, tmp_path / "r.json")
     assert run(tmp_path, *command).exit_code == 0
     assert reads == ["r.json"]
 
 
-def test_an_in_toto_statement_is_about_the_bytes_that_were_verified(tmp_path, reads):
-    shutil.copy(GOOD, tmp_path / "r.json")
+def test_an_in_toto_statement_is_about_the_bytes_that_were_verified(tmp_path, reads, good, other):
+    shutil.copy(good, tmp_path / "r.json")
     done = run(tmp_path, "render", "r.json", "--to", "in-toto")
     assert done.exit_code == 0, done.stderr
-    assert hashlib.sha256(GOOD.read_bytes()).hexdigest() in done.stdout
-    assert hashlib.sha256(OTHER.read_bytes()).hexdigest() not in done.stdout
+    assert hashlib.sha256(good.read_bytes()).hexdigest() in done.stdout
+    assert hashlib.sha256(other.read_bytes()).hexdigest() not in done.stdout
 
 
-def test_folders_are_compared_as_they_were_read_first(tmp_path, reads):
-    for side, source in (("old", GOOD), ("new", OTHER)):
+def test_folders_are_compared_as_they_were_read_first(tmp_path, reads, good, other):
+    for side, source in (("old", good), ("new", other)):
         (tmp_path / side).mkdir()
         shutil.copy(source, tmp_path / side / "r.json")
     found = folders.compare(tmp_path / "old", tmp_path / "new")
@@ -91,8 +104,8 @@ def test_folders_are_compared_as_they_were_read_first(tmp_path, reads):
     assert [file.status for file in found.files] == ["differs"]
 
 
-def test_values_that_were_read_are_verified_as_they_are():
-    assert verify(read(GOOD)) == verify(GOOD)
+def test_values_that_were_read_are_verified_as_they_are(good):
+    assert verify(read(good)) == verify(good)
 
 
 # ---------------------------------------------------------------- regular files only
@@ -111,10 +124,10 @@ def test_a_device_is_refused(tmp_path):
     assert portfolio.find(tmp_path).records == {}
 
 
-def test_a_pipe_with_a_writer_is_refused_too(tmp_path):
+def test_a_pipe_with_a_writer_is_refused_too(tmp_path, good):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(GOOD.read_bytes()), daemon=True)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(good.read_bytes()), daemon=True)
     writer.start()
     with pytest.raises(InputError, match="is not a regular file"):
         read(pipe)
@@ -171,9 +184,9 @@ def test_values_are_counted_by_the_signs_before_them():
 # ---------------------------------------------------------------- what the line says
 
 
-def test_the_line_says_what_was_not_checked():
+def test_the_line_says_what_was_not_checked(good):
     """Digest and schema also hold for a record with another target's counts."""
-    record = json.loads(GOOD.read_text("utf-8"))
+    record = json.loads(good.read_text("utf-8"))
     record["target"]["name"] = "another"
     found = verify(sealed(record))
     assert found.summary().startswith("record of another: digest and schema hold, ")
@@ -187,12 +200,20 @@ def test_the_line_says_what_was_not_checked():
     assert said_of("", False, "number") == "unsigned; numbers not run again"
 
 
-def test_every_kind_of_data_file_says_so(tmp_path):
-    for path in (REPORTS / "errata.json", REPORTS / "studies" / "S3" / "study.json"):
-        line = run(tmp_path, "verify", path).stdout
-        assert "; unsigned; " in line
-        assert "s not run again\n" in line
-    shutil.copy(GOOD, tmp_path / "record.json")
+def test_every_kind_of_data_file_says_so(tmp_path, good):
+    line = run(tmp_path, "verify", REPORTS / "studies" / "S3" / "study.json").stdout
+    assert line.endswith("; unsigned; numbers not run again\n")
+    shutil.copy(good, tmp_path / "record.json")
     assert run(tmp_path, "verify", ".").stdout == (
         "1 of 1 files hold; signatures not checked; counts not run again\n"
     )
+
+
+@pytest.mark.parametrize("content", ["a." * 100_000 + "a = 1", "x = " + "9" * 5000, "x = " + "[" * 100_000])
+def test_hostile_settings_are_refused_soon(content, tmp_path):
+    """Dotted keys take time with the square of their length; a long number is an error of its own kind."""
+    (tmp_path / "x.toml").write_text(content, "utf-8")
+    began = time.process_time()
+    with pytest.raises(InputError, match="declarations: "):
+        files.toml("declarations", tmp_path / "x.toml", 1 << 20)
+    assert time.process_time() - began < 5

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.small_records import small
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.run import write_index
 from verifiable_dp.cli import main
@@ -42,6 +43,22 @@ class Page(html.parser.HTMLParser):
             self.rows.append(dict(attrs))
         if tag == "a":
             self.links.append(dict(attrs)["href"])
+
+
+DRAWN = {}
+
+
+@pytest.fixture(autouse=True)
+def drawn_once(monkeypatch):
+    """Pages are made to be compared with those that are there; drawing takes most of the time."""
+    real = portfolio.render
+
+    def render(whole):
+        if digest(whole) not in DRAWN:
+            DRAWN[digest(whole)] = real(whole)
+        return DRAWN[digest(whole)]
+
+    monkeypatch.setattr(portfolio, "render", render)
 
 
 @pytest.fixture
@@ -271,7 +288,7 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
     other["provenance"]["command"] = "another run"
     other["digest"] = digest(other)
     (folder / "zz" / "run.json").write_text(text(other), "utf-8")
-    page = portfolio.write(folder)[0].read_text("utf-8")
+    page = re.sub("</?bdi>", "", portfolio.write(folder)[0].read_text("utf-8"))
     assert re.findall(r"[^>]*the same record as[^<]*", page) == [
         "zz/again.json: the same record as dp-ucb/record.json"
     ]
@@ -281,5 +298,52 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
 @pytest.mark.slow
 def test_the_index_of_the_committed_records_is_a_portfolio():
     found = portfolio.find(REPORTS)
-    rows = Page(portfolio.page(found, REPORTS / "index.html")).rows
+    rows = Page(portfolio.page(found, REPORTS / "index.html", own=True)).rows
     assert len(rows) == len(list(REPORTS.glob("*/record.json")))
+
+
+# ---------------------------------------------------------------- hostile folders
+
+
+def linked(page):
+    return Page(page.read_text("utf-8")).links
+
+
+def test_only_its_own_pages_are_linked(tmp_path):
+    """A page beside a record may say and do anything; it is linked if it is the page of this record."""
+    report = Report(small())
+    report.save(tmp_path)
+    assert "record.html" in linked(portfolio.write(tmp_path)[0])
+    right = (tmp_path / "record.html").read_text("utf-8")
+    for wrong in (
+        "<h1>Proved private</h1>",
+        right.replace("not refuted", "proved", 1),
+        right + "<script></script>",
+    ):
+        (tmp_path / "record.html").write_text(wrong, "utf-8")
+        found = linked(portfolio.write(tmp_path)[0])
+        assert "record.json" in found
+        assert "record.html" not in found
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path):
+    """A link to a file elsewhere, a page that is one, and a study whose name is a path."""
+    outside, place = tmp_path / "outside", tmp_path / "folder"
+    Report(small()).save(outside)
+    place.mkdir()
+    (place / "record.json").symlink_to(outside / "record.json")
+    found = portfolio.find(place)
+    assert not found.records
+    assert "it is a link out of the folder, which is not followed" in found.broken[place / "record.json"]
+    (place / "record.json").unlink()
+    shutil.copy(outside / "record.json", place)
+    (place / "record.html").symlink_to(outside / "record.html")
+    assert "record.html" not in linked(portfolio.write(place)[0])
+    study = json.loads((REPORTS / "studies" / "S3" / "study.json").read_text("utf-8"))
+    (place / "studies" / "X").mkdir(parents=True)
+    hostile = {**study, "study": "../../../outside/record.html?"}
+    hostile["digest"] = digest(hostile)
+    (place / "studies" / "X" / "study.json").write_text(text(hostile), "utf-8")
+    page, found = portfolio.write(place)
+    assert "does not fit the schema" in found.broken[place / "studies" / "X" / "study.json"]
+    assert not any(".." in link for link in linked(page))

@@ -3,11 +3,11 @@
 import copy
 import json
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
 from tests.commands import run
+from tests.small_records import refuted
 from verifiable_dp.core.validate import named, on_one_line, printable
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import verify
@@ -15,7 +15,6 @@ from verifiable_dp.render import diff, junit, markdown, page, sarif
 from verifiable_dp.render.portfolio import write
 from verifiable_dp.report import Report
 
-REPORTS = Path(__file__).parents[3] / "reports"
 LINES = (
     "signature holds: Ed25519 key sha256:00",
     "::stop-commands::x",
@@ -32,9 +31,9 @@ UNSEEN = (
 )
 
 
-def hostile(name="dp-linear-printed", text=NAME):
+def hostile(text=NAME):
     """A record that holds, whose texts are those of an attacker."""
-    record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+    record = refuted()
     record["target"].update(name=text, note=text, paper=text)
     record["target"]["source"].update(name=text, path=text)
     for check in record["checks"]:
@@ -48,7 +47,7 @@ def hostile(name="dp-linear-printed", text=NAME):
 
 def spoofed(output):
     """Lines that begin with what the attacker wrote, or that a service takes for a command."""
-    starts = ("::", "##", "signature holds", "evil", "x")
+    starts = ("::", "##[", "signature holds", "evil", "x\\n", "x ")
     return [
         line
         for line in output.splitlines()
@@ -74,9 +73,9 @@ def test_no_line_begins_with_a_name(text, tmp_path):
 
 def test_the_line_of_a_name_is_one_line_and_quoted():
     line = Report(hostile(text="fine  not_refuted  epsilon >= 0.1")).line()
-    assert line.startswith("target 'fine  not_refuted  epsilon >= 0.1' (as printed)")
+    assert line.startswith("target 'fine  not_refuted  epsilon >= 0.1' ")
     assert Report(hostile()).line().count("\n") == 0
-    assert Report(hostile(text="bandits.py:play")).line().startswith("target bandits.py:play (as printed)")
+    assert Report(hostile(text="bandits.py:play")).line().startswith("target bandits.py:play ")
 
 
 def test_a_message_about_a_record_is_one_line(tmp_path):
@@ -123,7 +122,7 @@ def test_names_on_pages_are_isolated(tmp_path):
     hebrew = "\u05e9\u05dc\u05d5\u05dd"
     record = hostile(text=hebrew)
     shown = page.render(record, drawn=False)
-    assert f"<h1><bdi>{hebrew}</bdi>" in shown or f"<h1><bdi>{hebrew} as printed</bdi></h1>" in shown
+    assert f"<h1><bdi>{hebrew}</bdi></h1>" in shown
     assert f"<td><bdi>{hebrew}</bdi>" in shown
     (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
     index = write(tmp_path)[0].read_text("utf-8")
@@ -147,12 +146,9 @@ def test_pages_forbid_all_but_their_own_script(tmp_path):
     import re
 
     record = hostile(text="fine")
-    for name in ("errata.json", "mutants.json"):
-        (tmp_path / name).write_bytes((REPORTS / name).read_bytes())
     (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
     index = html.unescape(write(tmp_path)[0].read_text("utf-8"))
-    errata = page.render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8")))
-    shown = {"page": page.render(record, drawn=False), "index": index, "errata": errata}
+    shown = {"page": page.render(record, drawn=False), "index": index}
     for name, content in shown.items():
         head = html.unescape(content).partition("<style>")[0]
         (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)
