@@ -48,6 +48,7 @@ mutants: venv
 
 reproduce: venv
 	$(BIN)/verifiable-dp reproduce --workers 2 --out reports/studies
+	$(BIN)/verifiable-dp list --papers --html reports/papers.html > /dev/null
 
 lint: venv
 	$(BIN)/ruff check .

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.committed import each
-from verifiable_dp.campaign.run import claims, folder_of
+from verifiable_dp.campaign import papers
+from verifiable_dp.campaign.claimed import claims
+from verifiable_dp.campaign.run import folder_of
 from verifiable_dp.record.sealing import SCHEMAS, schema
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.errata import registered
 from verifiable_dp.render.errata import verify_errata
-from verifiable_dp.render.page import render, render_errata, render_study
+from verifiable_dp.render.page import render, render_errata, render_papers, render_study
 from verifiable_dp.render.study import surprising, verify_study
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -67,6 +69,14 @@ def test_printed_listings_come_out_as_their_auditors_expect(name):
     assert record["verdict"] == expected
     assert record["target"]["parameters"]["variant"] == "printed"
     assert bool(record["counterexamples"]) == (expected == "refuted")
+
+
+def test_the_page_of_the_papers_is_that_of_the_reports():
+    """But for line numbers, which any edit of the code moves."""
+    pages = [(REPORTS / "papers.html").read_text("utf-8"), render_papers(papers.rows(REPORTS))]
+    page, again = (re.sub(r"(\.py):\d+", r"\1", text) for text in pages)
+    assert page == again
+    assert 'href="papers.html"' in (REPORTS / "index.html").read_text("utf-8")
 
 
 def test_all_errata_are_there_and_confirmed():

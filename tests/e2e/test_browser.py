@@ -12,17 +12,17 @@ import pytest
 
 from tests.chromium import CHROMIUM, Chromium
 from tests.unit.registry.test_study import TINY
-from verifiable_dp.campaign import reproduction
+from verifiable_dp.campaign import papers, reproduction
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
 from verifiable_dp.render import mutation, portfolio
-from verifiable_dp.render.page import render, render_errata
+from verifiable_dp.render.page import render, render_errata, render_papers
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
-PAGES = ("record", "refuted", "portfolio", "errata", "mutants", "study")
+PAGES = ("record", "refuted", "portfolio", "errata", "papers", "mutants", "study")
 WIDTHS = (360, 1440)
 
 PROBE = """(() => {
@@ -64,6 +64,7 @@ def pages(tmp_path_factory):
         "record": render(record),
         "refuted": render(recorded("adaptive-tree-printed")),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
+        "papers": render_papers(papers.rows(REPORTS)),
         "mutants": mutation.render(json.loads((REPORTS / "mutants.json").read_text("utf-8"))),
     }
     with pytest.MonkeyPatch.context() as patched:

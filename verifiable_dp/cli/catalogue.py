@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 @main.command("list")
 @click.option("--claims", is_flag=True, help="Every claim, with its source, formula, domain and verdict.")
+@click.option("--papers", is_flag=True, help="Every item of the papers: code, claims, checks, verdicts.")
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
@@ -37,20 +38,35 @@ if TYPE_CHECKING:
     show_default=True,
     help="Records that the verdicts are taken from.",
 )
-def list_(claims: bool, reports: Path) -> None:
+@click.option("--html", "html_path", type=PATH, help="With --papers: write their page here.")
+def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> None:
     """List the catalogue."""
+    if html_path is not None and not papers:
+        raise click.UsageError("--html needs --papers")
+    check_outputs(html_path)
     from verifiable_dp.registry import entries as registry
 
-    if claims:
-        from verifiable_dp.campaign import run as campaign
+    if (claims or papers) and not any(reports.glob("*/record.json")):
+        aside(f"no record in {reports.resolve()}; --reports names another folder")
+    if papers:
+        from verifiable_dp.campaign import papers as items
+        from verifiable_dp.core.files import write_text
+        from verifiable_dp.render.page import render_papers
 
-        if not any(reports.glob("*/record.json")):
-            aside(f"no record in {reports.resolve()}; --reports names another folder")
-        for row in campaign.claims(reports):
+        found = items.rows(reports)
+        for row in found:
+            say(items.line(row))
+        if html_path is not None:
+            write_text(html_path, render_papers(found))
+    if claims:
+        from verifiable_dp.campaign.claimed import claims as claims_of
+
+        for row in claims_of(reports):
             say(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")
             for part in ("statement", "formula", "domain"):
                 if row[part]:
                     say(f"  {part}: {row[part]}")
+    if claims or papers:
         return
     table = registry.catalogue()
     width = max(len(name) for name in table["name"]) + 2

@@ -228,6 +228,13 @@ def render_errata(whole: Mapping[str, Any]) -> str:
     )
 
 
+def render_papers(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page of the papers' items (`campaign.papers.rows`)."""
+    papers = list(dict.fromkeys(row["paper"] for row in rows))
+    template = environment().get_template("papers.html.jinja")
+    return reachable(template.render(rows=rows, papers=papers, style=_style()))
+
+
 def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
     """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
     return reachable(
@@ -256,6 +263,8 @@ class Beside:
         Relative address and data file of each study.
     pages
         Relative addresses of the errata and of the kill table.
+    papers
+        Relative address of the page of the papers' items; empty without one.
     schema
         Relative address of the JSON Schema of records; empty without one.
     """
@@ -264,6 +273,7 @@ class Beside:
     mutants: Mapping[str, Any] | None = None
     studies: Sequence[tuple[str, Mapping[str, Any]]] = ()
     pages: tuple[str, str] = ("", "")
+    papers: str = ""
     schema: str = ""
 
 

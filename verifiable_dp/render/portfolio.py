@@ -148,6 +148,7 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
         link(path, values, name, made) if values else ""
         for (path, values), (name, made) in zip(places.items(), makers, strict=True)
     ]
+    items = folder / "papers.html"
     beside = Beside(
         errata=found.errata["errata"] if found.errata else [],
         mutants=found.mutants["summary"] if found.mutants else None,
@@ -155,6 +156,7 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
             (link(path, whole, "index.html", study.page_of), whole) for path, whole in found.studies.items()
         ],
         pages=(apart[0], apart[1]),
+        papers=links.of(items) if own and items.is_file() and _inside(folder, items) else "",
         schema=links.of(folder / "schema" / f"{SCHEMAS[0]}.json") if (folder / "schema").is_dir() else "",
     )
     return render_index(

@@ -20,8 +20,8 @@ import verifiable_dp.render.renderings
 import verifiable_dp.render.study
 from tests import commands
 from verifiable_dp import api, controls, report
+from verifiable_dp.campaign import claimed, papers, reproduction
 from verifiable_dp.campaign import file as campaign_file
-from verifiable_dp.campaign import reproduction
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.cli import main
 from verifiable_dp.cli.audit import EXIT, REGRET_EXIT
@@ -426,11 +426,18 @@ def test_selftest(right, status, replaced, tmp_path):
 
 def test_list(replaced, tmp_path):
     row = dict.fromkeys(("algorithm", "claim", "source", "verdict", "statement", "formula", "domain"), "x")
-    replaced.put(campaign, "claims", [row])
+    replaced.put(claimed, "claims", [row])
     typed = ["--claims", "--reports", "there"]
     assert "x: x, x: x" in commands.run(tmp_path, "list", *typed).stdout
     assert replaced.calls["claims"] == ((Path("there"),), {})
-    assert missing("list", typed) == []
+    item = {"paper": "p, q", "number": "Theorem 1", "code": "a.py:1", "remark": "r"}
+    entry = {"claim": "c", "says": "s", "check": "k", "verdict": "v"}
+    replaced.put(papers, "rows", [{**item, "entries": [entry]}])
+    pages = ["--papers", "--reports", "there", "--html", "p.html"]
+    assert commands.run(tmp_path, "list", *pages).stdout == "p, Theorem 1: a.py:1\n  r\n  c: v (k)\n"
+    assert replaced.calls["rows"] == ((Path("there"),), {})
+    assert "Theorem 1" in (tmp_path / "p.html").read_text("utf-8")
+    assert missing("list", typed, pages) == []
 
 
 # ---------------------------------------------------------------- exit statuses

@@ -1,0 +1,117 @@
+"""The contract of the papers' page: every numbered item of the papers has a row, and no cell is empty."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import commands
+from tests.quotations import DATA, SHORT
+from verifiable_dp.campaign import papers
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.registry import entries, items
+from verifiable_dp.registry.items import Item, located, numbers
+from verifiable_dp.render.page import render_papers
+
+ROOT = Path(__file__).parents[2]
+REPORTS = ROOT / "reports"
+ROWS = papers.rows(REPORTS)
+NEEDED = ("Algorithm", "Theorem", "Lemma", "Corollary", "Proposition", "Fact", "Figure", "Table")
+KEPT = json.loads(DATA.read_text("utf-8"))["items"]
+LONG = {short: paper for paper, short in SHORT.items()}
+
+
+@pytest.mark.parametrize("short", sorted(KEPT))
+def test_every_item_of_a_paper_has_a_row(short):
+    mine = {row["number"] for row in ROWS if row["paper"] == LONG[short]}
+    missing = {item for item in KEPT[short] if item.startswith(NEEDED)} - mine
+    assert not missing
+
+
+def test_no_cell_is_empty():
+    assert papers.empty(ROWS) == []
+    broken = [{**ROWS[0], "remark": ""}, {**ROWS[1], "entries": []}]
+    broken.append({**ROWS[2], "entries": [{**ROWS[2]["entries"][0], "verdict": ""}]})
+    assert len(papers.empty(broken)) == 3
+
+
+def test_code_is_where_the_row_says():
+    for row in ROWS:
+        file, line = row["code"].split(":")
+        text = (ROOT / file).read_text("utf-8").splitlines()
+        assert re.match(r"\s*(@|def |class )", text[int(line) - 1]), row["code"]
+    assert located("verifiable_dp.auditors.dp_se:pulls_bound").startswith("verifiable_dp/auditors/dp_se.py:")
+    with pytest.raises(InputError, match="no_such"):
+        located("verifiable_dp.auditors.dp_se:no_such")
+
+
+def test_tests_that_are_named_are_there():
+    named = {test for item in items.registered() for test in item.tests}
+    assert len(named) > 8
+    for test in named:
+        file, function = test.split("::")
+        body = ast.parse((ROOT / file).read_text("utf-8")).body
+        assert function in {node.name for node in body if isinstance(node, ast.FunctionDef)}, test
+
+
+def test_every_claim_of_the_four_papers_is_on_the_page():
+    """A claim whose source has no number that a row knows would be lost."""
+    shown = {entry["claim"] for row in ROWS for entry in row["entries"]}
+    for name in entries.names():
+        for claim in entries.auditor(name).claims:
+            if entries.auditor(name).paper == claim.source.paper in SHORT:
+                assert f"{name}/{claim.name}" in shown or not numbers(claim.source.statement), claim
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Theorem 7 (10), corrected", {"Theorem 7"}),
+        ("Lemmas 3 and 5, (21)", {"Lemma 3", "Lemma 5"}),
+        ("Algorithms 1 to 3", {"Algorithm 1", "Algorithm 2", "Algorithm 3"}),
+        ("Theorems 4.3 and 4.4", {"Theorem 4.3", "Theorem 4.4"}),
+        ("Remarks 3 and 4, Table 1", {"Remark 3", "Remark 4", "Table 1"}),
+        ("proof of Theorem 2", {"Theorem 2"}),
+        ("equation (10)", set()),
+    ],
+)
+def test_numbers_in_a_source(text, found):
+    assert numbers(text) == found
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"number": "Theorem"},
+        {"number": "Theorems 1 and 2"},
+        {"remark": ""},
+        {"code": "verifiable_dp.auditors.dp_se"},
+        {"tests": ("tests/test_x.py",), "says": "x"},
+        {"tests": ("tests/test_x.py::test",)},
+    ],
+)
+def test_an_item_that_lacks_something_is_refused(about):
+    whole = {"paper": "p", "number": "Theorem 1", "code": "m:n", "remark": "As printed."}
+    Item(**whole)
+    with pytest.raises(InputError, match="item"):
+        Item(**{**whole, **about})
+
+
+def test_the_list_and_its_page(tmp_path):
+    done = commands.run(tmp_path, "list", "--papers", "--reports", str(REPORTS), "--html", "papers.html")
+    assert done.exit_code == 0
+    assert "Sajed & Sheffet, Theorem 4.3: verifiable_dp/auditors/dp_se.py:" in done.stdout
+    assert "dp-se/lemma-4.2: 3 consistent (lemma-4.2 pulls" in done.stdout
+    page = (tmp_path / "papers.html").read_text("utf-8")
+    assert page == render_papers(ROWS)
+    assert page.count("<tbody>") == len(SHORT)
+    assert "the bound is " in page  # looseness that was measured
+    assert commands.run(tmp_path, "list", "--html", "p.html").exit_code == 2
+
+
+def test_without_reports_the_verdicts_say_so(tmp_path):
+    rows = papers.rows(tmp_path)
+    assert {entry["verdict"] for row in rows for entry in row["entries"]} == {"no record", "tested"}
+    assert papers.empty(rows) == []

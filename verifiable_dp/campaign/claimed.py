@@ -1,0 +1,86 @@
+"""Every claim of the catalogue with what the records of a folder say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.record.verify import read
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.render.page import of_claim
+
+
+def claims(folder: str | Path) -> list[dict[str, str]]:
+    """Every claim of the catalogue with the verdict of the records in `folder`.
+
+    Returns
+    -------
+    list of dict
+        ``algorithm``, ``claim``, ``source``, ``verdict``, ``statement``, ``formula``, ``domain``. The verdict
+        is ``no record``, ``not checked`` where the claim says why, ``no check``, those of its checks, or
+        ``contradicted, erratum NAME`` where a confirmed erratum of the folder is about it.
+
+    Raises
+    ------
+    InputError
+        If a record cannot be read.
+    """
+    rows, contradicted = [], _contradicted(Path(folder))
+    for name in registry.names():
+        auditor = registry.auditor(name)
+        path = Path(folder) / name / "record.json"
+        record = read(path) if path.is_file() else None
+        promise = auditor.algorithm(**auditor.instance).claim
+        if promise is not None and promise.source is not None:
+            verdict = str(record["verdict"]).replace("_", " ") if record else "no record"
+            rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(promise), "", ""))
+        for claim in auditor.claims:
+            verdict = contradicted.get(f"{name}/{claim.name}") or _verdict_of(claim, record)
+            rows.append(
+                _claim_row(
+                    name, claim.name, claim.source, verdict, claim.statement, claim.formula, claim.domain
+                )
+            )
+    return rows
+
+
+def _contradicted(folder: Path) -> dict[str, str]:
+    """Claims that state what a confirmed erratum of the folder refutes, ``algorithm/claim``: its words."""
+    path = folder / "errata.json"
+    rows = read(path)["errata"] if path.is_file() else []
+    return {
+        claim: f"contradicted, erratum {row['name']}"
+        for row in rows
+        if row["outcome"] == "confirmed"
+        for claim in row.get("claims", [])
+    }
+
+
+def _claim_row(
+    algorithm: str, claim: str, source: Source, verdict: str, statement: str, formula: str, domain: str
+) -> dict[str, str]:
+    return {
+        "algorithm": algorithm,
+        "claim": claim,
+        "source": source.statement,
+        "verdict": verdict,
+        "statement": statement,
+        "formula": formula,
+        "domain": domain,
+    }
+
+
+def _promise(claim: PrivacyClaim) -> str:
+    delta = f", delta = {claim.delta:g}" if claim.delta else ""
+    return (
+        f"epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {claim.observe})"
+    )
+
+
+def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
+    if record is None or not record["regret"]:
+        return "no record"
+    found = of_claim(record["regret"]["checks"], claim.name)
+    return "not checked" if found == "no check" and "not checked" in claim.source.note else found

@@ -1,0 +1,165 @@
+"""The papers, item by item: where each stands in the code, what is claimed and checked, what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from verifiable_dp.campaign.claimed import claims
+from verifiable_dp.core.files import write_text
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record.verify import read
+from verifiable_dp.registry import entries as catalogue
+from verifiable_dp.registry import errata
+from verifiable_dp.registry.items import Item, located, numbers, registered
+from verifiable_dp.render import page
+
+Entry = dict[str, str]  # claim, says, check, verdict
+
+
+def rows(folder: str | Path) -> list[dict[str, Any]]:
+    """Every registered item with what the reports in `folder` say of it.
+
+    Returns
+    -------
+    list of dict
+        ``paper``, ``number``, ``code`` (file and line), ``entries`` and ``remark``. An entry has ``claim``
+        (its name), ``says``, ``check`` and ``verdict``: of each claim, promise, statement of a study, erratum
+        and test that is about the item; at least one.
+
+    Raises
+    ------
+    InputError
+        If a report cannot be read, or an item is nowhere in the code.
+    """
+    place = Path(folder)
+    about = _Reports(place)
+    return [_row(item, about) for item in registered()]
+
+
+def write(folder: str | Path) -> Path:
+    """Write ``papers.html`` into the folder of the reports that it is about.
+
+    Raises
+    ------
+    InputError
+        If a report cannot be read, or the page cannot be written.
+    """
+    place = Path(folder)
+    return write_text(place / "papers.html", page.render_papers(rows(place)))
+
+
+class _Reports:
+    """What the reports of a folder say, each by its paper and number; read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.claims = claims(folder)
+        self.records = {
+            name: read(path)
+            for name in catalogue.names()
+            if (path := folder / name / "record.json").is_file()
+        }
+        self.studies = [read(path) for path in sorted(folder.glob("studies/*/study.json"))]
+        path = folder / "errata.json"
+        found = read(path)["errata"] if path.is_file() else []
+        self.outcomes = {row["name"]: str(row["outcome"]).replace("_", " ") for row in found}
+
+    def checks(self, algorithm: str, claim: str) -> tuple[str, str]:
+        """Names of the checks of a claim, and how loose the bound is that they measure."""
+        record = self.records.get(algorithm)
+        made = (record or {}).get("regret") or {}
+        found = [c for c in made.get("checks", ()) if c["statistics"].get("claim") == claim]
+        measured = [
+            c["result"]["ratio"]
+            for c in found
+            if c["kind"] == "mean_bound"
+            and c["result"]["verdict"] == "consistent"
+            and c["result"]["ratio"] > 0
+        ]
+        loose = f"; the bound is {digits(1 / max(measured))} times what was measured" if measured else ""
+        return ", ".join(c["name"] for c in found) or f"regret checks of {algorithm}", loose
+
+
+def _row(item: Item, about: _Reports) -> dict[str, Any]:
+    entries = [*_claims(item, about), *_statements(item, about), *_errata(item, about)]
+    entries += [
+        {"claim": item.number, "says": item.says, "check": test, "verdict": "tested"} for test in item.tests
+    ]
+    if not entries:
+        about_it = {"says": item.says or item.remark, "check": "a study of the paper", "verdict": "no record"}
+        entries = [{"claim": item.number, **about_it}]
+    return {
+        "paper": item.paper,
+        "number": item.number,
+        "code": located(item.code),
+        "entries": entries,
+        "remark": item.remark,
+    }
+
+
+def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
+    for row in about.claims:
+        auditor = catalogue.auditor(row["algorithm"])
+        privacy = row["claim"] == "privacy"
+        named = item.about & numbers(row["source"]) and auditor.paper == item.paper
+        if not (named or (privacy and row["algorithm"] == item.algorithm)):
+            continue
+        check, loose = ("the audit", "") if privacy else about.checks(row["algorithm"], row["claim"])
+        yield {
+            "claim": f"{row['algorithm']}/{row['claim']}",
+            "says": row["statement"],
+            "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
+            "verdict": f"{row['verdict']}{loose}",
+        }
+
+
+def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
+    for study in about.studies:
+        if study["paper"] != item.paper:
+            continue
+        drawn = {
+            name
+            for figure in study["figures"]
+            if figure["name"].rstrip("ab") == item.number.lower().replace(" ", "-")
+            for name in figure["statements"]
+        }
+        for row in study["statements"]:
+            if row["name"] in drawn or item.about & numbers(row["source"]["statement"]):
+                yield {
+                    "claim": f"{study['study']}/{row['name']}",
+                    "says": row["words"],
+                    "check": f"study {study['study']}, {len(row['checks'])} of its checks",
+                    "verdict": row["verdict"],
+                }
+
+
+def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
+    for row in errata.registered():
+        named = numbers(row.source.statement) | {n for quote in row.quotes for n in numbers(quote.place)}
+        if row.source.paper == item.paper and item.number in named:
+            register = errata.REGISTERS[row.register].lower()
+            yield {
+                "claim": f"erratum {row.name}",
+                "says": f"{register}: {row.printed} {row.right}",
+                "check": f"verifiable-dp errata {row.name}",
+                "verdict": about.outcomes.get(row.name, "no record"),
+            }
+
+
+def empty(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Items with an empty cell."""
+    cells = ("claim", "says", "check", "verdict")
+    return [
+        f"{row['paper']}, {row['number']}"
+        for row in found
+        if not (row["entries"] and row["code"] and row["remark"])
+        or not all(entry[cell] for entry in row["entries"] for cell in cells)
+    ]
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """One item, as it is listed: a line for each claim."""
+    head = f"{row['paper'].split(',')[0]}, {row['number']}: {row['code']}\n  {row['remark']}"
+    return "\n".join([head, *(f"  {e['claim']}: {e['verdict']} ({e['check']})" for e in row["entries"])])
