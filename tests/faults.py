@@ -570,8 +570,8 @@ FAULTS = (
     Fault(
         "power is not needed",
         f"{RECORD}/conclude.py",
-        "or power is None or any(",
-        "or any(",
+        "if least is not None and not exceeds(float(least), detect * claimed):",
+        "if least is not None:",
         "not_refuted is said by an audit that could not have refuted",
         ("tests/unit/record/test_verdicts.py",),
     ),
@@ -912,7 +912,7 @@ FAULTS = (
     Fault(
         "words of a verdict",
         f"{RECORD}/words.py",
-        "No violation of epsilon {epsilon} was found. This is not a proof of privacy.",
+        "No violation of epsilon {epsilon} was found.{detected} This is not a proof of privacy.",
         "The claim of epsilon {epsilon} holds.",
         "a page says that a claim holds",
         ("tests/unit/render/test_page_words.py",),
@@ -1042,8 +1042,8 @@ FAULTS = (
     Fault(
         "--dp-alpha is ignored",
         "verifiable_dp/pytest_plugin.py",
-        '_overridden(request, "seed", "alpha")',
-        '_overridden(request, "seed")',
+        '_overridden(request, "seed", "alpha", "detect")',
+        '_overridden(request, "seed", "detect")',
         "the level of pytest's command line does nothing",
         ("tests/e2e/test_plugin_options.py::test_options_arrive_where_audits_are_made",),
     ),
