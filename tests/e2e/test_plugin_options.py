@@ -44,14 +44,15 @@ def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
         "def test_it(privacy_audit, monkeypatch):\n"
         "    import verifiable_dp.pytest_plugin as plugin\n"
         "    monkeypatch.setattr(plugin, '_check_known', lambda *_: None)\n"
-        "    privacy_audit(mechanisms.right, epsilon=1.0, seed=3, alpha=0.25, budget='thorough')\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0, seed=3, alpha=0.25, detect=3, budget='thorough')\n"
     )
     run(pytester, test).assert_outcomes(passed=1)
-    options = ("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-budget", "smoke", "--dp-in-process")
+    options = ("--dp-seed", "11", "--dp-alpha", "0.5", "--dp-detect", "1.5", "--dp-budget", "smoke")
+    options += ("--dp-in-process",)
     run(pytester, test, *options).assert_outcomes(passed=1)
     assert asked == [
-        {"epsilon": 1.0, "seed": 3, "alpha": 0.25, "budget": "thorough"},
-        {"epsilon": 1.0, "seed": 11, "alpha": 0.5, "budget": "smoke", "in_process": True},
+        {"epsilon": 1.0, "seed": 3, "alpha": 0.25, "detect": 3, "budget": "thorough"},
+        {"epsilon": 1.0, "seed": 11, "alpha": 0.5, "detect": 1.5, "budget": "smoke", "in_process": True},
     ]
 
 

@@ -121,6 +121,7 @@ def job(tmp_path_factory):
         "epsilon": "1",
         "budget": "smoke",
         "options": "--workers 1  --delta 1e-6",
+        "detect": "1.01",  # more than so few draws can show, so that what is right stays undecided
     }
     audit = run("Audit", folder, inputs)
     assert audit.returncode == 0, audit.stdout + audit.stderr

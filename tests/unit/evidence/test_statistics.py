@@ -284,3 +284,47 @@ def test_the_stated_power_is_the_binomial_one(runs):
     assert abs(stated - seen) < 0.05
     assert exact.rejection_power(0.1, 0.1, runs, epsilon, alpha) < alpha
     assert exact.rejection_power(0.0, 0.0, runs, epsilon, alpha) == 0.0
+
+
+# ---------------------------------------------------------------- what would have been detected
+
+
+@pytest.mark.parametrize(
+    ("p", "runs", "delta"),
+    [
+        (0.3, 20_000, 0.0),
+        (0.9, 5_000, 0.0),
+        pytest.param(0.3, 20_000, 0.01, marks=pytest.mark.slow),
+    ],
+)
+def test_the_least_epsilon_that_is_detected_is_refuted_with_95_percent(p, runs, delta):
+    """Tests of simulated counts; 10 % less of the excess, the control, is refuted clearly less often.
+
+    400 tests: a share of .9 or less comes about with probability below 1e-7 where .95 is true.
+    """
+    epsilon, alpha, repeats = 1.0, 1e-6, 400
+    least = exact.detectable(round(p * runs), runs, runs, epsilon, delta, alpha)
+    rng = np.random.default_rng(3)
+
+    def share(true):
+        q = (p - delta) * np.exp(-true)
+        refuted = 0
+        for _ in range(repeats):
+            if delta:
+                k1, k0 = rng.binomial(runs, p), rng.binomial(runs, q)
+                value = exact.approximate_p_value(k1, runs, k0, runs, epsilon, delta)
+            else:
+                first = rng.binomial(2 * runs, 0.5)
+                k1, k0 = rng.binomial(first, p), rng.binomial(2 * runs - first, q)
+                value = exact.ratio_p_value(k1, k0, epsilon)
+            refuted += value <= alpha
+        return refuted / repeats
+
+    assert share(least) > 0.9
+    assert share(epsilon + 0.9 * (least - epsilon)) < 0.9
+
+
+def test_an_event_that_is_too_rare_detects_nothing():
+    assert exact.detectable(0, 1000, 1000, 1.0, 0.0, 1e-6) == np.inf
+    assert exact.detectable(10, 1000, 1000, 1.0, 0.0, 1e-6) == np.inf
+    assert exact.detectable(10, 1000, 1000, 1.0, 0.02, 1e-6) == np.inf
