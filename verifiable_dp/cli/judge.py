@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from verifiable_dp.cli.shell import FILE, aside, main, safe
+from verifiable_dp.cli.shell import FILE, aside, main, say
 
 
 @main.command()
@@ -24,9 +24,9 @@ def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None) -> None
 
     judged = judges.judge(folder, targets, campaign)
     for name, report in judged.reports:
-        click.echo(safe(f"{report.verdict}: {name}"))
+        say(f"{report.verdict}: {name}")
     for line in judged.failed:
-        aside(f"verifiable-dp: {' '.join(line.split())}")
+        aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: name a TARGET or --campaign FILE")
     sys.exit(judged.exit_status)
