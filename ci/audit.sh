@@ -2,22 +2,39 @@
 # Audits the targets in TARGETS (one a line), or the campaign file in CAMPAIGN, and keeps in the folder REPORTS
 # one folder with the record and its renderings for each, index.html over all, summary.md and sarif/. Targets that
 # could not be audited have no folder: summary.md names them, with the reason.
-# Arguments are options of `verifiable-dp audit`. Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive;
-# of several targets the worst counts, in the order 2, 1, 3, 0. Unusable is also what ends in any other way: 70, an
-# error of verifiable-dp, a status that is not known, or status 1 without a record, which no refutation has.
+# Arguments are options of `verifiable-dp audit`. With `audit` before them nothing is judged; with `judge` nothing
+# is audited, and no code of a target is run. Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive; of
+# several targets the worst counts, in the order 2, 1, 3, 0. It is that of the records: what has none that verifies
+# is unusable, whatever its audit ended with.
 set -uo pipefail
-reports=${REPORTS:-audit-reports} worst=0 failed=()
+reports=${REPORTS:-audit-reports} steps='audit judge'
+if [[ ${1:-} == audit || ${1:-} == judge ]]; then steps=$1 && shift; fi
 
-keep_worst() { # STATUS
-  case $1 in 0 | 1 | 3) ;; *) set -- 2 ;; esac
-  case $worst$1 in 2? | 1[013] | 3[03]) ;; *) worst=$1 ;; esac
-}
+# What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see.
+shopt -s nocasematch
+while IFS= read -r name; do
+  case $name in
+    GITHUB_ENV | GITHUB_PATH | GITHUB_OUTPUT | GITHUB_STATE | GITHUB_STEP_SUMMARY | BASH_ENV | ENV | ACTIONS_* | \
+      SSH_AUTH_SOCK | *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *JWT* | *API_KEY* | *APIKEY* | *ACCESS_KEY* | \
+      *ACCESSKEY* | *PRIVATE_KEY* | *PRIVATEKEY*) unset -v "$name" ;;
+  esac
+done < <(compgen -e)
+shopt -u nocasematch
 
-run() { # NAME RECORD COMMAND...: its stderr is shown, and what it says last is kept if it fails or makes no RECORD
+targets=()
+while IFS= read -r target; do
+  if [[ -n ${target//[[:space:]]/} ]]; then targets+=("$target"); fi
+done <<<"${TARGETS:-}"
+if [[ -z ${CAMPAIGN:-} && ${#targets[@]} == 0 ]]; then # before a folder is made, which the next run would refuse
+  echo "audit.sh: TARGETS or CAMPAIGN must name something that can be audited, both are empty" >&2
+  exit 2
+fi
+
+run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is noted if it ends with no verdict or RECORD
   local errors status line
   errors=$(mktemp) || exit 2
   {
-    "${@:3}" 2>&1 >&3 | tee "$errors" >&2
+    "${@:3}" 2>&1 >&3 </dev/null | tee "$errors" >&2
     status=${PIPESTATUS[0]}
   } 3>&1
   if [[ $status == [013] && ! -f $2 ]]; then
@@ -26,56 +43,66 @@ run() { # NAME RECORD COMMAND...: its stderr is shown, and what it says last is 
   fi
   if [[ $status != [013] ]]; then
     while IFS= read -r line; do
-      failed+=("$(tr -d '`' <<<"$1: ${line#verifiable-dp: }")")
+      printf '%s\t%s\n' "$1" "${line#verifiable-dp: }" >>"$reports/not-audited.txt"
     done < <(grep '^verifiable-dp: ' "$errors" || echo "exit status $status")
   fi
   rm -f "$errors"
-  return "$status"
 }
 
-if [[ -n $(ls -A "$reports" 2>/dev/null) ]]; then
-  echo "audit.sh: REPORTS must be a new or empty folder, got $reports" >&2
-  exit 2
-fi
-targets=${TARGETS:-}
-if [[ -z ${CAMPAIGN:-} && -z ${targets//[[:space:]]/} ]]; then # before a folder is made, which the next run would refuse
-  echo "audit.sh: TARGETS or CAMPAIGN must name something that can be audited, both are empty" >&2
-  exit 2
-fi
-mkdir -p "$reports" || exit 2
-if [[ -n ${CAMPAIGN:-} ]]; then
-  run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports"
-  keep_worst $?
-fi
-number=0
-while IFS= read -r target; do
-  [[ -z ${target//[[:space:]]/} ]] && continue
-  number=$((number + 1))
-  folder=$(printf '%s/%02d-%s' "$reports" "$number" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$target")")
-  mkdir -p "$folder" || exit 2
-  run "$target" "$folder/record.json" verifiable-dp audit "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target" </dev/null
-  keep_worst $?
-  rmdir "$folder" 2>/dev/null # that of what could not be audited
-done <<<"$targets"
+audit() { # OPTIONS...
+  local number=0 target folder
+  if [[ -n $(ls -A "$reports" 2>/dev/null) ]]; then
+    echo "audit.sh: REPORTS must be a new or empty folder, got $reports" >&2
+    exit 2
+  fi
+  mkdir -p "$reports" || exit 2
+  if [[ -n ${CAMPAIGN:-} ]]; then
+    run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports"
+  fi
+  for target in ${targets[@]+"${targets[@]}"}; do # as older shells want it, for which an empty list is unset
+    number=$((number + 1))
+    folder=$(printf '%s/%02d-%s' "$reports" "$number" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$target")")
+    mkdir -p "$folder" || exit 2
+    run "$target" "$folder/record.json" \
+      verifiable-dp audit "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target"
+    rmdir "$folder" 2>/dev/null # that of what could not be audited
+  done
+}
 
-mkdir -p "$reports/sarif" && : >"$reports/summary.md" || exit 2
-if [[ ${#failed[@]} != 0 ]]; then
-  printf '# Not audited\n\n' >"$reports/summary.md"
-  printf -- '- `%s`\n' "${failed[@]}" >>"$reports/summary.md"
-  echo >>"$reports/summary.md"
-fi
-kept=0
-for record in "$reports"/*/record.json; do
-  [[ -f $record ]] || continue
-  kept=$((kept + 1)) folder=${record%/record.json}
-  verifiable-dp render "$record" --to markdown --out "$folder/record.md" &&
-    verifiable-dp render "$record" --to junit --out "$folder/junit.xml" &&
-    verifiable-dp render "$record" --to sarif --out "$reports/sarif/${folder##*/}.sarif" || worst=2
-  cat "$folder/record.md" >>"$reports/summary.md"
-done
-if [[ $kept == 0 ]]; then
-  echo "audit.sh: no record was made: TARGETS or CAMPAIGN must name something that can be audited" >&2
-  exit 2
-fi
-verifiable-dp portfolio "$reports" || worst=2
-exit "$worst"
+judge() {
+  local given=() worst record folder failed
+  if [[ -n ${CAMPAIGN:-} ]]; then given=(--campaign "$CAMPAIGN"); fi
+  failed=$(mktemp) || exit 2
+  mkdir -p "$reports/sarif" && : >"$reports/summary.md" || exit 2
+  if [[ -f $reports/not-audited.txt ]]; then sed 's/\t/: /' "$reports/not-audited.txt" >"$failed"; fi
+  {
+    verifiable-dp judge ${given[@]+"${given[@]}"} -- "$reports" ${targets[@]+"${targets[@]}"} 2>&1 >&3 | sed 's/^verifiable-dp: //' >>"$failed"
+    worst=${PIPESTATUS[0]}
+  } 3>&1
+  if [[ -s $failed ]]; then
+    worst=2
+    {
+      printf '# Not audited\n\n'
+      awk '!seen[$0]++' "$failed" | sed 's/`//g; s/.*/- `&`/'
+      echo
+    } | tee "$reports/summary.md" >&2
+  fi
+  rm -f "$failed"
+  for record in "$reports"/*/record.json; do
+    [[ -f $record ]] || continue
+    folder=${record%/record.json}
+    verifiable-dp render "$record" --to markdown --out "$folder/record.md" &&
+      verifiable-dp render "$record" --to junit --out "$folder/junit.xml" &&
+      verifiable-dp render "$record" --to sarif --out "$reports/sarif/${folder##*/}.sarif" || worst=2
+    cat "$folder/record.md" >>"$reports/summary.md"
+  done
+  if ! compgen -G "$reports/*/record.json" >/dev/null; then
+    echo "audit.sh: no record was made: TARGETS or CAMPAIGN must name something that can be audited" >&2
+    exit 2
+  fi
+  verifiable-dp portfolio "$reports" || worst=2
+  case $worst in 0 | 1 | 3) exit "$worst" ;; *) exit 2 ;; esac
+}
+
+if [[ $steps == *audit* ]]; then audit "$@"; fi
+if [[ $steps == *judge* ]]; then judge; fi

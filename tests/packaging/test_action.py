@@ -13,6 +13,7 @@ import yaml
 
 from tests import formats
 from tests.commands import PATIENCE
+from verifiable_dp.targets import child
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -41,8 +42,16 @@ def test_it_has_the_shape_of_a_composite_action():
     for step in ACTION["runs"]["steps"]:
         assert ("run" in step) != ("uses" in step)
         assert "shell" in step or "uses" in step
-        # Only the code host's own actions, at a fixed version.
-        assert re.fullmatch(r"(actions|github)/[\w/-]+@v\d+", step.get("uses", "actions/x@v1"))
+    assert unpinned((ROOT / "action.yml").read_text("utf-8")) == []
+    assert unpinned(PAGE.replace("OWNER/REPOSITORY@COMMIT", "")) == []
+    assert unpinned("- uses: actions/checkout@v4\n- uses: other/x@" + "0" * 40 + " # v1.0.0\n") != []
+
+
+def unpinned(text):
+    """Uses of anything but the code host's own actions at a commit whose version is named; tags are moved."""
+    pinned = re.compile(r"(actions|github)/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    found = re.findall(r"^ *(?:- )?uses: (.+)$", text, re.MULTILINE)
+    return [use for use in found if use and not pinned.fullmatch(use)]
 
 
 def test_it_is_an_action_by_its_schema(tmp_path):
@@ -87,8 +96,11 @@ def environment(folder, **more):
     }
 
 
-def run(step, folder, inputs, outputs=None):
-    """Run a step as a runner does: bash with its flags, the step's variables from the inputs."""
+def run(step, folder, inputs, outputs=None, **more):
+    """Run a step as a runner does: bash with its flags, the step's variables from the inputs.
+
+    `more` are variables that an earlier step has set.
+    """
 
     def value(found):
         kind, name = found[1].strip().partition(".")[::2]
@@ -97,16 +109,28 @@ def run(step, folder, inputs, outputs=None):
     given = {key: EXPRESSION.sub(value, text) for key, text in STEPS[step].get("env", {}).items()}
     script = folder / "step.sh"
     script.write_text(STEPS[step]["run"], "utf-8")
-    command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script]
+    shell = STEPS[step]["shell"]
+    shell = "bash --noprofile --norc -e -o pipefail {0}" if shell == "bash" else shell
     done = subprocess.run(
-        command,
+        [str(script) if word == "{0}" else word for word in shell.split()],
         cwd=folder,
-        env=environment(folder, **given),
+        env=environment(folder, **{**more, **given}),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
     return done
+
+
+INSTALLED = {"scripts": sysconfig.get_path("scripts"), "libraries": ""}
+
+
+def judged(folder, inputs, **more):
+    """Exit status of the step that judges what the step before it has left."""
+    (folder / "output").unlink(missing_ok=True)
+    done = run("Judge", folder, inputs, INSTALLED, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return (folder / "output").read_text(), done
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +149,7 @@ def job(tmp_path_factory):
     }
     audit = run("Audit", folder, inputs)
     assert audit.returncode == 0, audit.stdout + audit.stderr
+    judged(folder, inputs)
     assert run("Summary", folder, inputs).returncode == 0
     outputs = dict(line.split("=") for line in (folder / "output").read_text().splitlines())
     return folder, inputs, outputs, audit
@@ -146,6 +171,78 @@ def test_the_audit_keeps_records_and_renderings(job):
     for path in kept:
         assert (path / "record.html").is_file()
         formats.junit(path / "junit.xml")
+
+
+def test_what_audited_code_does_to_later_steps_decides_nothing(job, tmp_path):
+    """Its variables could be in GITHUB_ENV, its folder in GITHUB_PATH. Control: a plain step obeys them."""
+    folder, inputs, outputs, _ = job
+    evil = tmp_path / "bin"
+    evil.mkdir()
+    for name in ("verifiable-dp", "python", "env", "bash"):
+        (evil / name).write_text("#!/bin/sh\nexit 0\n", "utf-8")
+        (evil / name).chmod(0o755)
+    (tmp_path / "evil.sh").write_text("echo evil; exit 0\n", "utf-8")
+    steered = {"BASH_ENV": str(tmp_path / "evil.sh"), "PYTHONPATH": str(tmp_path)}
+    (tmp_path / "verifiable_dp.py").write_text("raise SystemExit(0)\n", "utf-8")
+    output, _ = judged(folder, inputs, **steered)
+    assert output == f"status={outputs['status']}\n" == "status=1\n"
+    verdict = run("Verdict", folder, {**inputs, "fail-on": "refuted"}, outputs, **steered)
+    assert verdict.returncode == 1
+    assert "evil" in run("Summary", folder, inputs, **steered).stdout
+    path = f"{evil}{os.pathsep}{environment(folder)['PATH']}"
+    output, _ = judged(folder, inputs, PATH=path)
+    assert output == "status=1\n"
+
+
+def test_audited_code_sees_nothing_that_steers_the_job(tmp_path):
+    """Not in what its process was started with, either: `environ` of Python is only a copy of that."""
+    (tmp_path / "a.py").write_text(
+        "def release(data, size, rng):\n"
+        "    open('seen', 'wb').write(open('/proc/self/environ', 'rb').read())\n"
+        "    return data + rng.laplace(0, 1, size)\n",
+        "utf-8",
+    )
+    inputs = {**INPUTS, "targets": "a.py:release", "epsilon": "1", "options": "--runs 400"}
+    steered = {"BASH_ENV": "/dev/null", "ACTIONS_RUNTIME_TOKEN": "x", "My_Secret": "x", "MONKEY": "x"}
+    assert run("Audit", tmp_path, inputs, **steered).returncode == 0
+    seen = {row.partition("=")[0] for row in (tmp_path / "seen").read_text().split("\0")}
+    assert (
+        not {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "BASH_ENV", "ACTIONS_RUNTIME_TOKEN", "My_Secret"} & seen
+    )
+    assert {"GITHUB_ACTION_PATH", "MONKEY", "PATH"} <= seen
+
+
+def test_the_script_drops_the_variables_that_a_child_does_not_inherit(tmp_path):
+    """Two lists, one in bash: what either drops, the other does."""
+    drops = [
+        "GITHUB_ENV",
+        "GITHUB_PATH",
+        "GITHUB_OUTPUT",
+        "GITHUB_STATE",
+        "GITHUB_STEP_SUMMARY",
+        "BASH_ENV",
+        "ENV",
+    ]
+    drops += [
+        "ACTIONS_X",
+        "SSH_AUTH_SOCK",
+        "A_TOKEN",
+        "token",
+        "SECRETS",
+        "DB_PASSWORD",
+        "PASSWD",
+        "CREDENTIALS",
+    ]
+    drops += ["X_JWT", "API_KEY", "APIKEY", "ACCESS_KEY_ID", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY"]
+    keeps = ["GITHUB_SHA", "GITHUB_ENVIRONMENT", "MONKEY", "KEY", "ENVIRONMENT", "PATH", "HOME", "ACCESS"]
+    assert child.steering([*drops, *keeps]) == drops
+    text = (ROOT / "ci" / "audit.sh").read_text("utf-8")
+    cleaning = text[text.index("while IFS= read -r name") : text.index("targets=()")]
+    variables = {**dict.fromkeys([*drops, *keeps], "x"), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        ["bash", "-c", f"{cleaning}\ncompgen -e"], env=variables, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) & {*drops, *keeps} == set(keeps)
 
 
 def test_sarif_files_can_be_uploaded_together(job):
@@ -224,17 +321,18 @@ def test_inputs_are_not_run(tmp_path):
     inputs = {**INPUTS, "targets": targets, "epsilon": "$(touch marker)"}
     done = run("Audit", tmp_path, inputs)
     assert done.returncode == 0
+    output, _ = judged(tmp_path, inputs)
     assert "verifiable-dp: " in done.stderr
     assert "Usage:" not in done.stdout + done.stderr
-    assert (tmp_path / "output").read_text() == "status=2\n"
+    assert output == "status=2\n"
     assert not (tmp_path / "marker").exists()
     assert not list(tmp_path.rglob("record.json"))
 
 
 def test_a_folder_in_use_is_refused(job):
     done = run("Audit", job[0], job[1])
+    assert done.returncode == 2
     assert "must be a new or empty folder" in done.stderr
-    assert (job[0] / "output").read_text().splitlines()[-1] == "status=2"
 
 
 def test_the_action_installs_the_package(tmp_path):
@@ -275,6 +373,7 @@ def test_the_workflow_of_the_page_gives_inputs_that_exist():
 
 SERVICES = {
     "github-workflows": (FILES[".github/workflows/privacy.yml"], ("runs-on:", "runs_on:")),
+    "github-workflows of judging": (FILES["judge.yml"], ("runs-on:", "runs_on:")),
     "gitlab-ci": (GITLAB, ("junit:", "junits:")),
 }
 
@@ -285,10 +384,10 @@ def test_jobs_of_the_page_are_jobs_by_their_schemas(service, tmp_path):
     assert len(text.splitlines()) > 8
     path = tmp_path / "job.yml"
     path.write_text(text, "utf-8")
-    formats.service(service, path)
+    formats.service(service.split()[0], path)
     path.write_text(text.replace(*change), "utf-8")
     with pytest.raises(formats.NotOfTheFormatError):
-        formats.service(service, path)
+        formats.service(service.split()[0], path)
 
 
 @pytest.mark.slow
@@ -302,7 +401,8 @@ def test_a_campaign_is_audited(tmp_path):
     )
     done = run("Audit", tmp_path, {**INPUTS, "campaign": "campaign.toml"})
     assert done.returncode == 0
-    assert (tmp_path / "output").read_text() == "status=1\n", done.stdout + done.stderr
+    output, _ = judged(tmp_path, {**INPUTS, "campaign": "campaign.toml"})
+    assert output == "status=1\n", done.stdout + done.stderr
     records = list((tmp_path / "audit-reports").glob("*/record.json"))
     assert sorted(json.loads(path.read_text("utf-8"))["claim"]["epsilon"] for path in records) == [1.0, 2.5]
     written = list((tmp_path / "audit-reports/sarif").glob("*.sarif"))

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import click
 import pytest
 
+import verifiable_dp.campaign.judge
 import verifiable_dp.record.signing
 import verifiable_dp.record.verify
 import verifiable_dp.render.diff
@@ -376,6 +377,18 @@ def test_portfolio(broken, status, replaced, tmp_path):
     assert commands.run(tmp_path, "portfolio", *typed).exit_code == status
     assert replaced.calls["write"] == ((Path("f"), Path("p.html")), {})
     assert missing("portfolio", typed) == []
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 3])
+def test_judge(status, replaced, tmp_path):
+    found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status)
+    replaced.put(verifiable_dp.campaign.judge, "judge", found)
+    typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml"]
+    done = commands.run(tmp_path, "judge", *typed)
+    assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
+    assert done.stderr == "verifiable-dp: y: why\n"
+    assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml")), {})
+    assert missing("judge", typed) == []
 
 
 @pytest.mark.parametrize(("outcome", "status"), [("confirmed", 0), ("by_reading", 0), ("not_confirmed", 1)])

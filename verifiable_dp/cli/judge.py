@@ -1,0 +1,32 @@
+"""The command that says what audits came to."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from verifiable_dp.cli.shell import FILE, aside, main, say
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--campaign", type=FILE, help="File of a campaign that was run into FOLDER.")
+def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None) -> None:
+    """Verify the records in FOLDER and give the exit status of the audits that left them; no code is run.
+
+    Each TARGET, and each target of the campaign, needs a record that holds. Exit status: 2 if one has none or
+    anything in FOLDER does not hold, else 1 if a promise is refuted, 3 if one is inconclusive, 0.
+    """
+    from verifiable_dp.campaign import judge as judges
+
+    judged = judges.judge(folder, targets, campaign)
+    for name, report in judged.reports:
+        say(f"{report.verdict}: {name}")
+    for line in judged.failed:
+        aside(f"verifiable-dp: {line}")
+    if not judged.reports:
+        aside("verifiable-dp: nothing was judged: name a TARGET or --campaign FILE")
+    sys.exit(judged.exit_status)
