@@ -5,6 +5,7 @@ What a command calls is replaced by a recorder. A command or an option that is a
 
 import contextlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -310,6 +311,16 @@ def test_init_and_declare(replaced, tmp_path):
     assert missing("declare", typed) == []
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a check of a record has found."""
+
+    signer: str | None = None
+
+    def summary(self):
+        return f"holds, {self.signer}"
+
+
 def test_verify(replaced, schedulers, tmp_path, monkeypatch):
     replaced.put(verifiable_dp.record.verify, "read", {"schema_version": "3.0.0"})
     replaced.put(verifiable_dp.record.signing, "check", "key")
@@ -320,14 +331,14 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
         replaced.calls["verify"] = path
         assert rerun is not None
         rerun({"seed": 0})
-        return SimpleNamespace(summary=lambda: "holds")
+        return Held()
 
     monkeypatch.setattr(verifiable_dp.record.verify, "verify", check)
     typed = ["r.json", "--rerun", "--workers", "3", "--scheduler", "tcp://there:1", "--key", "k.pem"]
     typed += ["--signature", "s.sig"]
     done = commands.run(tmp_path, "verify", *typed)
     assert done.exit_code == 0, done.stderr
-    assert replaced.calls["verify"] == Path("r.json")
+    assert replaced.calls["verify"] == {"schema_version": "3.0.0"}  # read once, and passed on
     assert replaced.calls["check"][0][1:] == (Path("k.pem"), Path("s.sig"))
     assert replaced.calls["rerun"] == (({"seed": 0},), {"workers": 3})
     assert schedulers == ["tcp://there:1"]
