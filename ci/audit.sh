@@ -76,7 +76,8 @@ judge() {
   mkdir -p "$reports/sarif" && : >"$reports/summary.md" || exit 2
   if [[ -f $reports/not-audited.txt ]]; then sed 's/\t/: /' "$reports/not-audited.txt" >"$failed"; fi
   {
-    verifiable-dp judge ${given[@]+"${given[@]}"} -- "$reports" ${targets[@]+"${targets[@]}"} 2>&1 >&3 | sed 's/^verifiable-dp: //' >>"$failed"
+    verifiable-dp judge ${given[@]+"${given[@]}"} -- "$reports" ${targets[@]+"${targets[@]}"} 2>&1 >&3 |
+      awk '!sub(/^verifiable-dp: /, "") { print >"/dev/stderr"; next } { print }' >>"$failed"
     worst=${PIPESTATUS[0]}
   } 3>&1
   if [[ -s $failed ]]; then
