@@ -163,8 +163,10 @@ class Checkpoint:
             if not lock(self._file.fileno(), wait=False):
                 raise CheckpointError(self._words("is in use by another audit"))
             self._read(identity)
-        except BaseException:
+        except BaseException as error:
             self._file.close()
+            if isinstance(error, OSError):  # of its key
+                raise CheckpointError(self._words(f"has no key: {error.strerror}")) from None
             raise
 
     @property
@@ -198,8 +200,12 @@ class Checkpoint:
         self.started, end = float(head["started"]), self._file.tell()
         self._key = hmac.digest(self._key, of.encode(), "sha256")
         while (row := _row(line := self._file.readline(_MOST_LINE), self._key)) is not None:
-            self._lines[row["step"]] = row["asked"], line
-            self.cpu_seconds, end = float(row["cpu"]), self._file.tell()
+            try:
+                place, asked, cpu = str(row["step"]), str(row["asked"]), float(row["cpu"])
+            except (LookupError, TypeError, ValueError):
+                break
+            self._lines[place] = asked, line
+            self.cpu_seconds, end = cpu, self._file.tell()
         self._file.truncate(end)
 
     def _append(self, row: Mapping[str, Any]) -> None:
@@ -259,8 +265,11 @@ def _row(line: bytes, key: bytes) -> dict[str, Any] | None:
     text, mark, _ = line.rpartition(b',"sum":')
     if not mark or not key or not hmac.compare_digest(line, text + _sealed(text, key)):
         return None
-    row: dict[str, Any] = json.loads(line)
-    return row
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def _key_of(path: Path) -> bytes:
