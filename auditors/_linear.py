@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,10 @@ from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import decided_by, result
-from verifiable_dp.registry.theorems import TRIALS, MeanBound, Prices, Trial
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Prices, Trial
 
 BETA = 0.1  # of the checks that speak of probability
 SHORT = {"horizon": 100_000, "beta": BETA}
@@ -129,6 +130,40 @@ class HighProbability:
             )
 
 
+@dataclass(frozen=True)
+class WorstCase:
+    """Regret grows like sqrt(T log T) on two actions with the worst gap, at an epsilon of one's own.
+
+    T = e^(j + 1/2): a share of T is left after the last batch that jumps with T, and hardly changes here.
+    Gaps are in units of the last gamma, in closed form, and one is wide.
+    """
+
+    epsilon: float
+    powers: Sequence[int] = tuple(range(14, 26, 2))
+
+    def __call__(self, trial: Trial) -> Iterator[Check]:
+        """One check."""
+        points = []
+        for horizon in (round(math.exp(power + 0.5)) for power in self.powers):
+            on = trial.changed(actions=AXES, epsilon=self.epsilon, horizon=horizon, beta=None)
+            last = closed_forms.batch_growth(horizon) ** (math.floor(math.log(horizon)) - 1)
+            unit = closed_width(on.rule, 2.0)(last)
+            gaps = [0.9, *(unit * 2.0 ** (j / 2) for j in range(-2, 9) if unit * 2.0 ** (j / 2) < 0.9)]
+            places = [TwoPoint((gap, 0.0), -1.0, 1.0, f"two actions, a gap of {gap:.3g}") for gap in gaps]
+            found = [on.play(place).regret for place in places]
+            points.append((float(horizon), max(found, key=lambda values: float(values.mean()))))
+        yield judges.scaling(
+            f"{trial.claim.name} rate over T",
+            points,
+            exponent=0.5,
+            log_power=0.5,
+            margin=0.05,
+            claim=trial.claim.name,
+            instance="two actions, the worst of some gaps",
+            epsilon=self.epsilon,
+        )
+
+
 def thetas(trial: Trial) -> list[TwoPoint]:
     """As many theta as the budget allows."""
     return [on_circle(trial.rule.actions, number) for number in range(trial.runs(THETAS))]
@@ -178,6 +213,12 @@ PRICE = Prices(
     "d = 2, K = {rule.n_arms} actions and theta uniform on the sphere, rewards -1 or 1, beta = 1/T: "
     "{rule.name} beside phased elimination, {runs} runs of each.",
 )
+
+
+def theorem(epsilon: float) -> list[Any]:
+    """How Theorems 1 to 3 are held: mean, share of runs, growth with T at an `epsilon`, price of privacy."""
+    return [MEANS, *(CorrectOnly(check) for check in (HighProbability(), WorstCase(epsilon), PRICE))]
+
 
 # ---------------------------------------------------------------- mutants of removal
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
@@ -17,7 +19,7 @@ from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.registry.auditor import Auditor
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Prices, Pulls, Survival
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, Exponent, MeanBound, Prices, Pulls, Survival
 
 TWO = {"n_arms": 2, "beta": 0.1}
 SHORT = 100_000  # horizon of the table of lower bounds, which index policies can play
@@ -68,6 +70,17 @@ def _least(theorem: int, n_arms: int) -> family.LowerBound:
     return family.LowerBound(judge, TRIALS)
 
 
+OVER_EPSILON = Exponent(
+    "epsilon",
+    "1/epsilon",
+    "two arms in [0, 1] with means .8 and .2, T = 1e12",
+    [
+        (1 / e, family.TWO_ARMS, {"n_arms": 2, "epsilon": e, "horizon": 10**12, "beta": None})
+        for e in 0.05 * 2.0 ** np.arange(5)
+    ],
+    margin=0.05,
+)
+
 CLAIMS = (
     RegretClaim(
         "lemma-4",
@@ -88,7 +101,11 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "epsilon <= 1",
-        [MeanBound([family.TWO_ARMS], {"n_arms": 2, "beta": None}), CorrectOnly(PRICE)],
+        [
+            MeanBound([family.TWO_ARMS], {"n_arms": 2, "beta": None}),
+            CorrectOnly(OVER_EPSILON),
+            CorrectOnly(PRICE),
+        ],
     ),
     RegretClaim(
         "theorem-4-minimax",

@@ -12,7 +12,6 @@ from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import MEAN_NOISE, given, noise_by
-from verifiable_dp.registry.theorems import CorrectOnly
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
 
@@ -57,7 +56,7 @@ CLAIMS = (
         "mean",
         family.regret_bound,
         "a finite set of actions, T at least 8",
-        [family.MEANS, CorrectOnly(family.HighProbability()), CorrectOnly(family.PRICE)],
+        family.theorem(1.0),
     ),
     RegretClaim(
         "lemma-5",

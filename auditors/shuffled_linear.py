@@ -22,7 +22,7 @@ from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import given, rebuilt, result
-from verifiable_dp.registry.theorems import CorrectOnly, Trial
+from verifiable_dp.registry.theorems import Trial
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 
@@ -155,7 +155,7 @@ CLAIMS = (
         family.regret_bound,
         "the rate: epsilon = O(sqrt(log(1/delta)/T)) only, where its private term is at least log T times "
         "sqrt(T log T); the numbers: every epsilon, a finite set of actions, T at least 8",
-        [family.MEANS, CorrectOnly(family.HighProbability()), CorrectOnly(family.PRICE)],
+        family.theorem(1.0),
     ),
     RegretClaim(
         "lemma-5",

@@ -124,6 +124,17 @@ def test_theorems_of_high_probability_are_checked_as_such(kind):
         assert {check.kind for check in found} == {"probability"}
 
 
+@pytest.mark.parametrize("kind", LINEAR)
+def test_the_rate_of_the_worst_case_is_told_from_uniform_play(kind):
+    rule = kind(_linear.CIRCLE, 1.0, 10**6)
+    theorem = next(c for c in _claims(kind) if c.name.startswith("theorem"))
+    check = _linear.WorstCase(100.0 if kind is DPLinear else 1.0, tuple(range(14, 24, 2)))
+    never = result("width", lambda rule, width, *at: 1e9 * width)
+    for played, slope in ((rule, 0.5), (never(rule), 1.0)):
+        (found,) = check(Trial(kind, theorem, played, "quick", 0))
+        assert found.result["slope"] == pytest.approx(slope, abs=0.05)
+
+
 def _claims(kind):
     return entries.auditor(kind.name).claims
 
