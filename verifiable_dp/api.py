@@ -134,7 +134,8 @@ def audit(
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     parameters
-        Of a catalogue name, such as ``{"variant": "printed"}``; the others are those of its auditor.
+        Of a catalogue name, such as ``{"variant": "printed"}``; the others are those of its auditor. Of your
+        own code: parameters of its constructor or function, or keys of its configuration, by name.
     declarations
         Path of a TOML file (`verifiable-dp init` writes one to start from), or its values: what is stated
         of the deployment goes into the record as a declaration.
@@ -161,6 +162,8 @@ def audit(
         If an argument is unusable: one line that names it and what is accepted.
     """
     promise, inputs, settings = split("audit", options)
+    if not (isinstance(target, str) and ":" not in target):
+        inputs = replace(inputs, parameters=dict(parameters or {}))
     asked = AuditRequest(None, "", promise, inputs, settings)
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
@@ -181,8 +184,8 @@ def _audited(
         epsilon = asked.promise.epsilon if "epsilon" in _fields(thing.algorithm) else None
         given = {"n_arms": asked.inputs.n_arms, "horizon": asked.inputs.horizon, "epsilon": epsilon}
         thing = instance(target, **{**given, **_parameters(parameters, given)})
-    elif parameters is not None:
-        raise InputError("parameters works only with a catalogue name: your own code is taken as it is")
+    if isinstance(thing, Algorithm) and (asked.inputs.reward or asked.inputs.parameters):
+        raise InputError("parameters and reward work only with a catalogue name or your own code")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     request = replace(asked, target=thing, name=name, progress=progress)
@@ -540,7 +543,7 @@ def _drafted_again(record: Mapping[str, Any], workers: int, progress: Progress) 
     if target["kind"] == "algorithm":
         if record["checks"]:
             algorithm = registry.make(target["name"], **target["parameters"])
-            draft = rungs.audit(_request_of(record, algorithm, {}, workers, progress))
+            draft = rungs.audit(_request_of(record, algorithm, Inputs(), workers, progress))
         if regret.get("checks"):
             again = regret_only(
                 registry.make(target["name"], **regret["parameters"]),
@@ -562,12 +565,12 @@ def _drafted_again(record: Mapping[str, Any], workers: int, progress: Progress) 
         apart = ("exec", "exec_timeout")
         parameters = {key: value for key, value in target["parameters"].items() if key not in apart}
         function = _again(code, target["source"], progress)
-        draft = rungs.audit(_request_of(record, function, parameters, workers, progress))
+        draft = rungs.audit(_request_of(record, function, Inputs.read(parameters), workers, progress))
     return draft
 
 
 def _request_of(
-    record: Mapping[str, Any], thing: Any, inputs: Mapping[str, Any], workers: int, progress: Progress
+    record: Mapping[str, Any], thing: Any, inputs: Inputs, workers: int, progress: Progress
 ) -> AuditRequest:
     """What was asked of the audit that a record is of."""
     plan, claim = record["plan"], record["claim"]
@@ -588,7 +591,7 @@ def _request_of(
         numerics=bool(plan.get("numerics", False)),
     )
     name = record["target"]["name"]
-    return AuditRequest(thing, name, promise, Inputs(**inputs), settings, plan, progress)
+    return AuditRequest(thing, name, promise, inputs, settings, plan, progress)
 
 
 def can_rerun(record: Mapping[str, Any], target: Target) -> bool:

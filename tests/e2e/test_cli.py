@@ -163,7 +163,7 @@ BAD = [
     (["audit", "bandits.py:dp_se", *PLAY, "--workers", "100000"], "workers must be an integer in [1, 1024]"),
     (
         ["audit", "bandits.py:dp_se", *PLAY, "--set", "beta=0.1"],
-        "parameters works only with a catalogue name",
+        "parameters: dp_se has no parameter beta",
     ),
     (["audit", "dp-linear", "--set", "variant=prnted"], "variant must be one of corrected, printed"),
     (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear takes no varant"),

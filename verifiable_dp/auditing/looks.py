@@ -184,7 +184,8 @@ class UserCase(Case):
 
     def target(self) -> dict[str, Any]:
         """See `Case.target`."""
-        command, parameters, notes = self.request.target, self.parameters(), self.notes()
+        command, notes = self.request.target, self.notes()
+        parameters = {**self.parameters(), **self.request.inputs.recorded()}
         if isinstance(command, Exec):
             parameters |= {"exec": command.command, "exec_timeout": command.timeout}
             restarted = self.function.restarted  # type: ignore[attr-defined]

@@ -28,6 +28,9 @@ class AuditOptions(TypedDict, total=False):
         The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
+    reward
+        Of your own code that makes its rewards by itself: the function or method that pays a reward, as
+        ``file.py:function`` or ``module:Class.method``; the audit pays in its place.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.
     observe
@@ -76,6 +79,7 @@ class AuditOptions(TypedDict, total=False):
     delta: float | None
     n_arms: int | None
     horizon: int | None
+    reward: str | None
     bounds: tuple[float, float] | None
     observe: str | None
     pairs: Sequence[Any] | None
@@ -161,12 +165,45 @@ class Inputs:
         Range of the rewards, or of the entries of the data.
     pairs
         Neighbouring inputs to use in place of those that are searched for.
+    parameters
+        Of a user's code, by name.
+    reward
+        The function of a user's code whose rewards are replaced, as ``file.py:function``.
+
+    Raises
+    ------
+    InputError
+        If a parameter cannot be kept in a record.
     """
 
     n_arms: int | None = None
     horizon: int | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
     pairs: Sequence[Any] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    reward: str = ""
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters.items():
+            if not isinstance(value, bool | int | float | str | None):
+                raise InputError(
+                    f"parameters: {name} must be a number, a text, a truth value or None, got {value!r}"
+                )
+
+    def recorded(self) -> dict[str, Any]:
+        """Parameters and replaced rewards as a record keeps them beside those of its own."""
+        found = {f"{_SET}{name}": value for name, value in self.parameters.items()}
+        return {**found, **({"reward": self.reward} if self.reward else {})}
+
+    @classmethod
+    def read(cls, recorded: Mapping[str, Any]) -> Inputs:
+        """From the parameters of a record."""
+        own = {name.removeprefix(_SET): value for name, value in recorded.items() if name.startswith(_SET)}
+        rest = {name: value for name, value in recorded.items() if not name.startswith(_SET)}
+        return cls(**rest, parameters=own)
+
+
+_SET = "set "  # before names of parameters of a user's code, in a record
 
 
 @dataclass(frozen=True)
@@ -228,7 +265,7 @@ class Settings:
 
 
 def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
-    """The three parts of what is asked; bounds and a timeout of None are the default ones.
+    """The three parts of what is asked; bounds, a timeout and a reward of None are the default ones.
 
     Raises
     ------
@@ -236,7 +273,7 @@ def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settin
         If one is out of range.
     """
     check_known(function, options, AuditOptions)
-    usual = ("bounds", "timeout")
+    usual = ("bounds", "timeout", "reward")
     given = {name: value for name, value in options.items() if value is not None or name not in usual}
 
     def part(kind: Any) -> Any:

@@ -22,10 +22,10 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets.adapters import BanditClass, makes_bandits
+from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
-from verifiable_dp.targets.load import adapted
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
+from verifiable_dp.targets.roles import Given
 
 
 def _sampled(case: Case) -> bool:
@@ -116,15 +116,16 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
     if promise.epsilon is None and promise.rho is None:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if isinstance(target, Exec):
+        for name in ("parameters", "reward"):
+            if getattr(request.inputs, name):
+                raise InputError(f"{name} works only with Python code, not with a command")
         process = _process(target, request)
         # Threads: the work is done in the processes, and all of them are children of this one.
         with running(process), engine.here(), parallel_config(backend="threading"):
             yield _case(request, process.kind, process)
         return
-    if makes_bandits(target):
-        yield _case(request, "play", BanditClass(target))
-    else:
-        yield _case(request, *adapted(target))
+    given = Given(promise.epsilon, promise.delta or 0.0, request.inputs.parameters, request.inputs.reward)
+    yield _case(request, *taken(target, given))
 
 
 def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:

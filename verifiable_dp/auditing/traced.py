@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine
 from verifiable_dp.evidence.upper import UpperBound
-from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass
+from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.source import Source
 
@@ -80,14 +78,7 @@ def bound(
 
 def choosing(function: Callable[..., Any], n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:
     """The methods that choose the arms of a class that plays as a function; none of a plain function."""
-    if not isinstance(function, BanditClass):
-        return ()
-    try:
-        kind = type(function.made(n_arms, horizon, np.random.default_rng(0)))
-    except Exception:  # the audit tells of it where it plays
-        return ()
-    pairs = [(getattr(kind, first, None), getattr(kind, second, None)) for first, second in PROTOCOLS]
-    return tuple(choose for choose, learn in pairs if inspect.isfunction(choose) and learn is not None)[:1]
+    return function.choosers(n_arms, horizon) if isinstance(function, BanditClass) else ()
 
 
 def renamed(statistics: Mapping[str, Any], file: str, name: str) -> dict[str, Any]:

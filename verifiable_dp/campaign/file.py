@@ -209,6 +209,7 @@ _OWN: dict[str, Reader] = {
     "rho": validate.positive,
     "numerics": _switch,
 }
+_PYTHON: dict[str, Reader] = {"parameters": _parameters, "reward": _text}
 _LISTED: dict[str, Reader] = {"parameters": _parameters, "mutants": _switch, "regret": _switch}
 _COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
 _WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}
@@ -275,11 +276,12 @@ def _entry(number: int, row: Any, defaults: Mapping[str, Any], folder: Path) -> 
     which = str(row.get("target", row.get("exec")))
     place = f"{place} ({which[:60]})"
     listed = "target" in row and ":" not in which
-    kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else {})}
+    kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else _PYTHON)}
     accepted = {**_WHICH, **_EVERY, **kind}
     # What a default cannot apply to it leaves alone: the promise of a listed algorithm is its own.
     own = _read_table(place, row, accepted)
-    found = {**{key: value for key, value in defaults.items() if key in accepted}, **own}
+    left = accepted if listed else {key for key in accepted if key not in _PYTHON}
+    found = {**{key: value for key, value in defaults.items() if key in left}, **own}
     if found.get("rho") is not None and "epsilon" not in own:
         found.pop("epsilon", None)
     try:
@@ -331,6 +333,8 @@ def _options(found: Mapping[str, Any]) -> dict[str, Any]:
     names = {"arms": "n_arms"}
     apart = ("name", "target", "exec", "exec_timeout", "parameters", "regret", "declarations")
     options = {names.get(key, key): value for key, value in found.items() if key not in apart}
+    if found.get("parameters") and ":" in found.get("target", ""):
+        options["parameters"] = found["parameters"]
     if "exec_timeout" in found and "exec" in found:
         options["exec_timeout"] = found["exec_timeout"]
     return options

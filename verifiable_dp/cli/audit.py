@@ -114,7 +114,12 @@ def _several(
 )
 @click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
 @click.option("--horizon", type=int, help="T; needed for play and play_many.")
-@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of a listed one.")
+@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of the target.")
+@click.option(
+    "--reward",
+    metavar="FILE.PY:NAME",
+    help="Function of your own code that pays a reward; the audit pays in its place.",
+)
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
 @click.option(
     "--observe",

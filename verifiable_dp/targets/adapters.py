@@ -1,15 +1,14 @@
-"""Bandits written as classes, played as `play(rewards, rng)` wants it.
+"""A user's code, played as `play(rewards, rng)` wants it.
 
-An object that chooses and learns in turn is recognised by its pair of methods: `select`/`update` and its
-variants, river's `pull`/`update`, SMPyBandits' `choice`/`getReward`, MABWiser's `predict`/`partial_fit`,
-`select_action`/`update_params`. A class, or a function that makes such an object, is called with what its
-parameters are named after: the number of arms, the horizon, a generator or a seed. So are its methods: with
-the round, the arms, a generator, the arm that was chosen and its reward. Any other parameter that must be
-given, such as a context, ends the audit: what to give is not known here.
+Classes, functions and generators are played as they are (`protocols`), with what their parameters are named
+after (`roles`), in an environment whose rewards are those of the table (`tables`). A parameter that must be
+given and has no known name, such as a context, ends the audit: what to give is not known here.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,70 +19,155 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.core.validate import InputError
-
-# Methods that choose and that learn, in the order in which they are looked for.
-PROTOCOLS = (
-    ("select_arm", "update"),
-    ("select", "update"),
-    ("pull", "update"),
-    ("choice", "getReward"),
-    ("select_action", "update_params"),
-    ("predict", "partial_fit"),
-    ("choose", "update"),
-    ("act", "update"),
+from verifiable_dp.targets import protocols
+from verifiable_dp.targets.load import adapted
+from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, Loop, Way, way_of
+from verifiable_dp.targets.rewards import Replacement
+from verifiable_dp.targets.roles import (
+    ARMS,
+    CONFIG,
+    DELTA,
+    ENVIRONMENT,
+    EPSILON,
+    PULLER,
+    Given,
+    Supply,
+    is_required,
+    parameters_of,
 )
-_ARMS = ("n_arms", "arms", "k", "K", "nb_arms", "nbArms", "num_arms", "n_actions", "n_bandits")
-_HORIZON = ("horizon", "T", "n_rounds", "rounds", "n_steps")
-_GENERATOR = ("rng", "generator", "random_generator")
-_SEED = ("seed", "random_state", "random_seed")
-# What parameters of methods are named after; rounds count from 0.
-_ROUND = ("t", "round", "step", "time", "trial", "iteration", "timestep", "time_step", "round_number")
-_OFFERED = ("arm_ids", "arms", "actions")
-_ARM = ("arm", "arm_id", "action", "chosen_arm", "arm_index", "decision", "choice", "a")
-_REWARD = ("reward", "observed_reward", "payoff", "r")
-_CHOOSES = {"the round": _ROUND, "the list of arms": _OFFERED, "a generator": _GENERATOR}
-_LEARNS = {"the arm": _ARM, "the reward": _REWARD, "the round": _ROUND, "a generator": _GENERATOR}
-_FITS = {"the arm": ("decisions",), "the reward": ("rewards",)}  # lists of them
-_ALWAYS = ("the arm", "the reward", "a generator")  # they are given even where there is a default
+from verifiable_dp.targets.source import code_of
+from verifiable_dp.targets.tables import Finished, Usage, World, usages_of
+
+__all__ = ["PROTOCOLS", "BanditClass", "makes_bandits", "modules_of", "parameters_of", "taken"]
 # What bandits compute with: tracing has its own view of it.
 _NUMERICAL = frozenset(
     ("numpy", "scipy", "pandas", "sklearn", "numba", "joblib", "matplotlib", "torch", "jax", "verifiable_dp")
 )
 _MOST_PARTS = 1000  # objects of one bandit that are looked into
+_TABLES = ("rewards", "data")  # what functions that are called with a table name it first
+_NOTHING_GIVEN = Given()
 
 
-def parameters_of(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Parameters by name; empty if they cannot be told."""
-    try:
-        return dict(inspect.signature(maker).parameters)
-    except (TypeError, ValueError):
-        return {}
-
-
-def makes_bandits(maker: Any) -> bool:
-    """Whether `maker` is a class with a known pair of methods, or a function that names `n_arms` first."""
+def makes_bandits(maker: Any, given: Given = _NOTHING_GIVEN) -> bool:
+    """Whether `maker` is a class that can be played, or a function that plays or makes what can be."""
     if inspect.isclass(maker):
-        return any(hasattr(maker, choose) and hasattr(maker, learn) for choose, learn in PROTOCOLS)
-    names = list(parameters_of(maker))
-    return bool(names) and names[0] in _ARMS
+        try:
+            return way_of(maker, given) is not None
+        except InputError:
+            return True  # the first run tells why it cannot be played
+    code = code_of(maker)
+    if not inspect.isfunction(code) and not inspect.ismethod(code):
+        return False
+    parameters = parameters_of(maker)
+    names = list(parameters)
+    if names and names[0] in _TABLES:
+        return False
+    if inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code) or given.reward:
+        return True
+    required = [name for name, parameter in parameters.items() if is_required(parameter)]
+    plays = any(name in (*ENVIRONMENT, *PULLER, *CONFIG) for name in required)
+    return bool(names) and (names[0] in ARMS or plays)
+
+
+def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
+    """Kind of a target, and the target as the samplers call it, with what is given filled in.
+
+    Raises
+    ------
+    InputError
+        If it is none that can be played, or a parameter that is given is none of its own.
+    """
+    if makes_bandits(target, given):
+        bandits = BanditClass(target, given)
+        _check_names(given, bandits.settable, bandits.name)
+        return "play", bandits
+    if inspect.isclass(target):
+        raise InputError(f"target: {target.__qualname__} must have {WAYS}")
+    if given.reward:
+        raise InputError("reward works only with code that plays by itself, not with a function of a table")
+    settable = parameters_of(target)
+    rest = any(parameter.kind is parameter.VAR_KEYWORD for parameter in settable.values())
+    name = str(getattr(code_of(target), "__qualname__", target))
+    _check_names(given, None if rest else [word for word in settable if word not in _FILLED], name)
+    filled = dict(given.parameters)
+    for word, parameter in settable.items():
+        if is_required(parameter) and word not in filled:
+            filled |= {word: given.epsilon} if word in EPSILON and given.epsilon is not None else {}
+            filled |= {word: given.delta} if word in DELTA else {}
+    is_async = inspect.iscoroutinefunction(code_of(target))
+    return adapted(Bound(target, filled) if filled or is_async else target)
+
+
+_FILLED = ("rewards", "data", "rng", "size", "n_runs")
+
+
+def _check_names(given: Given, accepted: Iterable[str] | None, name: str) -> None:
+    for word in given.parameters:
+        if accepted is not None and word not in accepted:
+            known = ", ".join(accepted) or "none"
+            raise InputError(f"parameters: {name} has no parameter {word}; it has {known}")
+
+
+class Bound:
+    """A function with some parameters filled, that is run to its end if it has to be awaited.
+
+    Parameters
+    ----------
+    function
+        The target.
+    parameters
+        By name.
+    """
+
+    driven = True  # coroutine functions are run to their end
+
+    def __init__(self, function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+        self.__wrapped__, self.parameters = function, dict(parameters)
+        if hasattr(function, "neighbours"):
+            self.neighbours = function.neighbours
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What is left to fill."""
+        whole = inspect.signature(self.__wrapped__)
+        left = [parameter for name, parameter in whole.parameters.items() if name not in self.parameters]
+        if len(left) < len(whole.parameters):  # what follows a filled one is given by name
+            left = [
+                parameter.replace(kind=parameter.KEYWORD_ONLY)
+                if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and number
+                else parameter
+                for number, parameter in enumerate(left)
+            ]
+        return whole.replace(parameters=left)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The result of the function."""
+        with Loop() as loop:
+            return loop.done(self.__wrapped__(*args, **named, **self.parameters))
+
+
+PLAYED = object()  # what a call comes to that has played the whole run
 
 
 @dataclass(frozen=True)
 class BanditClass:
-    """`play(rewards, rng)` around a class or a function that makes a bandit.
+    """`play(rewards, rng)` around a class or a function that makes a bandit, or that plays one.
 
     Parameters
     ----------
     maker
         Called for every run.
+    given
+        What the audit knows.
 
     Raises
     ------
     InputError
-        When played, if a parameter of `maker` is not known, or the object has no known pair of methods.
+        When played, if a parameter of `maker` is not known, or what it makes cannot be played.
     """
 
     maker: Callable[..., Any]
+    given: Given = _NOTHING_GIVEN
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
@@ -96,6 +180,17 @@ class BanditClass:
         return str(getattr(self.maker, "__qualname__", self.maker))
 
     @property
+    def settable(self) -> list[str] | None:
+        """Parameters that can be given by name; None for any, as of a configuration."""
+        found = dict(parameters_of(self.maker))
+        if inspect.isclass(self.maker):
+            for name in protocols.RUNNING:
+                found |= protocols.own_parameters(self.maker, name) if protocols.has(self.maker, name) else {}
+        any_name = any(name in CONFIG or p.kind is p.VAR_KEYWORD for name, p in found.items())
+        nested = any(dataclasses.is_dataclass(p.annotation) for p in found.values())
+        return None if any_name or nested else list(found)
+
+    @property
     def modules(self) -> tuple[ModuleType, ...]:
         """Installed modules that the code of its bandits is in, which tracing follows; none if it fails."""
         try:
@@ -103,55 +198,82 @@ class BanditClass:
         except Exception:  # the first run tells why
             return ()
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files with its code: that of the maker, and those of the classes it derives from."""
+        code = code_of(self.maker)
+        found = []
+        for kind in code.__mro__[:-1] if inspect.isclass(code) else (code,):
+            try:
+                found.append(inspect.getsourcefile(kind) or "")
+            except TypeError:
+                continue
+        return tuple(dict.fromkeys(found))
+
+    @functools.cached_property
+    def usages(self) -> dict[str, Usage]:
+        """How the code calls an environment."""
+        code = code_of(self.maker)
+        kinds = code.__mro__[:-1] if inspect.isclass(code) else (code,)
+        payer = self.given.reward.rpartition(":")[2].rpartition(".")[2]
+        return usages_of(self.files, [str(getattr(kind, "__name__", "")) for kind in kinds], payer)
+
     def __call__(self, rewards: Any, rng: Any) -> Any:
         """Play one run: rewards (T, K), arms (T,)."""
-        horizon, n_arms = rewards.shape
-        bandit = self.made(n_arms, horizon, rng)
-        choose, learn = self._methods(bandit)
-        lists = learn.__name__ == "partial_fit"
-        ask, tell = _filled(choose, _CHOOSES), _filled(learn, _FITS if lists else _LEARNS, _LEARNT)
-        start = getattr(bandit, "startGame", None)
-        if start is not None:
-            start()
-        arms = _fitted(bandit, rewards) if lists else []
-        given = {"the list of arms": list(range(n_arms)), "a generator": rng}
-        for t in range(len(arms), horizon):
-            given["the round"] = t
-            arm = ask(given)
-            paid = rewards[t, int(arm)]
-            told = ([arm], [paid]) if lists else (arm, paid)
-            tell({**given, "the arm": told[0], "the reward": told[1]})
-            arms.append(int(arm))
-        return np.array(arms)
+        supply = self._supply(rewards, rng)
+        with Loop() as loop, Replacement.of(self.given.reward, supply.world):
+            try:
+                bandit = self._called(supply, loop)
+                if not supply.world.pulled:
+                    protocols.play(bandit, self.way(bandit), supply, loop)
+            except Finished:
+                pass
+        protocols.check_whole(supply, self.name)
+        return np.array(supply.world.pulled)
 
     def made(self, n_arms: int, horizon: int, rng: Any) -> Any:
-        """A fresh bandit."""
-        given: dict[str, Any] = {}
-        for name, parameter in parameters_of(self.maker).items():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                continue
-            if name in _ARMS:
-                given[name] = list(range(n_arms)) if name == "arms" else n_arms
-            elif name in _HORIZON:
-                given[name] = horizon
-            elif name in _GENERATOR:
-                given[name] = rng
-            elif name in _SEED:
-                given[name] = int(rng.integers(2**31))
-            elif parameter.default is parameter.empty:
-                raise InputError(
-                    f"target: parameter {name} of {self.name} must have a default, or be named after "
-                    f"the number of arms ({_ARMS[0]}), the horizon ({_HORIZON[0]}), "
-                    "a generator (rng) or a seed"
-                )
-        return self.maker(**given)
+        """A fresh bandit; `PLAYED` if the call has played a whole run of zeros by itself."""
+        supply = self._supply(np.zeros((horizon, n_arms)), rng)
+        with Loop() as loop, Replacement.of(self.given.reward, supply.world):
+            try:
+                return self._called(supply, loop)
+            except Finished:
+                return PLAYED
 
-    def _methods(self, bandit: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        for choose, learn in PROTOCOLS:
-            if callable(getattr(bandit, choose, None)) and callable(getattr(bandit, learn, None)):
-                return getattr(bandit, choose), getattr(bandit, learn)
-        known = ", ".join("/".join(pair) for pair in PROTOCOLS)
-        raise InputError(f"target: {type(bandit).__name__} must have one of the pairs of methods {known}")
+    def _supply(self, rewards: Any, rng: Any) -> Supply:
+        return Supply(self.given, World(rewards, self.usages), rng)
+
+    def _called(self, supply: Supply, loop: Loop) -> Any:
+        made = protocols.finish(supply.call(self.maker), supply, loop)
+        if supply.world.pulled:
+            protocols.check_whole(supply, self.name)
+            raise Finished
+        return made
+
+    def way(self, bandit: Any) -> Way:
+        """How what was made is played.
+
+        Raises
+        ------
+        InputError
+            If it cannot be.
+        """
+        found = None if bandit is None else way_of(bandit, self.given)
+        if found is None and bandit is None:
+            raise InputError(protocols.NO_PULL.format(self.name))
+        if found is None:
+            raise InputError(f"target: {type(bandit).__name__} must have {WAYS}")
+        return found
+
+    def choosers(self, n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:
+        """The functions whose results are actions, as far as it has any; none if it fails."""
+        try:
+            bandit = self.made(n_arms, horizon, np.random.default_rng(0))
+            way = self.way(bandit)
+        except Exception:  # the audit tells of it where it plays
+            return ()
+        choose = getattr(type(bandit), way.methods[0], None)
+        return (choose,) if inspect.isfunction(choose) and way.kind != "run" else ()
 
 
 def modules_of(bandit: Any) -> tuple[ModuleType, ...]:
@@ -187,71 +309,3 @@ def _installed(names: Iterable[str | None]) -> dict[str, ModuleType]:
         if name and module and library and name.split(".")[0] not in _NUMERICAL:
             found[name] = module
     return found
-
-
-def _fitted(bandit: Any, rewards: Any) -> list[int]:
-    """Arms that are played in turn before the first choice of a bandit that is fitted first (MABWiser)."""
-    if not callable(getattr(bandit, "fit", None)):
-        return []
-    arms = list(range(min(rewards.shape)))
-    fit = _filled(bandit.fit, _FITS, _LEARNT)
-    fit({"the arm": arms, "the reward": [rewards[t, arm] for t, arm in enumerate(arms)]})
-    return arms
-
-
-_LEARNT = ("the arm", "the reward")
-_PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-def _filled(
-    method: Callable[..., Any], roles: Mapping[str, tuple[str, ...]], usual: tuple[str, ...] = ()
-) -> Callable[[Mapping[str, Any]], Any]:
-    """`method` as a function of values by their role, each given to the parameter that is named after it.
-
-    Parameters
-    ----------
-    method
-        Of a bandit.
-    roles
-        Names of parameters by what they stand for.
-    usual
-        Roles by place, for a method whose parameters cannot be told and for ``*args``.
-
-    Raises
-    ------
-    InputError
-        If a parameter that must be given is named after none of them, or there is none for the reward.
-    """
-    placed: list[str] = []
-    named: dict[str, str] = {}
-    gap = False  # a parameter was left out: those that follow are given by name
-    parameters = parameters_of(method)
-    for name, parameter in parameters.items():
-        role = next((role for role, names in roles.items() if name in names), "")
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            placed += [] if gap else [role for role in usual if role not in placed]
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            continue
-        elif parameter.default is not parameter.empty and role not in _ALWAYS:
-            gap = gap or parameter.kind in _PLACED
-        elif not role:
-            raise _unknown(method, f"parameter {name} is not recognised", roles)
-        elif parameter.kind in _PLACED and not gap:
-            placed.append(role)
-        else:
-            named[name] = role
-    if not parameters:
-        placed = list(usual)
-    if usual and "the reward" not in [*placed, *named.values()]:
-        raise _unknown(method, "no parameter is recognised as the reward", roles)
-    return lambda given: method(
-        *[given[role] for role in placed], **{name: given[role] for name, role in named.items()}
-    )
-
-
-def _unknown(method: Callable[..., Any], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
-    known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
-    return InputError(
-        f"target: {getattr(method, '__qualname__', method)}: {what}; recognised are {known}; rename it, give "
-        "it a default, or write play(rewards, rng) around the class"
-    )

@@ -214,7 +214,7 @@ def kind_of(function: Callable[..., Any]) -> str:
     InputError
         If they fit none of these, or the function is a coroutine function or a generator function.
     """
-    code = code_of(function)
+    code = None if getattr(function, "driven", False) else code_of(function)
     for thing in (code, getattr(code, "__call__", None)):  # noqa: B004 - the method, not whether there is one
         for test, what in (
             (inspect.iscoroutinefunction, "a coroutine function (async def)"),

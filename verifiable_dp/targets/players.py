@@ -20,9 +20,11 @@ from verifiable_dp.core.environments import Drawn, Environment, TwoPoint
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import FloatArray, InputError, one_line
-from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, parameters_of
+from verifiable_dp.targets.adapters import PLAYED, BanditClass, makes_bandits, parameters_of
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, adapted, generator
+from verifiable_dp.targets.protocols import way_of
+from verifiable_dp.targets.roles import Given
 
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
 _CHOICES, _REWARDS, _UNEARNED = (0,), (1,), (2,)  # paths of the streams of one seed
@@ -127,7 +129,7 @@ class Player:
         first = _tried(lambda: bandits.made(setting.n_arms, setting.horizon, rng))
         if isinstance(first, Algorithm):
             return first
-        if any(hasattr(first, choose) and hasattr(first, learn) for choose, learn in PROTOCOLS):
+        if first is PLAYED or way_of(first, Given()) is not None:
             return False, bandits
         if callable(first):
             return adapted(first)[0] == "play_many", MadePlay(bandits)

@@ -80,7 +80,7 @@ BAD = [
     (BASE + 'observe = "all"', "observe must be one of actions"),
     (BASE + 'name = "../up"', "name must be a folder's name"),
     (BASE + 'name = "Schema"', "name must be a folder's name"),
-    (BASE + "parameters = { a = 1 }", "'parameters' is unknown"),
+    ('[[targets]]\nexec = "x"\nepsilon = 1\nparameters = { a = 1 }', "'parameters' is unknown"),
     (BASE + 'declarations = "none.toml"', "none.toml' cannot be read"),
     (BASE + BASE, "targets 1 and 2 have the same name 'own-right'"),
     ('[[targets]]\ntarget = "own.py:right"', "epsilon must be given"),

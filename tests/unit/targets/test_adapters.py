@@ -14,7 +14,7 @@ from verifiable_dp.auditing.traced import Effort, trace
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine
-from verifiable_dp.targets import adapters
+from verifiable_dp.targets import roles
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
 
 HORIZON, ARMS, EPSILON = 40, 2, 1.0
@@ -258,8 +258,8 @@ def test_the_command_says_what_is_recognised(tmp_path):
 def test_the_documentation_lists_what_is_recognised():
     page = (Path(__file__).parents[3] / "docs/targets.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| ")]
-    for roles in (adapters._CHOOSES, adapters._LEARNS):
-        for names in roles.values():
+    for given in (roles.CHOOSES, roles.LEARNS):
+        for names in given.values():
             assert any(", ".join(f"`{name}`" for name in names) in row for row in rows), names
 
 

@@ -1,0 +1,229 @@
+"""Code in many forms is played as it is: the right one costs its epsilon, with less noise it is refuted."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import verifiable_dp as vdp
+from tests.commands import run
+from tests.user_code import protocols as programs
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.tracing.audit import Subject, cost
+from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.tables import Environment, World
+
+HORIZON, ARMS, CLAIM = 12, 2, 1.0
+REWARDS = np.random.default_rng(0).random((HORIZON, ARMS))
+PAIR = TablePair(np.zeros((HORIZON, ARMS)), 0, 0, 1.0)
+FORMS = dict.fromkeys(programs.TAKEN, "") | programs.REPLACED
+
+
+def given(name, **parameters):
+    payer = FORMS[name] and f"{programs.__name__}:{FORMS[name]}"
+    return Given(CLAIM, 0.0, parameters, payer)
+
+
+def word_of(name):
+    """What its epsilon is called."""
+    return "eps" if name in ("draws", "indexed", "pulls") else "epsilon"
+
+
+def played(name, **parameters):
+    kind, play = taken(getattr(programs, name), given(name, **parameters))
+    assert kind == "play"
+    return play
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_each_form_is_played_on_the_table(name):
+    rng = np.random.default_rng(1)
+    high = np.zeros((HORIZON, ARMS))
+    play = played(name, **{word_of(name): 1e9})
+    for best in range(ARMS):
+        high[:] = 0
+        high[:, best] = 50.0
+        assert play(high, rng).tolist() == [0, 1] * (HORIZON // 4) + [best] * (HORIZON // 2)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_each_form_is_traced(name):
+    play = played(name)
+    traced = Subject(play, ARMS, HORIZON, (0.0, 1.0), frozenset([programs.__file__])).trace(PAIR, 0)
+    assert not traced.here.failure
+    assert cost(traced) == pytest.approx(CLAIM)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_less_noise_than_claimed_costs_more_in_each_form(name):
+    play = played(name, **{word_of(name): 4 * CLAIM})
+    traced = Subject(play, ARMS, HORIZON, (0.0, 1.0), frozenset([programs.__file__])).trace(PAIR, 0)
+    assert cost(traced) == pytest.approx(4 * CLAIM)
+
+
+def leaking(name):
+    """The audit of a form with next to no noise."""
+    payer = FORMS[name] and f"{programs.__name__}:{FORMS[name]}"
+    asked = {"n_arms": ARMS, "horizon": 4, "epsilon": CLAIM, "runs": 3000, "reward": payer}
+    report = vdp.audit(getattr(programs, name), **asked, parameters={word_of(name): 100.0})
+    assert report.verdict == "refuted"
+    return report.record["target"]["parameters"]
+
+
+@pytest.mark.parametrize("name", ["Running", "by_function"])
+def test_a_leak_is_refuted_by_runs(name):
+    parameters = leaking(name)
+    assert parameters["set epsilon"] == 100.0
+    assert parameters.get("reward", "") == (FORMS[name] and f"{programs.__name__}:payout")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMS)
+def test_a_leak_is_refuted_by_runs_in_each_form(name):
+    leaking(name)
+
+
+def constant(rounds=HORIZON, asked="K"):
+    """Code that plays so many rounds and asks its environment for something."""
+
+    def play(env, rng):
+        getattr(env, asked)
+        for _ in range(rounds):
+            env.pull(0)
+
+    return play
+
+
+class Nothing:
+    pass
+
+
+class Lonely:
+    """Makes its rewards by itself."""
+
+    def run(self, horizon):
+        return horizon
+
+
+class Unfilled:
+    def __init__(self, n_arms, gamma):
+        self.gamma = gamma
+
+    select = Core = lambda self: 0
+
+    def update(self, arm, reward):
+        pass
+
+
+class Asking(Unfilled):
+    def __init__(self, cfg):
+        self.gamma = cfg.gamma
+
+
+def one_round(env, horizon, which):
+    env.pull(which)
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "words"),
+    [
+        (constant(HORIZON - 1), {}, "ended after 11 of 12 rounds; give --horizon 11"),
+        (constant(asked="secret_table"), {}, "asked for secret_table, which is not known; known are pull, "),
+        (Nothing, {}, r"Nothing must have one of the pairs of methods select_arm/update, .*run\(env\)"),
+        (Lonely, {}, "run of Lonely pulled no arm .* give --reward file.py:function"),
+        (Unfilled, {}, "parameter gamma of Unfilled must have a default, .*give --set gamma=VALUE"),
+        (Asking, {}, "configuration is asked for gamma, which is not known; give --set gamma=VALUE"),
+        (Unfilled, {"beta": 1}, "Unfilled has no parameter beta; it has n_arms, gamma"),
+        (one_round, {}, "parameter which of one_round must have a default"),
+        (one_round, {"which": 7}, r"arms must lie in 0 \.\. 1, got arm 7"),
+    ],
+)
+def test_messages_say_what_to_add(target, more, words):
+    with pytest.raises(InputError, match=words):
+        taken(target, Given(CLAIM, 0.0, more))[1](REWARDS, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("target", [Unfilled, Asking])
+def test_what_is_set_is_filled(target):
+    play = taken(target, Given(CLAIM, 0.0, {"gamma": 0.5}))[1]
+    assert play(REWARDS, np.random.default_rng(0)).tolist() == [0] * HORIZON
+    assert play.made(2, HORIZON, np.random.default_rng(0)).gamma == 0.5
+
+
+def test_an_epsilon_with_a_default_keeps_it():
+    def play(rewards, rng, epsilon=0.1):
+        return [epsilon]
+
+    assert taken(play, Given(CLAIM))[1](REWARDS, None) == [0.1]
+    assert taken(play, Given(CLAIM, 0.0, {"epsilon": 2.0}))[1](REWARDS, None) == [2.0]
+
+
+def test_the_environment_gives_no_reward_away():
+    table = np.array([[0.0, 1.0], [0.0, 1.0], [0.25, 0.75]])
+    env = Environment(World(table), np.random.default_rng(0))
+    assert env.means.tolist() == [0.5, 0.5]
+    assert (env.best_arm, env.max_mean, env.arms[1].mean, env.regret(1)) == (0, 0.5, 0.5, 0.0)
+    assert not hasattr(env, "rewards")
+    assert (env.pull(1), env.arms[0].draw()) == (1.0, 0.0)
+
+
+CODE = (
+    "import numpy as np\n\n"
+    + inspect.getsource(programs.Core)
+    + """
+class Plain(Core):
+    def run(self, env):
+        best = max(env.means)
+        for t in range(env.T):
+            reward, regret = env.pull(self._next())
+            self._see(self._next(), reward)
+
+
+class Told(Core):
+    def step(self, reward, arm):
+        self._see(arm, reward)
+        return self._next()
+
+
+class Contextual(Core):
+    def select(self, context):
+        return 0
+
+    def update(self, arm, reward):
+        pass
+
+
+def inside(T, epsilon, gamma):
+    for t in range(T):
+        paid = np.random.rand()
+"""
+)
+INSPECTED = {
+    "Plain": (
+        0,
+        "parameter epsilon is given epsilon of the claim",
+        "run(env) pulls arms of an environment by itself",
+        "pull returns (reward, regret), of which reward is the reward",
+        "means of the environment: every mean is given as .5",
+        "a generator of its own (default_rng, with a seed of the system), code.py:",
+        "numpy's global generator, code.py:",
+        "it can be audited as it is",
+    ),
+    "Told": (0, "step(reward, arm) is told the last reward", "is given reward=0.0, arm=0"),
+    "Contextual": (2, "missing: target: Contextual.select: parameter context is not recognised"),
+    "inside": (2, "missing: target must be play(rewards, rng)"),
+}
+
+
+@pytest.mark.parametrize("name", INSPECTED)
+def test_inspect_says_what_is_recognised_guessed_and_missing(tmp_path, name):
+    (tmp_path / "code.py").write_text(CODE, "utf-8")
+    status, *lines = INSPECTED[name]
+    done = run(tmp_path, "inspect", f"code.py:{name}", "--epsilon", 1)
+    assert done.exit_code == status, done.output
+    for line in lines:
+        assert line in done.stdout

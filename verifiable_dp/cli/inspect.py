@@ -1,0 +1,54 @@
+"""The command that says what an audit would make of a target."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from verifiable_dp.cli.audit import _pairs
+from verifiable_dp.cli.shell import main, safe
+
+
+@main.command("inspect")
+@click.argument("target")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="The promise.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="Of the promise.")
+@click.option("--arms", "n_arms", type=int, default=2, show_default=True, help="K.")
+@click.option("--horizon", type=int, default=60, show_default=True, help="T.")
+@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
+@click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
+def inspect_(
+    target: str,
+    epsilon: float,
+    delta: float,
+    n_arms: int,
+    horizon: int,
+    parameters: tuple[str, ...],
+    reward: str,
+) -> None:
+    """Say what an audit of TARGET, your own code, would recognise, guess and miss.
+
+    TARGET is imported, and made once where that is needed; it is not played. Exit status: 0 if it can be
+    audited as it is, 2 if something has to be added.
+    """
+    from verifiable_dp.core.validate import InputError, arms_and_horizon
+    from verifiable_dp.targets.inspection import inspect_target
+    from verifiable_dp.targets.roles import Given
+    from verifiable_dp.targets.source import load
+
+    if ":" not in target:
+        raise InputError(
+            f"target must be file.py:name or package.module:name of your own code, got {target!r}; "
+            "`list` shows the catalogue"
+        )
+    arms_and_horizon(n_arms, horizon)
+    thing: Any = load(target)
+    if not callable(thing):
+        raise InputError(f"target: {target} is not callable")
+    given = Given(epsilon, delta, _pairs("set", parameters), reward)
+    found = inspect_target(thing, given, n_arms, horizon)
+    for line in found.lines():
+        click.echo(safe(line))
+    sys.exit(2 if found.add else 0)

@@ -1,0 +1,205 @@
+"""What an audit would make of a target, told before anything is run but its import and one construction."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.targets import protocols, rewards
+from verifiable_dp.targets.adapters import PLAYED, BanditClass, taken
+from verifiable_dp.targets.guard import guarded
+from verifiable_dp.targets.load import kind_of
+from verifiable_dp.targets.roles import MEANS, Given, filled, is_required, parameters_of
+from verifiable_dp.targets.source import code_of
+from verifiable_dp.targets.tables import NO_MEANS, PULLS
+
+_SOURCES = {
+    "np.random": "numpy's global generator",
+    "numpy.random": "numpy's global generator",
+    "random": "the module random",
+    "secrets": "secrets",
+    "os.urandom": "os.urandom",
+    "torch": "torch's generator",
+}
+_GENERATORS = ("default_rng", "Generator", "RandomState", "SystemRandom", "Random")
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What was recognised of a target.
+
+    Attributes
+    ----------
+    recognised
+        What it is and what each parameter is given, a line each.
+    guessed
+        What was decided without being told, a line each.
+    randomness
+        Where it draws from, with the line.
+    add
+        The one thing to add before it can be audited; empty if nothing is missing.
+    """
+
+    recognised: tuple[str, ...]
+    guessed: tuple[str, ...]
+    randomness: tuple[str, ...]
+    add: str
+
+    def lines(self) -> Iterator[str]:
+        """All of it, as the command prints it."""
+        parts = (("recognised", self.recognised), ("guessed", self.guessed), ("randomness", self.randomness))
+        for word, found in parts:
+            for line in found:
+                yield f"{word}: {line}"
+        yield f"missing: {self.add}" if self.add else "it can be audited as it is"
+
+
+def inspect_target(target: Any, given: Given, n_arms: int, horizon: int) -> Inspected:
+    """Recognise a target; an object of it is made once where its class does not tell all.
+
+    Parameters
+    ----------
+    target
+        A class or a function.
+    given
+        What the audit would know.
+    n_arms, horizon
+        Of the object that is made.
+    """
+    recognised, guessed, add = [_named(target)], list[str](), ""
+    plays = not inspect.isclass(target) and (inspect.isfunction(target) or callable(target))
+    for name, (parameter, role) in filled(target, given, lenient=True).items():
+        if role:
+            recognised.append(f"parameter {name} is given {role}")
+        if role == "epsilon of the claim" or name in MEANS:
+            guessed.append(f"{name} means {role}; --set {name}=VALUE gives another")
+        del parameter
+    kept = [
+        f"{name}={p.default!r}"
+        for name, p in parameters_of(target).items()
+        if not is_required(p) and name not in filled(target, given, lenient=True) and p.default is not p.empty
+    ]
+    if kept:
+        recognised.append(f"these parameters keep their defaults: {', '.join(kept)} (--set NAME=VALUE)")
+    try:
+        with guarded():
+            _, play = taken(target, given)
+            if isinstance(play, BanditClass):
+                found, more = _played(play, given, n_arms, horizon)
+                recognised += found
+                guessed += more
+            elif plays:
+                recognised.append(f"it is called as {kind_of(play)}")
+            if given.reward:
+                _, _, function = rewards.found(given.reward)
+                arm = rewards.arm_parameter(function) or "its only whole number"
+                recognised.append(f"{given.reward} pays; the arm is {arm}")
+    except InputError as error:
+        add = str(error)
+    except Exception as error:
+        add = f"target: making it raised {one_line(error)}"
+    return Inspected(tuple(recognised), tuple(guessed), tuple(_randomness(target)), add)
+
+
+def _named(target: Any) -> str:
+    """What a target is."""
+    code = code_of(target)
+    what = "a class" if inspect.isclass(target) else "a function"
+    for test, kind in (
+        (inspect.isasyncgenfunction, "an asynchronous generator of arms"),
+        (inspect.isgeneratorfunction, "a generator of arms"),
+        (inspect.iscoroutinefunction, "a coroutine function"),
+    ):
+        what = kind if test(code) else what
+    return f"{getattr(code, '__qualname__', code)} is {what}"
+
+
+def _played(play: BanditClass, given: Given, n_arms: int, horizon: int) -> tuple[list[str], list[str]]:
+    """How it is played, and what is guessed."""
+    recognised, guessed = list[str](), list[str]()
+    code = code_of(play.maker)
+    made = play.maker if inspect.isclass(play.maker) else None
+    if made is not None:
+        play.made(n_arms, horizon, np.random.default_rng(0))  # a constructor that fails shows here
+    elif _makes(play):
+        made = play.made(n_arms, horizon, np.random.default_rng(0))
+    if made is not None and made is not PLAYED:
+        way = play.way(made)
+        recognised.append(way.described(made))
+        if way.kind == "step":
+            told = protocols.first_told(made, way.methods[0])
+            words = ", ".join(f"{name}={value!r}" for name, value in told.items())
+            (guessed if any(value is not None for value in told.values()) else recognised).append(
+                f"the first call of {way.methods[0]} is given {words}"
+            )
+    elif not (inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code)):
+        recognised.append(f"{play.name} plays a whole run by itself")
+    for method, usage in play.usages.items():
+        if usage.names and method in PULLS:
+            words = ", ".join(usage.names)
+            guessed.append(
+                f"{method} returns ({words}), of which {usage.names[usage.place(method)]} is the reward"
+            )
+    asked = sorted(_attributes(play) & set(NO_MEANS))
+    if asked:
+        guessed.append(f"{', '.join(asked)} of the environment: every mean is given as .5")
+    return recognised, guessed
+
+
+def _makes(play: BanditClass) -> bool:
+    """Whether a function makes a bandit, rather than playing one: it does not pull and is no generator."""
+    code = code_of(play.maker)
+    runs = inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code)
+    roles = [role for _, role in filled(play.maker, play.given, lenient=True).values()]
+    pulls = "the environment" in roles or "the function that pays" in roles
+    return not (runs or pulls or play.given.reward)
+
+
+def _attributes(play: BanditClass) -> set[str]:
+    trees = [tree for file in play.files if (tree := _parsed(file)) is not None]
+    return {
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "np", "numpy"))
+    }
+
+
+def _parsed(file: str) -> ast.AST | None:
+    try:
+        return ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+def _randomness(target: Any) -> Iterator[str]:
+    """Where the target's file draws from; all of it is made to follow the generator of each run."""
+    try:
+        file = inspect.getsourcefile(code_of(target)) or ""
+    except TypeError:
+        return
+    tree, seen = _parsed(file), set[str]()
+    for node in ast.walk(tree) if tree is not None else ():
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        source = next((words for start, words in _SOURCES.items() if name.startswith(f"{start}.")), "")
+        last = name.rpartition(".")[2]
+        if last in _GENERATORS:
+            seeded = f"seeded with {ast.unparse(node.args[0])}" if node.args else "with a seed of the system"
+            source = f"a generator of its own ({last}, {seeded})"
+        source = source or ("os.urandom" if name == "os.urandom" else "")
+        if source and source not in seen:
+            seen.add(source)
+            yield f"{source}, {Path(file).name}:{node.lineno}"
+    if not seen:
+        yield "none but the generator that it is given"

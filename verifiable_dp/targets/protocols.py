@@ -1,0 +1,414 @@
+"""Ways in which a bandit is played, told from its methods, and how each is driven through a run."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.roles import (
+    ARM,
+    CHOOSES,
+    FITS,
+    GENERATOR,
+    HORIZON,
+    LEARNS,
+    LEARNT,
+    REWARD,
+    ROUND,
+    Given,
+    Supply,
+    fill,
+    is_required,
+    parameters_of,
+    role_of,
+)
+
+# Methods that choose and that learn: pairs that come first, then any of the one with any of the other.
+PROTOCOLS = (
+    ("select_arm", "update"),
+    ("select", "update"),
+    ("pull", "update"),
+    ("choice", "getReward"),
+    ("select_action", "update_params"),
+    ("predict", "partial_fit"),
+    ("choose", "update"),
+    ("act", "update"),
+)
+CHOOSING = (
+    *(
+        "select_arm",
+        "select",
+        "select_action",
+        "get_arm",
+        "get_action",
+        "choose_arm",
+        "choose_action",
+        "choose",
+    ),
+    *(
+        "pick_arm",
+        "pick",
+        "next_arm",
+        "next_action",
+        "pull_arm",
+        "pull",
+        "sample_arm",
+        "sample_action",
+        "decide",
+    ),
+    *("recommend", "suggest", "ask", "act", "predict", "choice", "play", "draw", "select_next_arm"),
+    *("get_next_arm", "choose_next_arm", "make_decision", "take_action", "sample", "policy", "step"),
+)
+LEARNING = (
+    *("update", "observe", "learn", "feedback", "record", "update_model", "receive_reward", "add_reward"),
+    *("getReward", "update_params", "tell", "receive", "get_reward", "reward", "receive_feedback"),
+    *(
+        "observe_reward",
+        "update_arm",
+        "update_estimates",
+        "process_reward",
+        "add_observation",
+        "update_stats",
+    ),
+    *("give_reward", "give_feedback", "update_reward", "update_policy", "train", "report"),
+)
+STEPPING = (*CHOOSING, "next", "step_round", "interact", "__call__")
+RUNNING = (
+    *("run", "fit", "play", "simulate", "train", "run_experiment", "run_simulation", "run_bandit", "learn"),
+    *("execute", "experiment", "main", "start", "solve", "run_episode", "interact", "step", "play_round"),
+    *("run_round", "run_step", "pull", "__call__"),
+)
+PLAIN = f"{PROTOCOLS[0][0]}/{PROTOCOLS[0][1]}"
+WAYS = (
+    f"one of the pairs of methods {', '.join('/'.join(pair) for pair in PROTOCOLS)} (or any of "
+    f"{', '.join(CHOOSING[3:12])} with any of {', '.join(LEARNING[:8])}), step(last_reward, last_arm), or "
+    "run(env), fit(env), play(env), simulate(env) or train(env)"
+)
+
+
+NO_PULL = (
+    "target: {} pulled no arm of the environment that the audit gave it; if it makes its rewards by itself, "
+    "give --reward file.py:function, the function or method that pays a reward"
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an object is played.
+
+    Attributes
+    ----------
+    kind
+        ``pair``, ``step`` (one method, that is told of the last reward) or ``run`` (it pulls by itself).
+    methods
+        Their names.
+    """
+
+    kind: str
+    methods: tuple[str, ...]
+
+    def described(self, thing: Any) -> str:
+        """In words, with the parameters of `thing`, a class or an object."""
+        shown = [f"{name}({', '.join(own_parameters(thing, name))})" for name in self.methods]
+        return {
+            "pair": f"{shown[0]} chooses and {shown[-1]} learns",
+            "step": f"{shown[0]} is told the last reward and chooses the next arm",
+            "run": f"{shown[0]} pulls arms of an environment by itself",
+        }[self.kind]
+
+
+def way_of(thing: Any, given: Given) -> Way | None:
+    """How `thing`, a class or an object, is played; None if it has no known methods.
+
+    Raises
+    ------
+    InputError
+        If it has, but none of them can be filled: why the first one cannot.
+    """
+    refused: InputError | None = None
+    paired: set[str] = set()
+    for choose, learn in _pairs(thing):
+        try:
+            _filled_pair(thing, choose, learn)
+        except InputError as error:
+            refused = refused or error
+            paired |= {choose, learn}
+        else:
+            return Way("pair", (choose, learn))
+    for name in STEPPING:
+        if has(thing, name) and _told(own_parameters(thing, name)):
+            return Way("step", (name,))
+    for name in RUNNING:
+        if name not in paired and has(thing, name) and _runs(thing, name, given):
+            return Way("run", (name,))
+    if refused is not None:
+        raise refused
+    return None
+
+
+def has(thing: Any, name: str) -> bool:
+    """Whether a class or an object has a method of this name."""
+    if name == "__call__" and inspect.isclass(thing):
+        return any(name in vars(kind) for kind in thing.__mro__[:-1])
+    return callable(getattr(thing, name, None))
+
+
+def _pairs(thing: Any) -> Iterator[tuple[str, str]]:
+    seen = list(PROTOCOLS)
+    seen += [pair for learn in LEARNING for choose in CHOOSING if (pair := (choose, learn)) not in PROTOCOLS]
+    for choose, learn in seen:
+        if choose != learn and has(thing, choose) and has(thing, learn):
+            yield choose, learn
+
+
+def own_parameters(thing: Any, name: str) -> dict[str, inspect.Parameter]:
+    """Of a method, without its object."""
+    found = parameters_of(getattr(thing, name))
+    if inspect.isclass(thing) and inspect.isfunction(inspect.getattr_static(thing, name)) and found:
+        del found[next(iter(found))]
+    return found
+
+
+def _filled_pair(thing: Any, choose: str, learn: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    lists = learn == "partial_fit"
+    return (
+        fill(getattr(thing, choose), CHOOSES, parameters=own_parameters(thing, choose)),
+        fill(
+            getattr(thing, learn),
+            FITS if lists else LEARNS,
+            LEARNT,
+            parameters=own_parameters(thing, learn),
+        ),
+    )
+
+
+def _told(parameters: dict[str, inspect.Parameter]) -> bool:
+    """Whether these are those of a method that is told of the last round."""
+    known = (*ARM, *REWARD, *ROUND, *GENERATOR)
+    return any(name in REWARD for name in parameters) and all(
+        name in known for name, parameter in parameters.items() if is_required(parameter)
+    )
+
+
+def _runs(thing: Any, name: str, given: Given) -> bool:
+    """Whether a method can be called with what the audit knows."""
+    parameters = own_parameters(thing, name).items()
+    return all(
+        role_of(word, parameter, given) or word in ROUND
+        for word, parameter in parameters
+        if is_required(parameter)
+    )
+
+
+# ---------------------------------------------------------------- playing
+
+
+class Loop:
+    """An event loop for one run, made where something is awaited; ends what is left of it."""
+
+    def __init__(self) -> None:
+        self._runner: asyncio.Runner | None = None
+
+    def __enter__(self) -> Loop:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._runner is not None:
+            self._runner.close()
+
+    def done(self, value: Any) -> Any:
+        """`value`, or what it comes to if it has to be awaited."""
+        if not inspect.isawaitable(value):
+            return value
+        self._runner = self._runner or asyncio.Runner()
+        return self._runner.run(_awaited(value))
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def play(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+    """Play `thing` until all rounds are recorded.
+
+    Raises
+    ------
+    InputError
+        If it cannot be played to the end.
+    """
+    {"pair": _play_pair, "step": _play_steps, "run": _play_runs}[way.kind](thing, way, supply, loop)
+
+
+def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+    world = supply.world
+    ask, tell = _filled_pair(thing, *way.methods)
+    lists = way.methods[1] == "partial_fit"
+    start = getattr(thing, "startGame", None)
+    if start is not None:
+        start()
+    if lists and callable(getattr(thing, "fit", None)):
+        # It is fitted before its first choice, to one pull of every arm (MABWiser).
+        arms = list(range(min(world.rewards.shape)))
+        fill(thing.fit, FITS, LEARNT)({"the arm": arms, "the reward": [world.paid(arm) for arm in arms]})
+    given = {"the list of arms": world.listed, "a generator": supply.rng}
+    for t in range(len(world.pulled), world.horizon):
+        given["the round"] = t
+        arm = loop.done(ask(given))
+        _check_alone(world.pulled, t, way)
+        paid = world.paid(arm)
+        told = ([arm], [paid]) if lists else (arm, paid)
+        loop.done(tell({**given, "the arm": told[0], "the reward": told[1]}))
+
+
+def _check_alone(pulled: list[int], t: int, way: Way) -> None:
+    if len(pulled) > t:
+        raise InputError(
+            f"target: {way.methods[0]} pulls an arm of the environment by itself; rename it run, or return "
+            "the arm without pulling it"
+        )
+
+
+def _play_steps(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+    world, method = supply.world, getattr(thing, way.methods[0])
+    last = first_told(thing, way.methods[0])
+    names = _kinds(own_parameters(thing, way.methods[0]))
+    for t in range(world.horizon):
+        given = {"the round": t, "a generator": supply.rng}
+        arm = loop.done(
+            method(**{name: last[name] if name in last else given[kind] for name, kind in names.items()})
+        )
+        paid = world.paid(arm)
+        last = {name: arm if kind == "the arm" else paid for name, kind in names.items() if kind in LEARNT}
+
+
+def _kinds(parameters: dict[str, inspect.Parameter]) -> dict[str, str]:
+    roles = {"the arm": ARM, "the reward": REWARD, "a generator": GENERATOR, "the round": ROUND}
+    found = {}
+    for name in parameters:
+        kind = next((kind for kind, names in roles.items() if name in names), "")
+        if kind:
+            found[name] = kind
+    return found
+
+
+def first_told(thing: Any, name: str) -> dict[str, Any]:
+    """What the first call of a method that is told of the last round is given as reward and arm.
+
+    That is the default, else None where the code asks for None, else a reward of 0 of arm 0.
+    """
+    parameters = own_parameters(thing, name)
+    found = {}
+    for word, kind in _kinds(parameters).items():
+        if kind not in LEARNT:
+            continue
+        parameter = parameters[word]
+        if not is_required(parameter):
+            found[word] = parameter.default
+        else:
+            plain = 0 if kind == "the arm" else 0.0
+            found[word] = None if _may_be_none(getattr(thing, name), parameter) else plain
+    return found
+
+
+def _may_be_none(method: Any, parameter: inspect.Parameter) -> bool:
+    if "None" in str(parameter.annotation) or "Optional" in str(parameter.annotation):
+        return True
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(method)))
+    except (OSError, TypeError, SyntaxError):
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
+            none = any(isinstance(x, ast.Constant) and x.value is None for x in node.comparators)
+            if none and node.left.id == parameter.name:
+                return True
+    return False
+
+
+def _play_runs(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+    world, method = supply.world, getattr(thing, way.methods[0])
+    parameters = own_parameters(thing, way.methods[0])
+    turns = [name for name in ROUND if name in parameters and name not in HORIZON]
+    while True:
+        before = len(world.pulled)
+        bound = _with_round(method, dict.fromkeys(turns, before))
+        finish(supply.call(bound), supply, loop)
+        made = len(world.pulled) - before
+        if made != 1 or len(world.pulled) >= world.horizon:
+            break
+    check_whole(supply, f"{way.methods[0]} of {type(thing).__name__}")
+
+
+def _with_round(method: Any, given: dict[str, int]) -> Any:
+    """A method whose round is filled."""
+    if not given:
+        return method
+
+    def bound(**named: Any) -> Any:
+        return method(**given, **named)
+
+    signature = inspect.signature(method)
+    kept = [
+        parameter.replace(kind=parameter.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+        if name not in given and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    bound.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+    return bound
+
+
+def check_whole(supply: Supply, what: str) -> None:
+    """Refuse a run that ended before its last round.
+
+    Raises
+    ------
+    InputError
+        If it did.
+    """
+    rounds, horizon = len(supply.world.pulled), supply.world.horizon
+    if rounds == 0:
+        raise InputError(NO_PULL.format(what))
+    if rounds < horizon:
+        raise InputError(
+            f"target: {what} ended after {rounds} of {horizon} rounds; give --horizon {rounds}, or let a "
+            f"parameter called {HORIZON[0]} or T say how many rounds it plays"
+        )
+
+
+def finish(value: Any, supply: Supply, loop: Loop) -> Any:
+    """What a call comes to: awaited, and a generator of arms played to the end."""
+    value = loop.done(value)
+    if inspect.isgenerator(value) or inspect.isasyncgen(value):
+        _play_generator(value, supply, loop)
+        return None
+    return value
+
+
+def _play_generator(arms: Any, supply: Supply, loop: Loop) -> None:
+    world = supply.world
+
+    def send(value: Any) -> Any:
+        return arms.send(value) if inspect.isgenerator(arms) else loop.done(arms.asend(value))
+
+    try:
+        arm = send(None)
+        while True:
+            paid = world.paid(arm)
+            if len(world.pulled) == world.horizon:
+                break
+            arm = send(paid)
+            if arm is None:  # `yield arm`, then `reward = yield`
+                arm = send(None)
+    except (StopIteration, StopAsyncIteration):
+        check_whole(supply, getattr(arms, "__qualname__", "the generator"))
+    finally:
+        if inspect.isgenerator(arms):
+            arms.close()
+        else:
+            loop.done(arms.aclose())

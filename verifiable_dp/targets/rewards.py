@@ -1,0 +1,108 @@
+"""Rewards that code makes by itself, replaced by those of a table while it plays."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.roles import ARM, parameters_of
+from verifiable_dp.targets.tables import World
+
+
+class Replacement:
+    """Puts a table in the place of a function that pays."""
+
+    @staticmethod
+    @contextmanager
+    def of(name: str, world: World) -> Iterator[None]:
+        """While it lasts, the function called `name`, as ``file.py:Class.method``, pays what the table holds.
+
+        Raises
+        ------
+        InputError
+            If there is no such function.
+        """
+        if not name:
+            yield
+            return
+        owner, last, function = found(name)
+        held = inspect.getattr_static(owner, last)
+        method = inspect.isclass(owner) and inspect.isfunction(held)
+        paying = _paying(function, method, world)
+        places = [(owner, last)]
+        if not inspect.isclass(owner):  # others may have imported it by a name of their own
+            places += [
+                (module, word)
+                for module in list(sys.modules.values())
+                if module is not owner and getattr(module, "__dict__", None)
+                for word, value in list(vars(module).items())
+                if value is function
+            ]
+        for place, word in places:
+            setattr(place, word, staticmethod(paying) if isinstance(held, staticmethod) else paying)
+        try:
+            yield
+        finally:
+            for place, word in places:
+                setattr(place, word, held)
+
+
+def found(name: str) -> tuple[Any, str, Any]:
+    """The module or class that holds what is called `name`, its last name there, and what it is.
+
+    Raises
+    ------
+    InputError
+        If its module was not imported with the target, or has no such function.
+    """
+    place, _, path = name.rpartition(":")
+    stem = place.removesuffix(".py").replace("\\", "/").rpartition("/")[2]
+    owner: Any = sys.modules.get(stem if place.endswith(".py") else place)
+    if not place or owner is None:
+        raise InputError(
+            f"reward must be file.py:function, file.py:Class.method or module:function of a module that the "
+            f"target imports, got {name!r}"
+        )
+    *holders, last = path.split(".")
+    try:
+        for word in holders:
+            owner = getattr(owner, word)
+        function = getattr(owner, last)
+    except AttributeError:
+        raise InputError(f"reward: {place} has no {path!r}") from None
+    if not callable(function):
+        raise InputError(f"reward: {name} must be a function or a method, got {type(function).__name__}")
+    return owner, last, function
+
+
+def arm_parameter(function: Callable[..., Any]) -> str:
+    """Name of the parameter that says which arm is pulled; empty if none is named after it."""
+    return next((word for word in parameters_of(function) if word in ARM), "")
+
+
+def _paying(function: Callable[..., Any], method: bool, world: World) -> Callable[..., Any]:
+    parameters, arm, last = list(parameters_of(function)), arm_parameter(function), function.__name__
+
+    def pay(*args: Any, **named: Any) -> Any:
+        given = dict(zip(parameters, args, strict=False)) | named
+        if arm in given:
+            return world.pull(given[arm], last)
+        whole = [
+            value
+            for value in (*args[int(method) :], *named.values())
+            if isinstance(value, int | np.integer) and not isinstance(value, bool)
+        ]
+        if len(whole) != 1:
+            raise InputError(
+                f"reward: {function.__qualname__} must have a parameter called {ARM[0]} or {ARM[2]}, or "
+                f"be given one whole number, got {len(whole)}"
+            )
+        return world.pull(whole[0], last)
+
+    return pay

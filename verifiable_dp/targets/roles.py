@@ -1,0 +1,332 @@
+"""What parameters of a user's code are named after, and how they are filled.
+
+A class, a function and each method are called with what their parameters are named after. What has no known
+name keeps its default; without a default it has to be given by name, with ``--set NAME=VALUE``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.tables import Environment, World
+
+ARMS = (
+    *("n_arms", "arms", "k", "K", "nb_arms", "nbArms", "num_arms", "n_actions", "n_bandits", "narms"),
+    *("num_actions", "number_of_arms", "n_arm"),
+)
+HORIZON = (
+    *("horizon", "T", "n_rounds", "rounds", "n_steps", "num_rounds", "time_horizon", "num_steps"),
+    *("n_iterations", "num_iterations", "total_rounds", "n_pulls", "n_timesteps", "max_steps"),
+)
+GENERATOR = ("rng", "generator", "random_generator")
+SEED = ("seed", "random_state", "random_seed")
+ENVIRONMENT = (
+    *("env", "environment", "bandit", "mab", "game", "simulator", "machine", "testbed", "bandit_env"),
+    *("simulation", "world", "problem", "bandits"),
+)
+PULLER = ("pull", "pull_arm", "reward_fn", "reward_func", "reward_function", "get_reward", "sample_reward")
+CONFIG = ("config", "params", "args", "cfg", "opt", "options", "conf", "hparams", "settings", "opts")
+EPSILON = ("epsilon", "eps", "dp_epsilon", "epsilon_dp", "privacy_budget", "privacy_epsilon", "dp_eps")
+DELTA = ("delta", "dp_delta")
+MEANS = ("means", "mu", "probs", "true_means", "arm_means", "probabilities", "reward_means", "theta")
+
+# What parameters of methods are named after; rounds count from 0.
+ROUND = ("t", "round", "step", "time", "trial", "iteration", "timestep", "time_step", "round_number", "rnd")
+OFFERED = ("arm_ids", "arms", "actions")
+ARM = (
+    *(
+        "arm",
+        "arm_id",
+        "action",
+        "chosen_arm",
+        "arm_index",
+        "decision",
+        "choice",
+        "a",
+        "last_arm",
+        "prev_arm",
+    ),
+    *("previous_arm", "last_action", "prev_action", "selected_arm", "pulled_arm", "played_arm", "arm_idx"),
+    *("chosen", "index", "idx", "i", "j", "k"),
+)
+REWARD = (
+    *("reward", "observed_reward", "payoff", "r", "last_reward", "prev_reward", "previous_reward", "rew"),
+    *("value", "outcome", "payout", "gain", "x", "reward_value"),
+)
+CHOOSES = {"the round": ROUND, "the list of arms": OFFERED, "a generator": GENERATOR}
+LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator": GENERATOR}
+FITS = {"the arm": ("decisions",), "the reward": ("rewards",)}  # lists of them
+LEARNT = ("the arm", "the reward")
+_ALWAYS = (*LEARNT, "a generator")  # they are given even where there is a default
+_WEAK = ("i", "j", "k", "x", "value", "gain", "index", "idx", "chosen")  # these keep a default
+_PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def parameters_of(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Parameters by name; empty if they cannot be told."""
+    try:
+        return dict(inspect.signature(maker).parameters)
+    except (TypeError, ValueError):
+        return {}
+
+
+def is_required(parameter: inspect.Parameter) -> bool:
+    """Whether a call has to give it."""
+    return parameter.default is parameter.empty and parameter.kind not in _REST
+
+
+class MissingError(InputError, AttributeError, KeyError):
+    """A key that nothing is known of; an `AttributeError` too, so that `hasattr` and defaults work."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the audit knows and a user's code may ask for.
+
+    Parameters
+    ----------
+    epsilon, delta
+        Of the claim.
+    parameters
+        By name, as ``--set`` gives them.
+    reward
+        The function whose rewards the table replaces, as ``module:function``; empty for none.
+    """
+
+    epsilon: float | None = None
+    delta: float = 0.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    reward: str = ""
+
+
+@dataclass(frozen=True)
+class Supply:
+    """Fills parameters for one run.
+
+    Parameters
+    ----------
+    given
+        What the audit knows.
+    world
+        Where the run is played.
+    rng
+        Its generator.
+    """
+
+    given: Given
+    world: World
+    rng: Any
+
+    def call(self, function: Callable[..., Any]) -> Any:
+        """`function` with its parameters filled.
+
+        Raises
+        ------
+        InputError
+            If one is required and not known.
+        """
+        placed: list[Any] = []
+        named: dict[str, Any] = {}
+        for name, (parameter, role) in filled(function, self.given).items():
+            value = self.value(role, name, parameter)
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                placed.append(value)
+            else:
+                named[name] = value
+        return function(*placed, **named)
+
+    def value(self, role: str, name: str, parameter: inspect.Parameter | None = None) -> Any:
+        """What stands for a role."""
+        world = self.world
+        if role == "a seed":
+            return int(self.rng.integers(2**31))
+        if role == "an object of parameters":
+            assert parameter is not None
+            return self.call(parameter.annotation)
+        makers: dict[str, Callable[[], Any]] = {
+            "--set": lambda: self.given.parameters[name],
+            "the arms": lambda: world.listed,
+            "the number of arms": lambda: world.n_arms,
+            "the horizon": lambda: world.horizon,
+            "a generator": lambda: self.rng,
+            "the environment": lambda: Environment(world, self.rng),
+            "the function that pays": lambda: getattr(Environment(world, self.rng), name),
+            "the configuration": lambda: Config(self),
+            "epsilon of the claim": lambda: self.given.epsilon,
+            "delta of the claim": lambda: self.given.delta,
+            "means, all .5": lambda: np.full(world.n_arms, 0.5),
+        }
+        return makers[role]()
+
+
+def filled(
+    function: Callable[..., Any], given: Given, *, lenient: bool = False
+) -> dict[str, tuple[inspect.Parameter, str]]:
+    """Parameters of a maker that are given, with the role of each.
+
+    Raises
+    ------
+    InputError
+        If one is required and not known, unless `lenient`: then its role is empty.
+    """
+    found = {}
+    for name, parameter in parameters_of(function).items():
+        if parameter.kind in _REST:
+            continue
+        role = role_of(name, parameter, given)
+        if role:
+            found[name] = (parameter, role)
+        elif is_required(parameter):
+            if not lenient:
+                raise InputError(missing(name, getattr(function, "__qualname__", str(function))))
+            found[name] = (parameter, "")
+    return found
+
+
+def missing(name: str, where: str) -> str:
+    """What is said of a parameter that nothing is known of."""
+    return (
+        f"target: parameter {name} of {where} must have a default, or be named after "
+        f"the number of arms ({ARMS[0]}), the horizon ({HORIZON[0]}), a generator (rng), a seed, an "
+        f"environment (env), a configuration (config) or epsilon; give --set {name}=VALUE"
+    )
+
+
+def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str:
+    """What a parameter of a maker, or a key of a configuration (None), is filled with; empty for nothing."""
+    if name in given.parameters:
+        return "--set"
+    first: tuple[tuple[tuple[str, ...], str], ...] = (
+        (HORIZON, "the horizon"),
+        (GENERATOR, "a generator"),
+        (SEED, "a seed"),
+    )
+    for names, role in first:
+        if name in names:
+            return role
+    if name in ARMS:
+        return "the arms" if name == "arms" else "the number of arms"
+    if parameter is not None and not is_required(parameter):
+        # An environment is made by the code itself where its default is None.
+        return "the environment" if name in ENVIRONMENT and parameter.default is None else ""
+    if name in EPSILON and given.epsilon is not None:
+        return "epsilon of the claim"
+    if name in DELTA:
+        return "delta of the claim"
+    if parameter is not None and dataclasses.is_dataclass(parameter.annotation):
+        return "an object of parameters"
+    others: tuple[tuple[tuple[str, ...], str], ...] = (
+        (ENVIRONMENT, "the environment"),
+        (PULLER, "the function that pays"),
+        (CONFIG, "the configuration"),
+        (MEANS, "means, all .5"),
+    )
+    for names, role in others:
+        if name in names and (parameter is not None or role != "the configuration"):
+            return role
+    return ""
+
+
+class Config(dict[str, Any]):
+    """A configuration that answers known names, by key and by attribute; others have to be given.
+
+    Parameters
+    ----------
+    supply
+        Of the run.
+    """
+
+    def __init__(self, supply: Supply) -> None:
+        super().__init__(supply.given.parameters)
+        self.__dict__["_supply"] = supply
+
+    def __missing__(self, key: str) -> Any:
+        role = role_of(key, None, self._supply.given)
+        if not role:
+            raise MissingError(
+                f"target: its configuration is asked for {key}, which is not known; give --set {key}=VALUE"
+            )
+        value = self[key] = self._supply.value(role, key)
+        return value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or bool(role_of(str(key), None, self._supply.given))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of a dict, of what is known, too."""
+        return self[key] if key in self else default  # noqa: SIM401 - the other is this method
+
+
+def fill(
+    method: Callable[..., Any],
+    roles: Mapping[str, tuple[str, ...]],
+    usual: tuple[str, ...] = (),
+    parameters: Mapping[str, inspect.Parameter] | None = None,
+) -> Callable[[Mapping[str, Any]], Any]:
+    """`method` as a function of values by their role, each given to the parameter that is named after it.
+
+    Parameters
+    ----------
+    method
+        Of a bandit.
+    roles
+        Names of parameters by what they stand for.
+    usual
+        Roles by place, for a method whose parameters cannot be told and for ``*args``.
+    parameters
+        Of the method, where they are known.
+
+    Raises
+    ------
+    InputError
+        If a parameter that must be given is named after none of them, or there is none for the reward.
+    """
+    placed: list[str] = []
+    named: dict[str, str] = {}
+    gap = False  # a parameter was left out: those that follow are given by name
+    parameters = parameters_of(method) if parameters is None else parameters
+    for name, parameter in parameters.items():
+        role = next((role for role, names in roles.items() if name in names), "")
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            placed += [] if gap else [role for role in usual if role not in placed]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        elif parameter.default is not parameter.empty and (role not in _ALWAYS or name in _WEAK):
+            gap = gap or parameter.kind in _PLACED
+        elif not role:
+            raise _unknown(method, f"parameter {name} is not recognised", roles)
+        elif parameter.kind in _PLACED and not gap:
+            placed.append(role)
+        else:
+            named[name] = role
+    if not parameters:
+        placed = list(usual)
+    if usual and "the reward" not in [*placed, *named.values()]:
+        raise _unknown(method, "no parameter is recognised as the reward", roles)
+    return lambda given: method(
+        *[given[role] for role in placed], **{name: given[role] for name, role in named.items()}
+    )
+
+
+def _unknown(method: Callable[..., Any], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
+    known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
+    return InputError(
+        f"target: {getattr(method, '__qualname__', method)}: {what}; recognised are {known}; rename it, give "
+        "it a default, or write play(rewards, rng) around the class"
+    )
