@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from verifiable_dp.cli.audit import _pairs
-from verifiable_dp.cli.shell import main, safe
+from verifiable_dp.cli.shell import main, say
 
 
 @main.command("inspect")
@@ -50,5 +50,5 @@ def inspect_(
     given = Given(epsilon, delta, _pairs("set", parameters), reward)
     found = inspect_target(thing, given, n_arms, horizon)
     for line in found.lines():
-        click.echo(safe(line))
+        say(line)
     sys.exit(2 if found.add else 0)
