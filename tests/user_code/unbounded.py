@@ -195,6 +195,47 @@ def rejection_stopped(rewards, rng):
     return _committed(rewards, arm)
 
 
+def flip_and_show_the_rest(rewards, rng):
+    """Permute and flip, and the proposal that would have come last."""
+    sums = _explored(rewards)
+    best, order = sums.max(), rng.permutation(len(sums))
+    for arm in order:
+        if rng.random() < np.exp(sums[arm] - best):
+            arms = _committed(rewards, arm)
+            arms[-1] = order[-1]
+            return arms
+    raise AssertionError("the best one is taken")
+
+
+def rejection_and_log(rewards, rng):
+    """Every proposal is told before its coin is tossed."""
+    n_arms = rewards.shape[1]
+    sums, told = rewards[:4].sum(axis=0), 0
+    while True:
+        arm = rng.integers(n_arms)
+        told = told + int(arm)
+        if rng.random() < math.exp(sums[arm] - 4):
+            arms = _committed(rewards, arm)
+            arms[-1] = told % n_arms
+            return arms
+
+
+def coin_and_noise_from_one_uniform(rewards, rng):
+    """A draw that was compared with a raw chance becomes noise afterwards."""
+    sums, u = _explored(rewards), rng.random()
+    first = u < 0.4 + 0.2 * rewards[0, 0]
+    noisy = sums[0] - math.log(-math.log(u)) - sums[1] + rng.laplace(0, 10)
+    arms = _committed(rewards, int(noisy > 0))
+    arms[-1] = int(first)
+    return arms
+
+
+def rare_scale_without_a_branch(rewards, rng):
+    sums = _explored(rewards)
+    scale = np.array([2.0, 0.01])[int(rng.random() < 1e-6)]
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
+
+
 def response_too_true(rewards, rng):
     horizon, n_arms = rewards.shape
     ones = np.zeros(n_arms)

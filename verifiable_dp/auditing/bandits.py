@@ -57,6 +57,8 @@ class PlayCase(UserCase):
         What plays for the search, and the search.
     dear
         Places at which tracing saw the costliest reward.
+    unbounded
+        Why there is no upper bound on epsilon; empty if there is one.
     """
 
     n_arms: int
@@ -65,8 +67,9 @@ class PlayCase(UserCase):
     tune: _Tuner
     finder: Search
     dear: Sequence[tuple[int, int]] = ()
+    unbounded: str = ""
 
-    CHANGED = (*UserCase.CHANGED, "pairs", "dear")
+    CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded")
 
     @classmethod
     def of(cls, request: AuditRequest, function: Callable[..., Any], *, many: bool) -> PlayCase:
@@ -161,6 +164,10 @@ class PlayCase(UserCase):
             for pair in pairs
         ]
 
+    def notes(self) -> list[str]:
+        """See `UserCase.notes`."""
+        return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
+
     def parameters(self) -> dict[str, Any]:
         """See `UserCase.parameters`."""
         return {"n_arms": self.n_arms, "horizon": self.horizon, "bounds": list(self.bounds)}
@@ -205,7 +212,7 @@ def bound(case: PlayCase) -> None:
     found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta)
     case.bounded(found)
     if found is None:
-        case.ground = replace(case.ground, notes=(*case.ground.notes, f"no upper bound on epsilon: {why}"))
+        case.unbounded = f"no upper bound on epsilon: {why}"
 
 
 def first_look(case: PlayCase) -> None:

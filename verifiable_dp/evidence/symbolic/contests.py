@@ -54,6 +54,10 @@ class Proposals:
         Coins that came up against a proposal.
     done
         Whether one was accepted.
+    shown
+        Whether a proposal was used for anything else.
+    planned, state
+        The outcome, and the state of the generator when the first coin was tossed, of a path that is forced.
     """
 
     world: World
@@ -63,12 +67,15 @@ class Proposals:
     place: Place | None = None
     failed: int = 0
     done: bool = False
+    shown: bool = False
     planned: int = -1
     state: Any = field(default=None)
 
     def toss(self, pick: Pick, chances: list[Any], natural: float) -> bool:
         """Whether a proposal is accepted."""
         world = self.world
+        if pick.is_public or (self.permuted and self.shown):
+            raise world.stop("a proposal is used before its coin is tossed")
         logs = [_log(world, chance) for chance in chances]
         if self.logs is None:
             self._begin(logs)
@@ -88,6 +95,7 @@ class Proposals:
             if self.permuted and self.failed >= self.size:
                 raise world.stop("no proposal is accepted")
             return False
+        pick.is_accepted = True
         self._accepted(pick.value)
         return True
 
@@ -189,7 +197,7 @@ class Pick(Lazy):
 
     def __init__(self, source: Proposals, value: int) -> None:
         self.source, self.value = source, value
-        self.is_dead = False
+        self.is_dead = self.is_public = self.is_accepted = False
 
     @property
     def world(self) -> World:
@@ -203,15 +211,25 @@ class Pick(Lazy):
 
     def plain(self) -> Any:
         """The position."""
-        if self.is_dead or (self.source.logs is not None and not self.source.done):
+        source = self.source
+        tossed = source.logs is not None and (source.permuted or not source.done)
+        if self.is_dead or (tossed and not self.is_accepted):
             raise self.world.stop("a proposal that was turned down is used")
+        if not self.is_accepted:
+            self.is_public = source.shown = True
         return np.int64(self.value)
 
     term = plain
 
     def chosen(self, box: Any) -> Any:
         """The entry of an array at this position."""
-        if self.is_dead or self.source.done or len(box) != self.source.size or box.ndim != 1:
+        if (
+            self.is_dead
+            or self.is_public
+            or self.source.done
+            or len(box) != self.source.size
+            or box.ndim != 1
+        ):
             return box[int(self.plain())]
         return Veiled(self, box)
 

@@ -17,8 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
+_MOST_STEPS = 2_000_000
 _PLAIN = (int, float, str, bool, type(None), tuple)
 _CALLS = frozenset(
     ("len", "range", "min", "max", "abs", "int", "float", "bool", "isinstance", "round", "sum")
@@ -38,15 +40,19 @@ class Coverage:
         Of the traced code.
     steps
         By code object, pairs of offsets.
+    left
+        Instructions that the run under way may still take: what is forced may never come to an end.
     """
 
     files: frozenset[str]
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
+    left: int = 0
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Note the steps of what runs inside."""
-        outer = sys.gettrace()
+        outer, self.left = sys.gettrace(), _MOST_STEPS
         sys.settrace(self._called)
         try:
             yield
@@ -63,6 +69,9 @@ class Coverage:
         def stepped(frame: Any, event: str, argument: Any) -> Any:
             nonlocal last
             if event == "opcode":
+                self.left -= 1
+                if self.left < 0:
+                    raise Unbounded("a run takes too many steps to be followed")
                 steps.add((last, frame.f_lasti))
                 last = frame.f_lasti
             return stepped

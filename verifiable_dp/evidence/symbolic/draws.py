@@ -85,7 +85,7 @@ class Uniform(Lazy):
 
     def term(self) -> Any:
         """The number, or noise of a known law around a constant."""
-        if self.source.is_public:
+        if self.source.is_public or self.source.state is not None:
             return self.plain()
         if self.source.noise is not None:
             function, made = self.source.noise
@@ -247,10 +247,10 @@ class Coin(Uniform):
     def plain(self) -> Any:
         """The answer, public from here on."""
         if not self.source.is_public and self.source.noise is None:
-            chance = float(np.mean(self.function(_EVEN)))
             natural = bool(self.function(np.float64(self.source.value)))
-            if 0 < chance < 1 and self.world.chooser.answer(natural) != natural:
-                self.source.value = self.world.chooser.one_of(_EVEN[self.function(_EVEN) != natural])
+            other = _FINE[np.broadcast_to(self.function(_FINE), _FINE.shape) != natural]
+            if other.size and self.world.chooser.answer(natural) != natural:
+                self.source.value = self.world.chooser.one_of(other)
         self.source.spend()
         return np.bool_(self.function(np.float64(self.source.value)))
 
@@ -286,7 +286,7 @@ class Coin(Uniform):
         return function(float(self.plain()))
 
 
-_EVEN = (np.arange(4096) + 0.5) / 4096
+_FINE = np.concatenate([(np.arange(4096) + 0.5) / 4096, _GRID])  # with values that hardly ever come
 
 
 def _itself(u: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import traceback
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -260,7 +261,8 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
     data, output = program.data(world, program.values(number)), None
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
-        with reproducible_globals():
+        with reproducible_globals(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
             with standing_in(scopes, world):
                 if coverage is None:
@@ -273,8 +275,8 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
                 finish()
             if global_states() != states:
                 raise world.stop("draws from a process-wide generator")
-    except Unbounded:
-        pass
+    except Unbounded as reason:
+        world.stop(str(reason))
     except Exception as error:  # whatever the traced code or a library it calls does not take
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
     costs = {} if world.failure else costs_of(world)

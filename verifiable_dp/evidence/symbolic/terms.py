@@ -1006,6 +1006,9 @@ def largest(world: World, values: list[Any]) -> int:
     draws = {draw for i in rivals if type(values[i]) is Term for draw in values[i].noise}
     if world.chooser.crowded(world) and any(draw.used and draw.met for draw in draws):
         return largest(world, [_quiet(value) for value in values])
+    # Also where it is the only one on this path: on another one there may be two.
+    if any(type(values[i]) is Term and values[i].raw and not values[i].noise for i in rivals):
+        raise world.stop("raw rewards decide which position is chosen")
     if len(rivals) == 1:
         return rivals[0]
     winner = _winner_of(world, values, rivals)
@@ -1022,10 +1025,7 @@ def largest(world: World, values: list[Any]) -> int:
 
 
 def _winner_of(world: World, values: list[Any], rivals: list[int]) -> int:
-    """Which one is the largest in this run; the bound ends if raw data decides it."""
-    for i in rivals:
-        if type(values[i]) is Term and not values[i].noise and values[i].raw:
-            raise world.stop("raw rewards decide which position is chosen")
+    """Which one is the largest in this run."""
     plain = [v.value() if type(v) is Term else float(v) for v in values]
     natural = rivals[int(np.argmax([plain[i] for i in rivals]))]
     noisy = [i for i in rivals if type(values[i]) is Term]
