@@ -55,7 +55,8 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 
         found = items.rows(reports)
         for row in found:
-            say(items.line(row))
+            for text in items.line(row).splitlines():
+                say(text)
         if html_path is not None:
             write_text(html_path, render_papers(found))
     if claims:
