@@ -31,7 +31,9 @@ from verifiable_dp.core import engine, simulation
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import declarations
 from verifiable_dp.render import errata, mutation, sarif
+from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.roles import Given
 
 
 class Replaced:
@@ -98,6 +100,7 @@ AUDIT = {
     "--arms": ("7", {"n_arms": 7}),
     "--horizon": ("70", {"horizon": 70}),
     "--set": ("beta=0.25", {"parameters": {"beta": 0.25}}),
+    "--reward": ("shop.py:pay", {"reward": "shop.py:pay"}),
     "--bounds": ("-2 3", {"bounds": (-2.0, 3.0)}),
     "--observe": ("reports", {"observe": "reports"}),
     "--budget": ("0.75", {"budget": "0.75"}),
@@ -122,6 +125,7 @@ UNSET = {
     "n_arms": None,
     "horizon": None,
     "parameters": None,
+    "reward": None,
     "bounds": None,
     "observe": None,
     "budget": "quick",
@@ -231,6 +235,18 @@ def test_each_option_of_regret_by_itself(option, replaced, holding, tmp_path):
     replaced.put(api, "check_regret", REPORT)
     commands.run(tmp_path, "regret", "dp-se", *words({option: REGRET[option]}))
     assert replaced.calls["check_regret"] == (("dp-se",), {**unset, **REGRET[option][1]})
+
+
+def test_inspect(replaced, tmp_path):
+    replaced.put(source, "load", dict)
+    replaced.put(inspection, "inspect_target", SimpleNamespace(lines=lambda: ["said"], add="an option"))
+    typed = ["a.py:f", "--epsilon", "0.5", "--delta", "0.01", "--arms", "4", "--horizon", "9"]
+    typed += ["--set", "beta=0.25", "--reward", "a.py:pay"]
+    done = commands.run(tmp_path, "inspect", *typed)
+    assert (done.exit_code, done.stdout) == (2, "said\n")
+    given = Given(0.5, 0.01, {"beta": 0.25}, "a.py:pay")
+    assert replaced.calls["inspect_target"] == ((dict, given, 4, 9), {})
+    assert missing("inspect", typed) == []
 
 
 def test_simulate(replaced, tmp_path):
