@@ -101,7 +101,10 @@ def test_all_evidence_holds_on_other_machines(configuration):
     """Negative control: with `TOLERANCE` 1e-17, or the fits by BLAS and no scales, files do not hold."""
     done = elsewhere(configuration, "-c", VERIFIED, str(REPORTS))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{len(FILES)} of {len(FILES)} files hold\n"
+    assert (
+        done.stdout
+        == f"{len(FILES)} of {len(FILES)} files hold; signatures not checked; counts not run again\n"
+    )
 
 
 @pytest.mark.skipif(

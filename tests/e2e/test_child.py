@@ -150,7 +150,7 @@ def test_what_it_writes_is_apart_from_results(folder):
     command = [SCRIPT, "audit", "a.py:writes", *map(str, QUICK)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode in (0, 3), done.stderr
-    assert done.stdout.startswith("a.py:writes ")
+    assert done.stdout.startswith("target a.py:writes ")
     assert "::" not in done.stdout
     lines = done.stderr.splitlines()
     assert all(line.startswith("target | ") for line in lines if "::" in line or "mask" in line)

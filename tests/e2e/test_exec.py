@@ -142,7 +142,7 @@ def test_the_installed_command(folder):
         timeout=PATIENCE,
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.startswith(f"{PYTHON} laplace.py 0.5")
+    assert done.stdout.startswith(f"target '{PYTHON} laplace.py 0.5'")
 
 
 def test_counts_do_not_depend_on_the_workers(folder):

@@ -243,7 +243,7 @@ def test_rude_output_spoils_neither_results_nor_the_terminal(tmp_path):
     (tmp_path / "rude.py").write_text(HOSTILE)
     done = run(tmp_path, "audit", "rude.py:release", "--epsilon", 1, "--runs", 1200, "--json", "r.json")
     assert done.returncode in (0, 3), done.stderr
-    assert done.stdout.startswith("rude.py:release")
+    assert done.stdout.startswith("target rude.py:release")
     assert "straight" not in done.stdout
     assert "from C" not in done.stdout
     assert "\x1b" not in done.stdout + done.stderr

@@ -81,7 +81,7 @@ def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     done = audit(folder, f"styles.py:{name}")
     assert done.returncode == 1, done.stdout + done.stderr
     line = marked(name)
-    assert re.search(rf"^styles\.py:{line}: \S", done.stdout, re.MULTILINE)  # where editors look for it
+    assert re.search(rf"^  at styles\.py:{line}: \S", done.stdout, re.MULTILINE)  # where editors look for it
     results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
     leads = [r for r in results if r["ruleId"] == "raw-data"]
     places = [r["locations"][0]["physicalLocation"] for r in leads]
@@ -120,7 +120,7 @@ def text_of(page):
 
 def costly_releases_are_named_in_all_forms(folder, out):
     line = 1 + CLASS.splitlines().index(next(x for x in CLASS.splitlines() if "laplace" in x))
-    assert re.search(rf"^wrong\.py:{line}: release costs 5, once: ", out, re.MULTILINE)
+    assert re.search(rf"^  at wrong\.py:{line}: release costs 5, once: ", out, re.MULTILINE)
     results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
     (found,) = [r for r in results if r["ruleId"] == "release-cost"]
     place = {"artifactLocation": {"uri": "wrong.py"}, "region": {"startLine": line}}
@@ -211,7 +211,7 @@ def test_process_wide_generators_are_told_of(folder):
 def test_a_right_bandit_gives_no_findings(folder):
     done = audit(folder, "styles.py:commit")
     assert done.returncode in (0, 3), done.stdout + done.stderr
-    assert not re.search(r"^\S+\.py:\d+: ", done.stdout, re.MULTILINE)
+    assert not re.search(r"^  at \S+\.py:\d+: ", done.stdout, re.MULTILINE)
     text = text_of((folder / "r.html").read_text("utf-8"))
     assert "Release: Laplace noise is added, cost 1, once" in text
     assert "The budget over the horizon" in text

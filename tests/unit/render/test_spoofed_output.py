@@ -3,6 +3,7 @@
 import copy
 import json
 import xml.etree.ElementTree as ET
+from importlib import resources
 
 import pytest
 
@@ -159,3 +160,13 @@ def test_pages_forbid_all_but_their_own_script(tmp_path):
         digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
         assert rules.get("script-src", "").split() == [f"'sha256-{digest}'" for digest in digests], name
     assert "<script>" in shown["index"]
+
+
+def test_every_page_has_a_policy():
+    folder = resources.files("verifiable_dp.render").joinpath("templates")
+    pages = {
+        path.name: path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".html.jinja")
+    }
+    whole = {name for name, text in pages.items() if "<head>" in text}
+    assert len(whole) >= 6
+    assert whole == {name for name, text in pages.items() if 'content="{{ policy(' in text}
