@@ -141,6 +141,7 @@ def test_code_that_ends_its_process_fails_its_test_and_no_other(pytester):
         "    privacy_audit(promised.right, epsilon=1.0, budget='smoke')\n"
         "def test_regret(regret_check):\n"
         "    regret_check('ucb1', bound=lambda gaps, horizon: posix._exit(0), runs=2)\n",
+        apart=True,  # a worker of xdist has threads, so that it could not fork
     )
     result.assert_outcomes(passed=1, failed=4)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
