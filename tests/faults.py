@@ -141,8 +141,8 @@ FAULTS = (
     Fault(
         "a cost above epsilon clears",
         f"{EVIDENCE}/alignment/replay.py",
-        '"inconclusive" if cost > limit',
-        '"not_refuted" if cost > limit',
+        '"inconclusive" if exceeds(cost, epsilon)',
+        '"not_refuted" if exceeds(cost, epsilon)',
         "hidden noise that costs more than epsilon is no longer a lead",
         ("tests/unit/evidence/test_alignment.py",),
     ),

@@ -311,7 +311,9 @@ def test_no_code_of_ours_reads_pickles():
     folders = [root, root / "algorithms", root / "auditors"]
     paths = {path for folder in folders for path in folder.rglob("*.py")}
     found = [f"{path.name}: {line}" for path in paths for line in path.read_text("utf-8").splitlines()]
+    sent = "engine.py: "  # to our own workers, see below
     found = [line for line in found if pattern.search(line) and "load_module" not in line]
+    found = [line for line in found if not (line.startswith(sent) and "pickle.loads(content)" in line)]
     assert not found
     uses = [path.name for path in paths if re.search(r"pickle\.loads?\(", path.read_text("utf-8"))]
     assert uses == ["engine.py"]  # what a scheduler that the user named hands to its workers

@@ -149,7 +149,7 @@ def test_the_core_set_pays_where_epsilon_is_small_and_not_where_it_is_large():
     for epsilon in (0.1, 5.0):
         for core in (True, False):
             cells |= group.cells(
-                s4._core(core, epsilon), lambda a, e=epsilon, c=core: DPLinear(a, e, 10**7, core=c), 6
+                s4._core(core, epsilon), lambda a, e=epsilon, c=core: DPLinear(a, e, 10**7, core=c), 12
             )
     outcomes = {name: studies.play(name, cell, 0) for name, cell in cells.items()}
     found = [check.verdict for check in s4._degrades(group, (0.1, 5.0), outcomes)]
