@@ -25,15 +25,6 @@ def log_tail(n: int, t: float) -> float:
     return float(logsumexp(shares + np.logaddexp.accumulate(steps)))
 
 
-def log_chernoff(n: float, t: float) -> float:
-    r"""Chernoff's bound on `log_tail`: the least of :math:`-st - n\log(1-s^2)` over 0 <= s < 1.
-
-    It is reached at s = (sqrt(n^2 + t^2) - n)/t, and holds for every t >= 0.
-    """
-    s = t / (math.hypot(n, t) + n) if t > 0 else 0.0
-    return -s * t - n * math.log1p(-(s * s))
-
-
 def log_lemma_4(n: float, t: float) -> float:
     r"""Lemma 4 of Hanna et al. 2022, corrected: a bound on `log_tail` for every t >= 0.
 

@@ -15,7 +15,7 @@ from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditors._laplace import FACTOR, log_chernoff, log_lemma_4, log_tail
+from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import CIRCLE
 from verifiable_dp.auditors.dp_linear import laplace_tail, net_size, pairs, sets, width_failure
 from verifiable_dp.core.algorithm import play
@@ -337,6 +337,12 @@ def lemma_4_ratio(factor, sizes=(1, 2, 3, 5, 10, 30, 100, 300, 1000)):
     """Largest P[sum >= t]/exp(-t^2/(factor n)) over n and t <= n."""
     points = [(n, n * x) for n in sizes for x in np.linspace(0.05, 1, 20)]
     return max(math.exp(log_tail(n, t) + t**2 / (factor * n)) for n, t in points)
+
+
+def log_chernoff(n, t):
+    """The least of -st - n log(1 - s^2), which is reached at s = (sqrt(n^2 + t^2) - n) / t."""
+    s = t / (math.hypot(n, t) + n)
+    return -s * t - n * math.log1p(-(s * s))
 
 
 def test_lemma_4_over_n_and_t():
