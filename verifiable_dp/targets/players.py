@@ -22,7 +22,8 @@ from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import FloatArray, InputError, one_line
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, parameters_of
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, adapted, generator
+from verifiable_dp.targets.load import PlaySampler, adapted
+from verifiable_dp.targets.randomness import generator
 
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
 _CHOICES, _REWARDS, _UNEARNED = (0,), (1,), (2,)  # paths of the streams of one seed
