@@ -25,7 +25,6 @@ from verifiable_dp.evidence.tracing.standin import scopes_of
 from verifiable_dp.targets.source import code_of
 
 _SPAWNED, _FOLLOWS = 0x5BA3, 0x5BA4  # domains of what follows from a run's key
-_DISCOVERY = 2  # calls that show which sources are drawn from: the first may make what the second uses
 _MOST_REPEATS = 8  # of a batch in which further sources show
 _URANDOM = os.urandom
 _SEED = random.Random.seed
@@ -287,12 +286,11 @@ class Follower:
 
     def _find(self, made: Made, call: Call) -> None:
         """Look what is drawn from, and from then on watch what was not."""
-        for _ in range(_DISCOVERY):
-            rng = made()
-            self._watch(rng)
-            self._begin(rng)
-            call(rng)
-            self._learnt()
+        rng = made()
+        self._watch(rng)
+        self._begin(rng)
+        call(rng)
+        self._learnt()
         self._watch(rng)
         self._found = True
 

@@ -91,6 +91,7 @@ def test_guards_of_threads_may_overlap():
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
+    assert os._exit.__module__ != "posix"  # else the next line ends pytest, with status 0
     with pytest.raises(SystemExit):
         os._exit(0)
     second.__exit__(None, None, None)
