@@ -311,8 +311,10 @@ def test_no_code_of_ours_reads_pickles():
     folders = [root, root / "algorithms", root / "auditors"]
     paths = {path for folder in folders for path in folder.rglob("*.py")}
     found = [f"{path.name}: {line}" for path in paths for line in path.read_text("utf-8").splitlines()]
+    sent = re.compile(r"(engine|child)\.py: .*pickle\.load(s\(content|\(pipe)\)")  # see below
     found = [line for line in found if pattern.search(line) and "load_module" not in line]
-    assert all(line.startswith("child.py: ") for line in found)
+    found = [line for line in found if not sent.search(line)]
+    assert not found
     uses = [path.name for path in paths if re.search(r"pickle\.loads?\(", path.read_text("utf-8"))]
     # What a scheduler that the user named hands to its workers, and a process to one that it starts.
     assert sorted(uses) == ["child.py", "engine.py"]

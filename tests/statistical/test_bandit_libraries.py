@@ -92,9 +92,10 @@ def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
 @pytest.mark.parametrize(
     "name", ["smpybandits_epsilon_greedy", pytest.param("smpybandits_ucb", marks=pytest.mark.slow)]
 )
-def test_draws_that_no_seed_repeats_are_told_of(name, audited):
+def test_draws_from_elsewhere_follow_and_are_told_of(name, audited):
     draft = audited(name, SMALL)
-    assert "not repeatable" in draft["target"]["note"]
+    assert "it is made to follow the generator of each run" in draft["target"]["note"]
+    assert "not repeatable" not in draft["target"]["note"]
     notes = draft["checks"][0]["statistics"]["notes"]
     assert any(
         note["file"].startswith("SMPyBandits/") and "not the generator it is given" in note["what"]

@@ -110,6 +110,21 @@ def test_no_history_within_a_block_unseats_the_leader():
     assert lost > 25  # blocks thrice as long would not do
 
 
+def test_the_leader_of_a_long_block_leads_at_its_end_whatever_it_was_paid():
+    rule, rng, lost = UCB1(5, 10**9), np.random.default_rng(1), 0
+    for _ in range(500):
+        pulls = (10 ** rng.uniform(0, 8, 5)).astype(np.int64)
+        sums = rng.binomial(pulls, rng.uniform(0, 1, 5)).astype(np.float64)
+        t = int(pulls.sum())
+        arm, steps = ucb1._leader(sums, pulls, t, 0.0)
+        for length, may_lose in ((steps, False), (3 * steps + 3, True)):  # the lowest reward in every round
+            later = pulls + (length - 1) * (np.arange(5) == arm)
+            leads = leaders(rule, sums[None], later[None], t + length - 1)[0] == arm
+            lost += may_lose and not leads
+            assert may_lose or leads
+    assert lost > 25
+
+
 # ---------------------------------------------------------------- all histories of small T
 
 

@@ -103,7 +103,8 @@ NO_POWER = "power could not be stated: "
 ACCEPTED = "an undecided audit is accepted by expect=None in pytest and by fail-on: refuted in CI"
 NOT_GIVEN = (
     f"{NO_POWER}it is measured by reducing the noise of the generator that the code is given, and this code "
-    f"draws from where no generator can be followed, as a clock; take all randomness from it; {ACCEPTED}"
+    "draws from where nothing can be followed, as a clock; take all randomness from that generator; "
+    f"{ACCEPTED}"
 )
 NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, by which it is measured; {ACCEPTED}"
 ROWS_DEPEND = (

@@ -24,7 +24,7 @@ from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.exact.worst import worst_pairs
 from verifiable_dp.registry.auditor import Auditor, ExactChecks, Mutant, Prefix
 
-WALK = 16  # runs that are walked (`evidence.machine`) in the time of one that is played
+WALK = 16  # runs that are walked (`evidence.blackbox.machine`) in the time of one that is played
 
 
 def plan_for(algorithm: Algorithm, pair: AnyPair, observe: str, size: Budget) -> Plan:

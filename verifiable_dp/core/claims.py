@@ -279,7 +279,7 @@ class RegretClaim:
     domain
         Where the claim holds, in words.
     checks
-        What it is held against, in order: functions of a trial, which are mostly data (`auditing.theorems`).
+        What it is held against, in order: functions of a trial, which are mostly data (`registry.theorems`).
     """
 
     name: str

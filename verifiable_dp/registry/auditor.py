@@ -28,7 +28,7 @@ class Mutant:
     fault
         What is wrong with it, in a sentence.
     make
-        Turns the correct algorithm into the broken one; parameters stay. `auditing.mutants` has operators.
+        Turns the correct algorithm into the broken one; parameters stay. `registry.mutants` has operators.
     breaks
         ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by

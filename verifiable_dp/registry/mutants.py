@@ -1,7 +1,7 @@
 """Operators that put a fault into an algorithm; auditors declare their mutants with them.
 
 ``gap_times(8)``, for example, returns the function that a `Mutant` needs to make its broken variant. The
-operators of the mutation suite, which work on any algorithm, are in `auditing.operators`.
+operators of the mutation suite, which work on any algorithm, are in `selfcheck.operators`.
 """
 
 from __future__ import annotations

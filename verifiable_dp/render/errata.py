@@ -20,7 +20,7 @@ _CHECKS = ("checks_of_printed", "checks_of_right")
 def document(
     rows: Sequence[Mapping[str, Any]], *, seed: int, started: float, cpu_seconds: float
 ) -> dict[str, Any]:
-    """The data file of errata rows (`auditing.errata.examine`): JSON values with provenance and digest."""
+    """The data file of errata rows (`registry.errata.examine`): JSON values with provenance and digest."""
     return sealed(
         {
             "schema_version": ERRATA_VERSION,

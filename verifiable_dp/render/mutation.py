@@ -31,7 +31,7 @@ def document(
     started: float,
     cpu_seconds: float,
 ) -> dict[str, Any]:
-    """The data file of a run of the suite (`auditing.mutation.run`): JSON values, provenance and digest.
+    """The data file of a run of the suite (`selfcheck.mutation.run`): JSON values, provenance and digest.
 
     The CPU seconds of each mutant stand in the provenance: they may differ between two runs.
     """

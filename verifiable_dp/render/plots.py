@@ -229,7 +229,7 @@ def curve(
     points
         Of the result of a ``curve`` check.
     law
-        `law(epsilons)` gives the exact deltas (n,) at epsilons (n,), such as `evidence.exact.Law.curve`.
+        `law(epsilons)` gives the exact deltas (n,) at epsilons (n,), such as `evidence.exact.law.Law.curve`.
     """
     measured = [(float(p["epsilon"]), float(p["delta_lower"])) for p in points if "epsilon" in p]
     measured += [(float(p["epsilon_lower"]), float(p["delta"])) for p in points if "delta" in p]

@@ -1,6 +1,6 @@
 """The mutation suite: every private algorithm of the catalogue, broken in many ways, and what kills it.
 
-Mutants are those that the auditors own and those that the named operators (`auditing.operators`) make. Each
+Mutants are those that the auditors own and those that the named operators (`selfcheck.operators`) make. Each
 is audited with a small budget, cheapest rung first: alignment on the auditor's neighbours, a search for
 other ones, exact laws, and black-box tests that grow until one refutes.
 """

@@ -144,6 +144,31 @@ class _Bytes(io.RawIOBase):
         return len(whole)
 
 
+_LEAVE = os._exit
+_LOCK = threading.Lock()
+
+
+class _Guards:
+    """How many are on, in all threads."""
+
+    on = 0
+
+
+@contextlib.contextmanager
+def _staying() -> Iterator[None]:
+    """`os._exit` does not end the process before the last guard is off; those of threads may overlap."""
+    with _LOCK:
+        _Guards.on += 1
+        os._exit = functools.partial(_no_exit, _LEAVE, os.getpid())  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _Guards.on -= 1
+            if not _Guards.on:
+                os._exit = _LEAVE
+
+
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
     """While a target runs: what it prints goes to stderr, escaped; it cannot end the process quietly.
@@ -160,8 +185,7 @@ def guarded() -> Iterator[None]:
             stack.callback(shown.end)
             stack.enter_context(contextlib.redirect_stdout(shown))
             stack.enter_context(contextlib.redirect_stderr(shown))
-        stack.callback(setattr, os, "_exit", os._exit)
-        os._exit = functools.partial(_no_exit, os._exit, os.getpid())  # type: ignore[assignment]
+        stack.enter_context(_staying())
         try:
             yield
         finally:

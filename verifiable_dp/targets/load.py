@@ -11,10 +11,7 @@ import functools
 import inspect
 import math
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,134 +24,12 @@ from verifiable_dp.evidence.blackbox.events import Observation, action_columns, 
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.guard import OverdueError, guarded, limited
 from verifiable_dp.targets.process import ProcessTarget
-from verifiable_dp.targets.randomness import Run, alone, follower_of
+from verifiable_dp.targets.randomness import GivenGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.source import code_of
 
 DETERMINISTIC = "deterministic output: no noise was used"
 _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
 _EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
-
-
-class GivenGenerator(np.random.Generator):
-    """The generator of a run: its key is given, so that NumPy's own cannot spawn others of it."""
-
-    _spawned = 0
-
-    def spawn(self, n_children: int) -> list[np.random.Generator]:
-        """As numpy's: generators with streams of their own, which follow from the key."""
-        state: Any = self.bit_generator.state["state"]
-        words = [*state["key"].tolist(), *state["counter"].tolist()[1:], 0x5BA3]
-        first, self._spawned = self._spawned, self._spawned + n_children
-        numbers = range(first, self._spawned)
-        return [self._child(np.random.SeedSequence(words, spawn_key=(number,))) for number in numbers]
-
-    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
-        return type(self)(np.random.Philox(seed))
-
-
-class ScaledGenerator(GivenGenerator):
-    """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
-
-    Uniforms, integers and choices pass through.
-    """
-
-    factor = 1.0
-
-    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
-        child = ScaledGenerator(np.random.Philox(seed))
-        child.factor = self.factor
-        return child
-
-    def _scale(self, scale: Any) -> Any:
-        return np.multiply(scale, self.factor)
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's, with the scale multiplied."""
-        return super().laplace(loc, self._scale(scale), size)
-
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's, with the scale multiplied."""
-        return super().normal(loc, self._scale(scale), size)
-
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's, with the scale multiplied."""
-        return super().gumbel(loc, self._scale(scale), size)
-
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's, with the scale multiplied."""
-        return super().logistic(loc, self._scale(scale), size)
-
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's, with the scale multiplied."""
-        return super().exponential(self._scale(scale), size)
-
-    def geometric(self, p: Any, size: Any = None) -> Any:
-        """As numpy's, with the decay (1 - p) raised to 1 / factor: the discrete form of less noise."""
-        return super().geometric(-np.expm1(np.log1p(-np.asarray(p)) / self.factor), size)
-
-    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
-        """As numpy's, multiplied."""
-        return self._scale(super().standard_normal(*args, **kwargs))
-
-    def standard_exponential(self, *args: Any, **kwargs: Any) -> Any:
-        """As numpy's, multiplied."""
-        return self._scale(super().standard_exponential(*args, **kwargs))
-
-
-def generator(key: Any, number: int, factor: float = 1.0) -> np.random.Generator:
-    """The generator of run or shard `number` under `key`; its noise is scaled unless `factor` is 1."""
-    bits = np.random.Philox(counter=[0, 0, number, 0], key=key)
-    if factor == 1.0:
-        return GivenGenerator(bits)
-    scaled = ScaledGenerator(bits)
-    scaled.factor = factor
-    return scaled
-
-
-_OWN_RNG = np.random.default_rng  # numpy's
-_FACTOR: ContextVar[float] = ContextVar("factor", default=1.0)
-_LOCK = threading.Lock()
-_INSIDE: list[float] = []  # factors of the runs under way
-_REPLACED: list[tuple[dict[str, Any], str]] = []
-
-
-def _seeded_rng(seed: Any = None) -> np.random.Generator:
-    """`default_rng` of numpy in runs of mutants: what a target makes from a seed is scaled, too."""
-    made = _OWN_RNG(seed)
-    if _FACTOR.get() == 1.0 or seed is None or made is seed:  # without a seed no run can be repeated
-        return made
-    scaled = ScaledGenerator(made.bit_generator)
-    scaled.factor = _FACTOR.get()
-    return scaled
-
-
-@contextmanager
-def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
-    """While `function` runs in this block, generators that it makes from seeds have scaled noise.
-
-    It may know `default_rng` as numpy's or by a name in its module; other threads make theirs as ever.
-    """
-    if factor == 1.0:
-        yield
-        return
-    code = code_of(function)
-    module = vars(sys.modules.get(str(code.__module__), np.random))
-    token = _FACTOR.set(factor)
-    with _LOCK:
-        _INSIDE.append(factor)
-        for names in (vars(np.random), getattr(code, "__globals__", module)):
-            found = [name for name, value in names.items() if value is _OWN_RNG]
-            _REPLACED.extend((names, name) for name in found)
-            names.update(dict.fromkeys(found, _seeded_rng))
-    try:
-        yield
-    finally:
-        _FACTOR.reset(token)
-        with _LOCK:
-            _INSIDE.remove(factor)
-            while _REPLACED and not _INSIDE:
-                names, name = _REPLACED.pop()
-                names[name] = _OWN_RNG
 
 
 def names(thing: Any) -> bool:
@@ -399,7 +274,7 @@ class PlaySampler:
             for i in range(0, len(runs), size):
                 part = runs[i : i + size]
 
-                def call(rng: np.random.Generator, count: int = len(part)) -> Any:
+                def call(rng: GivenGenerator, count: int = len(part)) -> Any:
                     given = (table.copy(), count, rng) if self.many else (table.copy(), rng)
                     return _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
 
@@ -434,7 +309,7 @@ class PlaySampler:
         return arms
 
     def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """See `evidence.blackbox.Sampler.sample`."""
+        """See `evidence.blackbox.test.Sampler.sample`."""
         actions = self.actions(pair.worlds()[world], (stage, number, world), runs)
         discrete, numeric = action_summaries(actions, self.n_arms)
         return Observation(len(runs), {**action_columns(actions), **discrete}, numeric)
@@ -534,7 +409,7 @@ class ReleaseSampler:
         else:
             made = functools.partial(generator, key, int(runs[0]), self.factor)
 
-            def call(rng: np.random.Generator) -> Any:
+            def call(rng: GivenGenerator) -> Any:
                 given, count = (_fresh(data), len(runs), rng), len(runs)
                 return _called("release", self.function, *given, runs=count, timeout=self.timeout)
 
@@ -567,7 +442,7 @@ class ReleaseSampler:
         return test if seen.weight is not None else test // 2 if len(seen.numeric) == 1 else test // 5
 
     def sample(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """See `evidence.blackbox.Sampler.sample`."""
+        """See `evidence.blackbox.test.Sampler.sample`."""
         values, weight = _distinct(self.values(pair.worlds()[world], (stage, number, world), runs))
         numeric = {f"output {j + 1}": column for j, column in enumerate(values.T)}
         return Observation(len(runs), _whole_codes(values), numeric, weight=weight)

@@ -22,8 +22,9 @@ from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import FloatArray, InputError, one_line
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, makes_bandits, parameters_of
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, adapted, generator
+from verifiable_dp.targets.load import PlaySampler, adapted
 from verifiable_dp.targets.protocols import way_of
+from verifiable_dp.targets.randomness import generator
 from verifiable_dp.targets.roles import Given
 
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB

@@ -1,4 +1,4 @@
-"""Sources of randomness beside the generator that a run is given, made to follow it.
+"""The generator that a run is given, and all other sources of randomness, made to follow it.
 
 Research code draws from ``np.random``, from the module ``random``, from a generator of its module or object,
 from ``secrets``, in code that numba compiles. Runs of such code are repeated, and shared among processes, by
@@ -8,29 +8,161 @@ giving all these sources a state that follows from the generator of the run. Wha
 
 from __future__ import annotations
 
-import gc
 import os
 import random
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.kernels import kernel
+from verifiable_dp.evidence.tracing.foreign import living
 from verifiable_dp.evidence.tracing.standin import scopes_of
+from verifiable_dp.targets.source import code_of
 
-_FOLLOWS = 0x5BA4  # domain of what follows from a run's generator
-_DISCOVERY = 2  # calls that show which sources are drawn from: the first may make what the second uses
+_SPAWNED, _FOLLOWS = 0x5BA3, 0x5BA4  # domains of what follows from a run's key
 _MOST_REPEATS = 8  # of a batch in which further sources show
 _URANDOM = os.urandom
 _SEED = random.Random.seed
 _LOCK = threading.RLock()
 
-Made = Callable[[], np.random.Generator]
-Call = Callable[[np.random.Generator], Any]
+# ---------------------------------------------------------------- the generator of a run
+
+
+class GivenGenerator(np.random.Generator):
+    """The generator of a run: its key is given, so that NumPy's own cannot spawn others of it."""
+
+    _spawned = 0
+
+    def words(self, domain: int) -> list[int]:
+        """Entropy of what follows from the key, and not from what was drawn; a domain for each use."""
+        state: Any = self.bit_generator.state["state"]
+        return [*state["key"].tolist(), *state["counter"].tolist()[1:], domain]
+
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
+        """As numpy's: generators with streams of their own, which follow from the key."""
+        words = self.words(_SPAWNED)
+        first, self._spawned = self._spawned, self._spawned + n_children
+        numbers = range(first, self._spawned)
+        return [self._child(np.random.SeedSequence(words, spawn_key=(number,))) for number in numbers]
+
+    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
+        return type(self)(np.random.Philox(seed))
+
+
+class ScaledGenerator(GivenGenerator):
+    """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
+
+    Uniforms, integers and choices pass through.
+    """
+
+    factor = 1.0
+
+    def _child(self, seed: np.random.SeedSequence) -> np.random.Generator:
+        child = ScaledGenerator(np.random.Philox(seed))
+        child.factor = self.factor
+        return child
+
+    def _scale(self, scale: Any) -> Any:
+        return np.multiply(scale, self.factor)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().laplace(loc, self._scale(scale), size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().normal(loc, self._scale(scale), size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().gumbel(loc, self._scale(scale), size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().logistic(loc, self._scale(scale), size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's, with the scale multiplied."""
+        return super().exponential(self._scale(scale), size)
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        """As numpy's, with the decay (1 - p) raised to 1 / factor: the discrete form of less noise."""
+        return super().geometric(-np.expm1(np.log1p(-np.asarray(p)) / self.factor), size)
+
+    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's, multiplied."""
+        return self._scale(super().standard_normal(*args, **kwargs))
+
+    def standard_exponential(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's, multiplied."""
+        return self._scale(super().standard_exponential(*args, **kwargs))
+
+
+def generator(key: Any, number: int, factor: float = 1.0) -> GivenGenerator:
+    """The generator of run or shard `number` under `key`; its noise is scaled unless `factor` is 1."""
+    bits = np.random.Philox(counter=[0, 0, number, 0], key=key)
+    if factor == 1.0:
+        return GivenGenerator(bits)
+    scaled = ScaledGenerator(bits)
+    scaled.factor = factor
+    return scaled
+
+
+_OWN_RNG = np.random.default_rng  # numpy's
+_FACTOR: ContextVar[float] = ContextVar("factor", default=1.0)
+_SCALING = threading.Lock()
+_INSIDE: list[float] = []  # factors of the runs under way
+_REPLACED: list[tuple[dict[str, Any], str]] = []
+
+
+def _seeded_rng(seed: Any = None) -> np.random.Generator:
+    """`default_rng` of numpy in runs of mutants: what a target makes from a seed is scaled, too."""
+    made = _OWN_RNG(seed)
+    if _FACTOR.get() == 1.0 or seed is None or made is seed:  # without a seed no run can be repeated
+        return made
+    scaled = ScaledGenerator(made.bit_generator)
+    scaled.factor = _FACTOR.get()
+    return scaled
+
+
+@contextmanager
+def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
+    """While `function` runs in this block, generators that it makes from seeds have scaled noise.
+
+    It may know `default_rng` as numpy's or by a name in its module; other threads make theirs as ever.
+    """
+    if factor == 1.0:
+        yield
+        return
+    code = code_of(function)
+    module = vars(sys.modules.get(str(code.__module__), np.random))
+    token = _FACTOR.set(factor)
+    with _SCALING:
+        _INSIDE.append(factor)
+        for names in (vars(np.random), getattr(code, "__globals__", module)):
+            found = [name for name, value in names.items() if value is _OWN_RNG]
+            _REPLACED.extend((names, name) for name in found)
+            names.update(dict.fromkeys(found, _seeded_rng))
+    try:
+        yield
+    finally:
+        _FACTOR.reset(token)
+        with _SCALING:
+            _INSIDE.remove(factor)
+            while _REPLACED and not _INSIDE:
+                names, name = _REPLACED.pop()
+                names[name] = _OWN_RNG
+
+
+# ---------------------------------------------------------------- all others
+
+Made = Callable[[], GivenGenerator]
+Call = Callable[[GivenGenerator], Any]
 Run = Callable[[Made, Call], Any]
 
 
@@ -73,15 +205,10 @@ def _system_replaced(scopes: Sequence[dict[str, Any]]) -> Iterator[None]:
             scope[name] = _URANDOM
 
 
-def _sources() -> dict[int, Any]:
-    """Every generator of this process: NumPy's bit generators and those of the module random."""
-    # Not isinstance: it asks what a weak proxy stands for, which may be gone.
-    kinds = (np.random.BitGenerator, random.Random)
-    return {
-        id(thing): thing
-        for thing in gc.get_objects()
-        if issubclass(type(thing), kinds) and not issubclass(type(thing), random.SystemRandom)
-    }
+def _sources() -> list[Any]:
+    """Every generator of this process that has a state."""
+    found = living(np.random.BitGenerator, random.Random)
+    return [source for source in found if not isinstance(source, random.SystemRandom)]
 
 
 def _state(source: Any) -> Any:
@@ -118,9 +245,11 @@ class Follower:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
         self._scopes = list(scopes_of(function).values())
-        self._own: dict[int, Any] = {}  # what was seen to be drawn from
-        self._others: dict[int, tuple[Any, str]] = {}  # what was not, with its state
+        self._found = False  # whether it was looked what is drawn from
+        self._own: list[Any] = []  # what was seen to be drawn from
+        self._others: list[tuple[Any, str]] = []  # what was not, with its state
         self.compiled = any(
             hasattr(value, "py_func") and type(value).__module__.startswith("numba")
             for scope in self._scopes
@@ -134,7 +263,8 @@ class Follower:
         States of sources that were there before are put back afterwards.
         """
         with _LOCK:
-            kept = [(source, _state(source)) for source in _sources().values()]
+            known = [*self._own, *(source for source, _ in self._others)]
+            kept = [(source, _state(source)) for source in (known if self._found else _sources())]
             try:
                 with _system_replaced(self._scopes):
                     for _ in range(_MOST_REPEATS):
@@ -144,41 +274,40 @@ class Follower:
                     return found
             finally:
                 for source, state in kept:
-                    if id(source) in self._own:
+                    if any(source is own for own in self._own):
                         _restore(source, state)
 
     def _run(self, made: Made, call: Call) -> Any:
-        if not self._others:
-            for _ in range(_DISCOVERY):
-                rng = made()
-                self._watch(rng)
-                self._begin(rng)
-                call(rng)
-                self._learnt()
-            self._watch(rng)
+        if not self._found:
+            self._find(made, call)
         rng = made()
         self._begin(rng)
         return call(rng)
 
-    def _watch(self, rng: np.random.Generator) -> None:
-        self._others = {
-            key: (source, repr(_state(source)))
-            for key, source in _sources().items()
-            if key not in self._own and source is not rng.bit_generator
-        }
+    def _find(self, made: Made, call: Call) -> None:
+        """Look what is drawn from, and from then on watch what was not."""
+        rng = made()
+        self._watch(rng)
+        self._begin(rng)
+        call(rng)
+        self._learnt()
+        self._watch(rng)
+        self._found = True
+
+    def _watch(self, rng: GivenGenerator) -> None:
+        known = {id(source) for source in (rng.bit_generator, *self._own)}
+        self._others = [(source, repr(_state(source))) for source in _sources() if id(source) not in known]
 
     def _learnt(self) -> bool:
         """Whether further sources were drawn from."""
-        drawn = [key for key, (source, state) in self._others.items() if repr(_state(source)) != state]
-        for key in drawn:
-            self._own[key] = self._others.pop(key)[0]
-        return bool(drawn)
+        drawn = [(source, repr(_state(source)) != state) for source, state in self._others]
+        self._own += [source for source, changed in drawn if changed]
+        self._others = [one for one, (_, changed) in zip(self._others, drawn, strict=True) if not changed]
+        return any(changed for _, changed in drawn)
 
-    def _begin(self, rng: np.random.Generator) -> None:
-        state: Any = rng.bit_generator.state["state"]
-        words = [*state["key"].tolist(), *state["counter"].tolist()[1:], _FOLLOWS]
-        follows = np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))
-        for source in self._own.values():
+    def _begin(self, rng: GivenGenerator) -> None:
+        follows = np.random.Generator(np.random.Philox(np.random.SeedSequence(rng.words(_FOLLOWS))))
+        for source in self._own:
             _reseed(source, follows)
         if self.compiled:
             _reseed_numba(int(follows.integers(2**32)))
@@ -194,15 +323,18 @@ def _reseed_numba(seed: int) -> None:
     np.random.seed(seed)  # noqa: NPY002
 
 
-_FOLLOWERS: dict[int, tuple[Any, Follower]] = {}
+class _Last:
+    """The follower that was asked for last: an audit has one target."""
+
+    follower: Follower | None = None
 
 
 def follower_of(function: Callable[..., Any]) -> Follower:
     """The follower of a target, which keeps in mind what the target draws from."""
-    known = _FOLLOWERS.get(id(function))
-    if known is None or known[0] is not function:
-        known = _FOLLOWERS[id(function)] = (function, Follower(function))
-    return known[1]
+    found = _Last.follower
+    if found is None or found.function is not function:
+        found = _Last.follower = Follower(function)
+    return found
 
 
 def alone(runs: Callable[[Run], Any]) -> Any:

@@ -86,6 +86,18 @@ def test_hostile_code_ends_in_one_clear_line(name, said, file):
     assert os._exit.__module__ == "posix"
 
 
+def test_guards_of_threads_may_overlap():
+    first, second = guarded(), guarded()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert os._exit.__module__ != "posix"  # else the next line ends pytest, with status 0
+    with pytest.raises(SystemExit):
+        os._exit(0)
+    second.__exit__(None, None, None)
+    assert os._exit.__module__ == "posix"
+
+
 def test_right_code_in_the_same_file_is_audited(file):
     assert api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=400).verdict != "refuted"
 

@@ -22,6 +22,7 @@ from verifiable_dp.targets.load import (
     probe_play,
     probe_release,
 )
+from verifiable_dp.targets.randomness import scaled_seeds
 from verifiable_dp.targets.source import Source, load
 
 RUNS = np.arange(6)
@@ -382,7 +383,7 @@ def test_generators_that_are_made_of_seeds_are_scaled_in_mutants_only():
 def test_scaled_seeds_leaves_all_else_as_it_is():
     plain, made = np.random.default_rng, {}
     given = np.random.Generator(np.random.PCG64(1))
-    with targets.scaled_seeds(of_a_seed, 0.5), targets.scaled_seeds(of_its_own, 0.25):
+    with scaled_seeds(of_a_seed, 0.5), scaled_seeds(of_its_own, 0.25):
         aside = threading.Thread(target=lambda: made.update(other=np.random.default_rng(7)))
         aside.start()
         aside.join()
@@ -391,9 +392,9 @@ def test_scaled_seeds_leaves_all_else_as_it_is():
     assert made["seed"].factor == 0.25
     assert {type(made[name]) for name in ("none", "other")} == {np.random.Generator}
     assert np.random.default_rng is plain
-    with targets.scaled_seeds(seeded.ByName, 0.5):
+    with scaled_seeds(seeded.ByName, 0.5):
         assert seeded.default_rng(7).factor == 0.5
     assert seeded.default_rng is plain
-    with pytest.raises(RuntimeError), targets.scaled_seeds(of_a_seed, 0.5):
+    with pytest.raises(RuntimeError), scaled_seeds(of_a_seed, 0.5):
         raise RuntimeError
     assert np.random.default_rng is plain

@@ -59,7 +59,8 @@ class Plan:
     finalists
         Number of pairs that get selection runs, at least `keep`.
     sequential
-        Whether the test is sequential (`evidence.sequential`); these are then the sizes of its last round.
+        Whether the test is sequential (`evidence.blackbox.sequential`); these are then the sizes of its last
+        round.
     """
 
     probe: int

@@ -48,14 +48,10 @@ def global_states() -> tuple[Any, Any]:
     return hash(random.getstate()), (state["state"]["pos"], state["state"]["key"].tobytes())
 
 
-def _generators() -> dict[int, tuple[Any, str]]:
-    """State of every bit generator of NumPy's in this process."""
-    found = {}
-    for thing in gc.get_objects():
-        # Not isinstance: it asks what a weak proxy stands for, which may be gone.
-        if issubclass(type(thing), np.random.BitGenerator):
-            found[id(thing)] = (thing, repr(thing.state))
-    return found
+def living(*kinds: type) -> list[Any]:
+    """Every object of these kinds in this process."""
+    # Not isinstance: it asks what a weak proxy stands for, which may be gone.
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)]
 
 
 def plain_run(function: Callable[..., Any], rewards: FloatArray, bits: Any) -> Any:
@@ -87,7 +83,8 @@ def sources(call: Callable[[np.random.Generator], Any], bits: Any) -> tuple[str,
         if name in _ENTROPY and module in ("posix", "nt", "time", "_random", "random", "secrets"):
             used.append(f"{module}.{name}")
 
-    before, mine = _generators(), repr(bits.state)
+    before = [(thing, repr(thing.state)) for thing in living(np.random.BitGenerator)]
+    mine = repr(bits.state)
     outer = sys.getprofile()
     with reproducible_globals():
         states = global_states()
@@ -101,6 +98,6 @@ def sources(call: Callable[[np.random.Generator], Any], bits: Any) -> tuple[str,
             used.append("a process-wide generator")
     if repr(bits.state) != mine:
         used.append(GIVEN)
-    if any(repr(thing.state) != state for thing, state in before.values() if thing is not bits):
+    if any(repr(thing.state) != state for thing, state in before if thing is not bits):
         used.append("a generator of its own")
     return tuple(dict.fromkeys(used))
