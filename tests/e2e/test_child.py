@@ -1,8 +1,11 @@
 """A user's code runs in a child process: whatever it does there ends no audit with a verdict."""
 
+import contextlib
+import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -157,6 +160,24 @@ def test_what_it_writes_is_apart_from_results(folder):
     assert {"target | ::stop-commands::x", "target | ::error::from a shell"} <= set(lines)
     assert "##[" not in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_it_cannot_write_to_what_its_parent_writes_to(folder):
+    """Such as the pipe that pytest hears a worker by; files stay open."""
+    ends = [*os.pipe(), *(one.detach() for one in socket.socketpair())]
+    with (folder / "kept").open("w") as kept:
+        writable = [*ends[1:], kept.fileno()]
+
+        def release(data, size, rng):
+            found = [end for end in writable if end in map(int, os.listdir("/proc/self/fd"))]
+            print("still open:", found)
+            return data + rng.laplace(0, 1, size)
+
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            vdp.audit(release, epsilon=1.0, runs=400)
+        assert f"still open: [{kept.fileno()}]" in said.getvalue()
+    for end in ends:
+        os.close(end)
 
 
 def test_it_may_write_as_much_as_it_likes_and_little_is_shown(folder):

@@ -20,6 +20,7 @@ import pickle
 import re
 import selectors
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -315,6 +316,7 @@ def _settle(channel: int, output: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for end, place in ((null, 0), (output, 1), (output, 2)):
         os.dup2(end, place)
+    _hang_up(channel)
     os.set_inheritable(channel, False)  # another program in its place has no channel
     taken = io.TextIOWrapper(io.FileIO(0, closefd=False))
     out = io.FileIO(1, "w", closefd=False)
@@ -330,6 +332,21 @@ def _settle(channel: int, output: int) -> None:
         del os.environ[name]
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
+
+
+def _hang_up(channel: int) -> None:
+    """Close every pipe, socket and terminal that the parent writes to, such as its own parent's.
+
+    Files stay open: an object of the parent may read from one.
+    """
+    from fcntl import F_GETFL, fcntl  # not on every system, but where a child can be watched
+
+    for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
+        end = int(name)
+        with contextlib.suppress(OSError):
+            writes = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+            if end > 2 and end != channel and writes and not stat.S_ISREG(os.fstat(end).st_mode):
+                os.close(end)
 
 
 def _answered(task: Task, channel: int) -> Mapping[str, Any]:
