@@ -377,7 +377,8 @@ def _detectable(rounds: Sequence[Sequence[Candidate]], epsilon: float, delta: fl
         q = max((p - delta) * math.exp(-factor * epsilon), 1 / (2 * runs + 2))
         if not math.exp(epsilon) * q + delta < p:
             return False
-        payoffs = [float(x[0]) for x in bet_for(*_pair(min(p, 1 - 1e-9), q), epsilon, delta).log_payoffs()]
+        bet = bet_for(*_pair(min(p, 1 - 1e-9), q), epsilon, delta)
+        payoffs = [np.asarray(x).item() for x in bet.log_payoffs()]
         shares = (p / 2, (1 - p) / 2, q / 2, (1 - q) / 2)
         mean = sum(share * x for share, x in zip(shares, payoffs, strict=True))
         square = sum(share * x * x for share, x in zip(shares, payoffs, strict=True))
