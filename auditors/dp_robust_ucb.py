@@ -94,8 +94,8 @@ def truncated_ratios(v: float, laws: int, seed: int) -> FloatArray:
     points = rng.choice([-1.0, 1.0], (laws, 4), p=(0.2, 0.8)) * rng.pareto(0.5, (laws, 4))
     chances = rng.exponential(1.0, (laws, 4)) ** 3 * (np.arange(4) < rng.integers(1, 5, laws)[:, None])
     chances /= chances.sum(axis=1, keepdims=True)
-    # Just below a point of the law: there the lemma is sharpest.
-    limit = np.take_along_axis(np.abs(points), rng.integers(0, 4, laws)[:, None], 1)[:, 0] * (1 - 1e-9)
+    # A little below a point of the law: there the lemma is sharpest, and at the point itself an equality.
+    limit = np.take_along_axis(np.abs(points), rng.integers(0, 4, laws)[:, None], 1)[:, 0] * 0.999
     beyond = np.sum(chances * points * (np.abs(points) > limit[:, None]), axis=1)
     return np.asarray(beyond * limit**v / np.sum(chances * np.abs(points) ** (1 + v), axis=1))
 

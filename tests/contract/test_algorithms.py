@@ -175,7 +175,7 @@ def test_a_session_that_was_saved_and_restored_is_one_that_was_not(name, counted
         for stop in chosen:
             go_on(session, table, arms, stop)
             session.save(path)
-            before, session = session, algorithm.restore(path, noise=noise)
+            before, session = session, algorithm.restore(path, noise=noise, seeded=not counted)
             assert session.rounds == before.rounds == min(stop, len(expected))
             assert same_records(session.state, before.state)
         go_on(session, table, arms, algorithm.horizon)

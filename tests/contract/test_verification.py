@@ -200,7 +200,7 @@ def test_rounding_elsewhere_stays_within_the_scales(monkeypatch):
 # How far a number has to be from what decides, relatively. What is computed without sampling is exact to
 # rounding, and what decides by it leaves room for that, 1e-12 at least; all else is held to the tolerance.
 EDGE, ROOM = 2 * rounding.TOLERANCE, 2e-13
-COMPUTED = ("alignment", "tracing", "exact", "statement")
+COMPUTED = ("alignment", "tracing", "exact", "statement", "upper_bound")
 EXACTLY = ("bound", "largest", "least", "epsilon", "scale", "range")
 WHICH = ("pair_number", "path", "direction")  # of equal ones, any
 PATTERNS = 8

@@ -94,14 +94,15 @@ def test_a_bandit_in_perl(scale, status, seconds, folder, run):
     assert record_of(folder)["target"]["kind"] == "play"
 
 
-@pytest.mark.parametrize(("scale", "status"), [(1, 3), (0.5, 1)])
+@pytest.mark.parametrize(("scale", "status"), [(1, 0), (0.5, 1)])
 def test_a_mechanism_in_c(scale, status, compiled, run):
     done = run("audit", "--exec", f"./rounded {scale}", *QUICK, "--json", "r.json")
     assert done.returncode == status, done.stdout + done.stderr
     record = record_of(compiled)
     assert record["target"]["source"]["path"] == "rounded"
-    # Its noise cannot be reduced from outside: without power nothing is not_refuted.
-    assert ("noise_factor" in record["target"]["note"]) == (status == 3)
+    # Its noise cannot be reduced from outside: what would have been detected is all that is known of power.
+    assert ("noise_factor" in record["target"]["note"]) == (status == 0)
+    assert status == 1 or 1 < record["detectable"] < 1.2
 
 
 @pytest.mark.parametrize(

@@ -56,4 +56,5 @@ def test_every_algorithm_has_an_entry_point(wheel):
     text = wheel.read(name).decode()
     assert "verifiable_dp = verifiable_dp.pytest_plugin" in text
     for path in (ROOT / "verifiable_dp" / "auditors").glob("[!_]*.py"):
-        assert f"verifiable_dp.auditors.{path.stem}:auditor" in text
+        if path.stem != "items":  # rows on the papers
+            assert f"verifiable_dp.auditors.{path.stem}:auditor" in text

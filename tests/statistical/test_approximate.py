@@ -25,7 +25,7 @@ def kinds(report):
 
 @pytest.fixture(scope="module")
 def right():
-    return vdp.audit(f"{GAUSSIAN}:right", rho=0.5, budget="smoke", runs=2400, seed=1)
+    return vdp.audit(f"{GAUSSIAN}:right", rho=0.5, budget="smoke", runs=24000, seed=1)
 
 
 @pytest.fixture(scope="module")

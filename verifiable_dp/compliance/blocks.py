@@ -368,6 +368,7 @@ def _privacy(record: Record, number: int) -> Block:
         "sufficient_statistics": _sufficient(kind, statistics),
         "result": {
             "epsilon_lower_bound": decimal(result.get("epsilon_lower")),
+            "epsilon_upper_bound": decimal(result.get("epsilon_upper")),
             "epsilon_point": decimal(result.get("epsilon_point")),
             "confidence": decimal(statistics["confidence"]) if kind in words.SAMPLED else "1",
             "p_value": decimal(result.get("p_value")),
