@@ -137,7 +137,8 @@ def test_an_audit_is_inconclusive_without_power(folder):
 def test_what_reads_no_reward_has_an_epsilon_of_0(folder):
     for name, text in ("coin", "rng.integers(0, 2, len(rewards))"), ("first", "[0] * len(rewards)"):
         (folder / f"{name}.py").write_text(f"def play(rewards, rng):\n    return {text}\n")
-        done = run(folder, "audit", f"{name}.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 20, "--runs", 400)
+        sizes = ("--arms", 2, "--horizon", 20, "--runs", 400)
+        done = run(folder, "audit", f"{name}.py:play", "--epsilon", 1, *sizes)
         assert done.returncode == 0, done.stderr
         assert "epsilon in [0, 0] on 60 paths" in done.stdout
 

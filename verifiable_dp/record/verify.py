@@ -212,6 +212,8 @@ def verify_sealed(
     try:
         expected = plain(again(whole))
         _word(expected)
+    except InputError:
+        raise
     except Exception as error:  # values of a stranger, in whatever form
         raise InputError(f"{what}: it cannot be judged: {error!r}"[:200]) from None
     difference = first_difference(whole, expected)

@@ -199,6 +199,10 @@ def verify_study(given: Given) -> dict[str, Any]:
 
 def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
     """The data file with every check judged and every verdict drawn anew."""
+    named = {name for figure in whole["figures"] for name in figure["statements"]}
+    missing = sorted(named - {row["name"] for row in whole["statements"]})
+    if missing:
+        raise InputError(f"study: its figures name a statement that is not there: {missing[0]!r:.100}")
     return {**whole, "statements": [_statement_again(row) for row in whole["statements"]]}
 
 

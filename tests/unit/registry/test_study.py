@@ -141,6 +141,10 @@ def test_a_study_is_verified_and_edits_are_found(tmp_path):
     path.write_text(json.dumps(edited), "utf-8")
     with pytest.raises(InputError, match=r"study: its digest holds, but statements"):
         reporting.verify_study(path)
+    whole["figures"][0]["statements"] = ["another"]  # its page could not be drawn
+    path.write_text(json.dumps({**whole, "digest": digest(whole)}), "utf-8")
+    with pytest.raises(InputError, match=r"^study: its figures name a statement that is not there"):
+        reporting.verify_study(path)
 
 
 def test_the_verdicts_of_long_names_stand_apart():
