@@ -82,7 +82,7 @@ ERRATA = (
         "false",
         (Quotation("Algorithm 3", "3: Bj = [j, j + r), j 2 J = { D, D + r, . . . , D r}."),),
         "Bins [j, j + r) begin at j = -D, ..., D - r, for means in [-D, D].",
-        "An arm whose rewards all equal D has none of them in a bin, and where 2D is no multiple of r the "
+        "An arm whose rewards all equal D has none of them in a bin, and where 2D is not a multiple of r the "
         "last bin ends before D: bins must reach a width beyond [-D, D].",
         "proof",
         bins,

@@ -137,8 +137,8 @@ def test_a_missing_file_and_one_too_many(base):
 
 def test_what_cannot_be_compared(base):
     record = "first/tree-sum/record.json"
-    assert "is no folder" in refused(base, "diff", "first", record)
-    assert "is no folder" in refused(base, "diff", "none", "second")
+    assert "is not a folder" in refused(base, "diff", "first", record)
+    assert "is not a folder" in refused(base, "diff", "none", "second")
     assert "cannot be read" in refused(base, "diff", "none", record)
     assert "without works only with two folders" in refused(base, "diff", record, record, "--without", "x")
     assert "no file to compare" in refused(base, "diff", "first", "second", "--without", "*")

@@ -96,7 +96,7 @@ def test_peeking_at_a_fixed_sample_test_breaks_its_level():
 
 
 def test_a_stake_beyond_its_cap_breaks_the_level():
-    """With a payoff taken for its absolute value the product is no e-value any more."""
+    """With a payoff taken for its absolute value the product is not an e-value any more."""
     epsilon, q = 1.0, 0.15
     k1, n1, k0, _ = np.moveaxis(streams(math.exp(epsilon) * q, q, seed=1), 1, 0)
     for stake, valid in ((0.9 * math.exp(-epsilon), True), (2.5 * math.exp(-epsilon), False)):

@@ -251,7 +251,7 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
         return folders.compare(old, new, without=without)
     if old.is_dir() or new.is_dir():
         other = new if old.is_dir() else old
-        raise InputError(f"old and new must be two records or two folders; {str(other)!r} is no folder")
+        raise InputError(f"old and new must be two records or two folders; {str(other)!r} is not a folder")
     if without:
         raise InputError("without works only with two folders")
     held = []
@@ -283,7 +283,7 @@ def portfolio(folder: Path, out: Path | None) -> None:
 
 @dataclass(frozen=True)
 class _DataFile:
-    """How a data file that is no record is verified, and run again: what of it must come out as it is."""
+    """How a data file that is not a record is verified, and run again: what of it must come out as it is."""
 
     what: str
     verify: Callable[[Any], dict[str, Any]]

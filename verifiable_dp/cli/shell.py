@@ -77,7 +77,7 @@ class _Group(click.Group):
 
 
 def _check_own(error: SystemExit) -> None:
-    """Refuse an exit that code of the target asked for: its status is no verdict."""
+    """Refuse an exit that code of the target asked for: its status is not a verdict."""
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
     if Path(frames[-1]).parent != Path(__file__).parent:
         from verifiable_dp.targets.guard import ended

@@ -1,4 +1,4 @@
-"""What is said of an error of this program: one line that is no verdict, and a traceback in a file."""
+"""What is said of an error of this program: one line that is not a verdict, and a traceback in a file."""
 
 from __future__ import annotations
 

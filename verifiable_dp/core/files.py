@@ -43,7 +43,7 @@ def content(what: str, path: str | PathLike[str], largest: int, *, private: byte
     Raises
     ------
     InputError
-        If it cannot be read, is no regular file, is larger, or others can read what is private.
+        If it cannot be read, is not a regular file, is larger, or others can read what is private.
     """
     place = Path(path)
     try:

@@ -113,7 +113,7 @@ def _array(name: str, stored: Mapping[str, Any]) -> Any:
         numbers = [float.fromhex(value) for value in values] if held is str else values
         return np.array(numbers, dtype).reshape(shape)
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise InputError(f"session: {name} is no array with dtype, shape and values") from None
+        raise InputError(f"session: {name} is not an array with dtype, shape and values") from None
 
 
 def _check_array(name: str, array: Any, like: Any) -> None:
@@ -137,7 +137,7 @@ def plain(name: str, value: Any) -> Any:
     Raises
     ------
     InputError
-        If it is no finite number, string, boolean, None or sequence of those.
+        If it is not a finite number, string, boolean, None or sequence of those.
     """
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
@@ -149,7 +149,7 @@ def plain(name: str, value: Any) -> Any:
         or (isinstance(value, float) and np.isfinite(value))
     ):
         return value
-    raise InputError(f"session: parameter {name} cannot be saved: {type(value).__name__} is no plain value")
+    raise InputError(f"session: parameter {name} cannot be saved: {type(value).__name__} is not plain")
 
 
 # ---------------------------------------------------------------- files
@@ -161,7 +161,7 @@ def place(path: Any) -> str:
     Raises
     ------
     InputError
-        If it is no path.
+        If it is not a path.
     """
     try:
         name = os.fsdecode(path)
@@ -205,8 +205,8 @@ def read(path: str, key: bytes | None = None) -> tuple[dict[str, Any], bytes]:
     Raises
     ------
     InputError
-        If it cannot be read, is no regular file, can be written by others, is too large, not what was written
-        (with this key), or of another version.
+        If it cannot be read, is not a regular file, can be written by others, is too large, not what was
+        written (with this key), or of another version.
     """
     data = _bytes(path)
     files.check_values(f"session: {path!r}", data, _MOST_VALUES)
@@ -218,7 +218,7 @@ def read(path: str, key: bytes | None = None) -> tuple[dict[str, Any], bytes]:
     except InputError:
         raise
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
-        raise InputError(f"session: {path!r} is no session file, or damaged") from None
+        raise InputError(f"session: {path!r} is not a session file, or damaged") from None
     if keyed != (key is not None):
         raise InputError(
             f"session: {path!r} was saved {'with' if keyed else 'without'} a key; "

@@ -327,7 +327,7 @@ def neighbouring(
     if left.shape != right.shape:
         return False, f"shapes {left.shape} and {right.shape}: neighbouring inputs have equal length"
     if bounds is not None and not all(bounds[0] <= w.min() and w.max() <= bounds[1] for w in (left, right)):
-        return False, f"a reward lies outside [{bounds[0]:g}, {bounds[1]:g}], so that it is no input"
+        return False, f"a reward lies outside [{bounds[0]:g}, {bounds[1]:g}], so that it is not an input"
     apart = left != right
     entries = int(apart.sum())
     if not entries:

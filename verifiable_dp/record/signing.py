@@ -135,7 +135,7 @@ def _private(path: str | Path) -> Ed25519PrivateKey:
     except TypeError:
         raise InputError(f"key: {str(path)!r} is encrypted; give one without a password") from None
     except Exception:  # what a malformed key raises depends on how it is malformed
-        raise InputError(f"key: {str(path)!r} is no private key in PEM form (openssl genpkey)") from None
+        raise InputError(f"key: {str(path)!r} is not a private PEM key (openssl genpkey)") from None
     if not isinstance(loaded, Ed25519PrivateKey):
         raise InputError(f"key: {str(path)!r} must be an Ed25519 key, got {type(loaded).__name__}")
     return loaded
@@ -151,7 +151,7 @@ def _public(path: str | Path) -> Ed25519PublicKey:
     try:
         loaded = serialization.load_pem_public_key(content)
     except Exception:  # what a malformed key raises depends on how it is malformed
-        raise InputError(f"key: {str(path)!r} is no public key in PEM form (openssl pkey -pubout)") from None
+        raise InputError(f"key: {str(path)!r} is not a public PEM key (openssl pkey -pubout)") from None
     if not isinstance(loaded, Ed25519PublicKey):
         raise InputError(f"key: {str(path)!r} must be an Ed25519 key, got {type(loaded).__name__}")
     return loaded
@@ -170,7 +170,7 @@ def _read_signature(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         loaded = None
     if not isinstance(loaded, dict) or not isinstance(loaded.get("signature"), str):
-        raise InputError(f"signature: {str(path)!r} is no signature file of verifiable-dp")
+        raise InputError(f"signature: {str(path)!r} is not a signature file of verifiable-dp")
     if loaded.get("algorithm") != ALGORITHM:
         raise InputError(f"signature: algorithm must be {ALGORITHM}, got {loaded.get('algorithm')!r}")
     return loaded
@@ -180,4 +180,4 @@ def _decoded(found: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(found["signature"], validate=True)
     except (binascii.Error, ValueError):
-        raise InputError("signature: it is no Base64") from None
+        raise InputError("signature: it is not Base64") from None

@@ -92,7 +92,7 @@ def read(given: Given) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If there is no such file, it is no regular one, too large or too deep, holds too many values or no
+        If there is no such file, it is not a regular one, too large or too deep, holds too many values or no
         JSON object; if a key stands twice in an object, or a number is not finite.
     """
     if isinstance(given, Mapping):
@@ -118,7 +118,7 @@ def parsed(path: str | Path, content: bytes) -> dict[str, Any]:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"record: {str(place)!r} is corrupted: {reason}") from None
     if not isinstance(loaded, dict):
-        raise InputError(f"record: {str(place)!r} is no JSON object")
+        raise InputError(f"record: {str(place)!r} is not a JSON object")
     if _depth(loaded) > _DEEPEST:
         raise InputError(f"record: {str(place)!r} is nested too deeply")
     try:
@@ -129,13 +129,13 @@ def parsed(path: str | Path, content: bytes) -> dict[str, Any]:
 
 
 def _refuse(word: str) -> None:
-    raise InputError(f"record: corrupted: {word} is no JSON number")
+    raise InputError(f"record: corrupted: {word} is not a JSON number")
 
 
 def _finite(word: str) -> float:
     number = float(word)
     if not math.isfinite(number):
-        raise InputError(f"record: corrupted: {word[:30]} is no finite number")
+        raise InputError(f"record: corrupted: {word[:30]} is not a finite number")
     return number
 
 
@@ -184,7 +184,7 @@ def judged_again(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def verify_sealed(
     given: Given, what: str, version: str, again: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Read a data file that is no record and compute anew what follows from its numbers; return it.
+    """Read a data file that is not a record and compute anew what follows from its numbers; return it.
 
     Parameters
     ----------

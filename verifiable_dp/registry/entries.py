@@ -52,7 +52,7 @@ def auditor(name: str) -> Auditor:
     Raises
     ------
     InputError
-        If the name is unknown, what is registered cannot be imported, or is no `Auditor` of that name.
+        If the name is unknown, what is registered cannot be imported, or is not an `Auditor` of that name.
     """
     points = _points()
     if name not in points:

@@ -182,7 +182,7 @@ def registered() -> list[Erratum]:
     Raises
     ------
     InputError
-        If something registered cannot be imported, is no sequence of `Erratum`, or two have one name.
+        If something registered cannot be imported, is not a sequence of `Erratum`, or two have one name.
     """
     found: dict[str, Erratum] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -192,7 +192,7 @@ def registered() -> list[Erratum]:
             raise InputError(f"errata: {point.value} cannot be imported: {one_line(error)}") from None
         for row in rows:
             if not isinstance(row, Erratum) or row.name in found:
-                raise InputError(f"errata: {point.value} holds what is no Erratum, or a name twice: {row!r}")
+                raise InputError(f"errata: {point.value} must hold each Erratum once, got {row!r}")
             found[row.name] = row
     return list(found.values())
 

@@ -132,7 +132,7 @@ def registered() -> list[Item]:
     Raises
     ------
     InputError
-        If something registered cannot be imported, is no sequence of `Item`, or two have one number.
+        If something registered cannot be imported, is not a sequence of `Item`, or two have one number.
     """
     found: dict[tuple[str, str], Item] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -142,6 +142,6 @@ def registered() -> list[Item]:
             raise InputError(f"papers: {point.value} cannot be imported: {one_line(error)}") from None
         for row in rows:
             if not isinstance(row, Item) or (row.paper, row.number) in found:
-                raise InputError(f"papers: {point.value} holds what is no Item, or one twice: {row!r}")
+                raise InputError(f"papers: {point.value} must hold each Item once, got {row!r}")
             found[row.paper, row.number] = row
     return list(found.values())

@@ -366,7 +366,7 @@ def study(name: str) -> Study:
     Raises
     ------
     InputError
-        If the name is unknown or what is registered is no `Study`.
+        If the name is unknown or what is registered is not a `Study`.
     """
     known = {known.upper(): known for known in names()}
     if name.upper() not in known:

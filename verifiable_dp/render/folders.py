@@ -171,7 +171,7 @@ def compare(old: str | Path, new: str | Path, *, without: Sequence[str] = ()) ->
     sides = [Path(old), Path(new)]
     for name, folder in zip(("old", "new"), sides, strict=True):
         if not folder.is_dir():
-            raise InputError(f"{name}: {str(folder)!r} is no folder")
+            raise InputError(f"{name}: {str(folder)!r} is not a folder")
     listed = [set(_listed(folder)) for folder in sides]
     every = listed[0] | listed[1]
     paths = {path for path in every if not _matches(path, without)}

@@ -65,7 +65,7 @@ def find(folder: str | Path) -> Portfolio:
     """
     place = Path(folder)
     if not place.is_dir():
-        raise InputError(f"folder: {str(place)!r} is no folder")
+        raise InputError(f"folder: {str(place)!r} is not a folder")
     broken: dict[Path, str] = {}
 
     def held(verified: Callable[[Path], Json | None], path: Path) -> Json | None:

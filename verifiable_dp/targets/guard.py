@@ -1,6 +1,6 @@
 """While a user's code runs: what it prints, where it goes and how it ends stay under control.
 
-This keeps mistakes from spoiling an audit. It is no sandbox: code that is audited runs with the rights of
+This keeps mistakes from spoiling an audit. It is not a sandbox: code that is audited runs with the rights of
 whoever audits it.
 """
 

@@ -154,7 +154,7 @@ def _played(play: BanditClass, given: Given, n_arms: int, horizon: int) -> tuple
 
 
 def _makes(play: BanditClass) -> bool:
-    """Whether a function makes a bandit, rather than playing one: it does not pull and is no generator."""
+    """Whether a function makes a bandit, rather than playing one: it does not pull and is not a generator."""
     code = code_of(play.maker)
     runs = inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code)
     roles = [role for _, role in filled(play.maker, play.given, lenient=True).values()]

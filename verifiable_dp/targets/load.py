@@ -464,7 +464,7 @@ def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
 
 
 def _sorts(result: Any) -> str:
-    """The sort of the first entry that is no number."""
+    """The sort of the first entry that is not a number."""
     if result.dtype.kind != "O":
         return f"dtype {result.dtype}"
     odd = (x for x in result.ravel() if isinstance(x, bool) or not isinstance(x, int | float | np.number))

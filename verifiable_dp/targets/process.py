@@ -404,7 +404,7 @@ class ProcessTarget:
         Raises
         ------
         InputError
-            As `play`, or if an output is no number.
+            As `play`, or if an output is not a number.
         """
         out: list[Any] = []
         for i, seed in enumerate(seeds):

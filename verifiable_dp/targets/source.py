@@ -140,7 +140,7 @@ class Source:
         Raises
         ------
         InputError
-            If it has no file, or is no name of it.
+            If it has no file, or is not a name of it.
         """
         if ":" in self.name:
             return self.name

@@ -132,7 +132,7 @@ def test_every_rendering_says_where_it_was_found(record):
     page = shown["page"]
     of_mutants = sum(bool(mutant["counterexample"]) for mutant in record["mutants"])
     assert page.count("found on a small instance") == 1 + of_mutants > 5
-    # A loss without bound is no multiple of the claim.
+    # A loss without bound is not a multiple of the claim.
     assert "which claims epsilon 20</p>" in page
 
 

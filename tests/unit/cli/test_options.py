@@ -165,7 +165,7 @@ def written(folder):
 
 @pytest.fixture
 def holding(replaced):
-    """What is written is no record, and is said to hold."""
+    """What is written is not a record, and is said to hold."""
     replaced.put(verifiable_dp.record.verify, "verify", REPORT)
     replaced.put(verifiable_dp.record.verify, "examine")
 

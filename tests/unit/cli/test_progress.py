@@ -1,4 +1,4 @@
-"""Progress of the command line where there is no terminal: few lines, none of them the last that is lost."""
+"""Progress of the command line without a terminal: few lines, none of them the last that is lost."""
 
 import itertools
 import re

@@ -402,7 +402,7 @@ def test_every_truncation_is_found(saved, path):
 )
 def test_other_files_are_refused(contents, path):
     path.write_bytes(contents)
-    refused(path, "no session file, or damaged|digest")
+    refused(path, "not a session file, or damaged|digest")
 
 
 def test_the_same_record_in_another_spelling_is_refused(saved, path):
@@ -476,17 +476,17 @@ def whole(*values):
         (setter("public", "epoch", value=whole(3)), "block is not the one"),
         (setter("public", "epoch", value=whole()), "public.epoch must be an array like"),
         (setter("public", "epoch", value=whole(1, 1)), "public.epoch must be an array like"),
-        (setter("public", "epoch", value=whole(2**63)), "public.epoch is no array"),
-        (setter("public", "epoch", value=whole(True)), "public.epoch is no array"),
-        (setter("public", "epoch", value=whole(1.0)), "public.epoch is no array"),
+        (setter("public", "epoch", value=whole(2**63)), "public.epoch is not an array"),
+        (setter("public", "epoch", value=whole(True)), "public.epoch is not an array"),
+        (setter("public", "epoch", value=whole(1.0)), "public.epoch is not an array"),
         (
             setter("public", "epoch", value={"dtype": "<f8", "shape": [1], "values": [ONE]}),
             "must be an array like",
         ),
-        (setter("public", "epoch", value={"dtype": "O", "shape": [1], "values": [1]}), "no array"),
-        (setter("public", "epoch", value={"dtype": "<i8", "shape": [2], "values": [1]}), "no array"),
-        (setter("public", "epoch", value={"dtype": "<i8", "shape": [-1], "values": [1]}), "no array"),
-        (setter("public", "epoch", value={"dtype": "<i8", "shape": 1, "values": [1]}), "no array"),
+        (setter("public", "epoch", value={"dtype": "O", "shape": [1], "values": [1]}), "not an array"),
+        (setter("public", "epoch", value={"dtype": "<i8", "shape": [2], "values": [1]}), "not an array"),
+        (setter("public", "epoch", value={"dtype": "<i8", "shape": [-1], "values": [1]}), "not an array"),
+        (setter("public", "epoch", value={"dtype": "<i8", "shape": 1, "values": [1]}), "not an array"),
         (setter("public", "epoch", value=7), "public.epoch must be"),
         (setter("public", "run", value=whole(1)), "rounds"),
         (setter("public", "t", value=whole(10**9)), "block is not the one"),
@@ -501,7 +501,7 @@ def whole(*values):
         (setter("block", "done", value=4), "rounds"),
         (setter("block", "sums", value=NAN), "block.sums must not hold NaN"),
         (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array like"),
-        (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is no array"),
+        (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
         (setter("block", "sums", value=None), "block.sums must be"),
         (setter("block", "active", value=None), "block is not the one"),
     ],
@@ -681,7 +681,7 @@ def test_an_algorithm_outside_the_catalogue_is_saved_and_restored(path):
 
 
 class Plain(Tally):
-    """Overrides nothing, but is no frozen dataclass of its own kind of parameters."""
+    """Overrides nothing, but is not a frozen dataclass of its own kind of parameters."""
 
     @property
     def parameters(self):

@@ -101,7 +101,7 @@ def test_runs_that_agree_have_no_spread(rounded):
 
 
 def test_a_real_spread_stays():
-    """Negative control: a thousandth of a millionth of a millionth is no rounding."""
+    """Negative control: a thousandth of a millionth of a millionth is not a rounding."""
     runs = 1e6 + 1e-6 * np.arange(30)
     assert regret._moments("runs", runs)[2] == pytest.approx(runs.std(ddof=1), rel=1e-3)
     check = regret.scaling(

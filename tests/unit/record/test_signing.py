@@ -142,7 +142,7 @@ def test_files_that_are_no_signatures(record, keys, signature):
     refused(record, keys[1], signature.with_name("none.sig"), "signature: .* cannot be read: No such file")
     for content in ("", "[]", "{}", '{"signature": 1}', "\x00", "[" * 50_000):
         signature.write_text(content, "utf-8")
-        refused(record, keys[1], signature, "no signature file")
+        refused(record, keys[1], signature, "not a signature file")
     signature.write_text('{"signature": "", "algorithm": "none"}', "utf-8")
     refused(record, keys[1], signature, "algorithm must be Ed25519, got 'none'")
     signature.write_bytes(b" " * 10**5)
@@ -156,15 +156,15 @@ def test_keys_that_cannot_be_used(record, keys, signature, tmp_path):
     refused(record, tmp_path / "none.pem", signature, "key: .* cannot be read")
     garbage = tmp_path / "garbage.pem"
     garbage.write_text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "utf-8")
-    refused(record, garbage, signature, "no public key in PEM form")
+    refused(record, garbage, signature, "not a public PEM key")
     p256, p256_public = make(tmp_path, "p256", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
     refused(record, p256_public, signature, "must be an Ed25519 key")
     locked, _ = make(tmp_path, "locked", "ed25519", "-aes-256-cbc", "-pass", "pass:x")
     for key, words in {
         p256: "must be an Ed25519 key",
         locked: "encrypted",
-        garbage: "no private key",
-        public: "no private key",
+        garbage: "not a private PEM key",
+        public: "not a private PEM key",
         tmp_path: "cannot be read",
     }.items():
         with pytest.raises(InputError, match=words):

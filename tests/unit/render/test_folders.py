@@ -429,7 +429,7 @@ def test_hidden_files_and_links_to_folders(tree):
 
 def test_names_of_folders_that_are_none(tmp_path):
     for sides in ((tmp_path, tmp_path / "none"), (tmp_path / "none", tmp_path)):
-        with pytest.raises(InputError, match="is no folder"):
+        with pytest.raises(InputError, match="is not a folder"):
             folders.compare(*sides)
     with pytest.raises(InputError, match="no file to compare"):
         folders.compare(tmp_path, tmp_path)

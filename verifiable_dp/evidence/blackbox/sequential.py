@@ -439,7 +439,7 @@ class _Bench:
     def counts(self, item: Selected, runs: int) -> Counts:
         """Counts of an event in 2 `runs` fresh runs, whose worlds are tossed by fair coins."""
         starts = self.used.get(item.number, (0, 0))
-        # 2 is no world: the coins share no stream with the noise.
+        # 2 is not a world: the coins share no stream with the noise.
         sizes = blackbox.coin_sizes(runs, 0.0, self.seed, (SEQUENTIAL, item.number, 2, sum(starts)))
         hits = blackbox.count(self.sampler, item, sizes, self.workers, SEQUENTIAL, starts)
         self.used[item.number] = (starts[0] + sizes[0], starts[1] + sizes[1])
