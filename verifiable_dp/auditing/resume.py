@@ -202,7 +202,7 @@ class Checkpoint:
         while (row := _row(line := self._file.readline(_MOST_LINE), self._key)) is not None:
             try:
                 place, asked, cpu = str(row["step"]), str(row["asked"]), float(row["cpu"])
-            except (LookupError, TypeError, ValueError):
+            except (LookupError, TypeError, ValueError, OverflowError):
                 break
             self._lines[place] = asked, line
             self.cpu_seconds, end = cpu, self._file.tell()

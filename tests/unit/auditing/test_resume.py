@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import math
+import re
 import stat
 from dataclasses import replace
 
@@ -243,6 +244,10 @@ def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
     path.write_bytes(b"".join([lines[0], sealed(edited, steps._key), *lines[2:]]))
     with resume.at(path, lambda: OF, print):
         assert three([])[0] == {"x": 2}
+    endless = re.sub(rb'"cpu":[^,]*', b'"cpu":1' + b"0" * 400, lines[1])  # no float holds it
+    path.write_bytes(b"".join([lines[0], sealed(endless, steps._key)]))
+    with resume.at(path, lambda: OF, print) as steps:
+        assert steps.found == 0
 
 
 @pytest.mark.parametrize("content", [b"my thesis\n", b'{"format":"other"}\n', b"\x00" * 100, b"[" * 100_000])
