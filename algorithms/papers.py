@@ -35,3 +35,8 @@ FELDMAN = (
     "Amplification by Shuffling, FOCS 2021"
 )
 ABBASI = "Abbasi-Yadkori, Pál & Szepesvári, Improved Algorithms for Linear Stochastic Bandits, NeurIPS 2011"
+AZIZE = (
+    "Azize & Basu, When Privacy Meets Partial Information: A Refined Analysis of Differentially Private "
+    "Bandits, NeurIPS 2022"
+)
+REN = "Ren, Zhou, Liu & Shroff, Multi-Armed Bandits with Local Differential Privacy, 2020"

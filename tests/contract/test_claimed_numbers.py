@@ -18,9 +18,11 @@ from verifiable_dp import make
 from verifiable_dp.algorithms import _design, ldp_linear
 from verifiable_dp.algorithms import dp_linear as central
 from verifiable_dp.auditors import (
+    _episodes,
     _linear,
     _robust,
     _stopping,
+    adap_ucb,
     adaptive_tree,
     dp_exponential_nas,
     dp_linear,
@@ -30,6 +32,7 @@ from verifiable_dp.auditors import (
     dp_se_doubling,
     dp_ucb,
     ldp_robust_se,
+    ldp_ucb,
     linucb,
     robust_ucb,
     se,
@@ -180,6 +183,10 @@ BY_HAND = {
         lambda: make("dp-ucb", n_arms=2, epsilon=1.0, horizon=1000, budget="per-arm").width,
         564.7857066442,
     ),
+    # 16 * 3.1 log(1000)/.5 + 31; u = 436.3: .5 (4 * 256 + 3 (4/9 + 2/3)); .5 (200 log(1000)/.25 + 1.309).
+    "adap-ucb": (lambda: adap_ucb.regret_bound(HALF, 1000, 1.0, 3.1), 716.2493237),
+    "adap-klucb": (lambda: _episodes.regret_bound(HALF, 1000, 1.0, 4.0), 513.6666666667),
+    "ldp-ucb": (lambda: ldp_ucb.regret_bound(HALF, 1000, 1.0), 2763.7566116),
     # l = log(1 + 5e4): (sqrt(2 log 1e5 + 2 l) + 1) sqrt(16e5 l) + 1.
     "linucb": (lambda: linucb.regret_bound(1e5, 2, 1.0, 1e-5, 1.0), 31968.8124142686),
     # .5 (ceil(512 log 1000) + 2 log 1000); .5 (ceil(2 * 16^3 * 4 log 1000) + 2 log 1000).

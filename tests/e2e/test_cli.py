@@ -22,6 +22,8 @@ from verifiable_dp.record.sealing import SCHEMAS, schema
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 NAMES = [
+    "adap-klucb",
+    "adap-ucb",
     "adaptive-tree",
     "dp-exponential-nas",
     "dp-linear",
@@ -34,6 +36,7 @@ NAMES = [
     "dp-ucb",
     "ldp-linear",
     "ldp-robust-se",
+    "ldp-ucb",
     "linear-elimination",
     "linucb",
     "nas",

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -48,7 +48,12 @@ class State(Batch):
         Number of each run: it addresses the noise.
     t : (n,) int
         Rounds played so far.
+    released
+        Names of the fields that hold released values, of which nothing but the one arm `active` that comes
+        next depends. A certificate then tries every arm instead of every value.
     """
+
+    released: ClassVar[tuple[str, ...]] = ()
 
     run: IntArray
     t: IntArray

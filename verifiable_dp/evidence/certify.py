@@ -5,7 +5,7 @@ change the answer by as much as one reward can, force the same releases, and add
 move. All else is a function of the public state, and the public states are enumerated:
 
 - *unfolded*: algorithms that keep nothing private between blocks. Every set of arms that may remain is tried
-  in every epoch, reachable or not;
+  in every epoch, reachable or not; of bandits that play one arm at a time, every arm after every block;
 - *chains*: streams and index policies, whose trees and comparisons carry over. Every round is changed in
   turn; an arm that is pulled throughout pays for the most nodes, and a run may halt at each comparison.
 
@@ -351,6 +351,8 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
             raise NotOfFormError(f"algorithm: more than {MOST_STATES} public states")
         lanes = _lanes(query)
         block = _lane_block(algorithm, state, query, lanes)
+        if state.released:
+            _indifferent(algorithm, state, query, lanes, block)
         cost, row, kind = block.cost, lanes[0], lanes[2] % len(_VARIANTS)
         place = (row * query.active.shape[1] + lanes[1]) * (1 + lanes[2].max() // len(_VARIANTS))
         size = np.ones(len(row)) if type(query.ask) is Histogram else _VARIANTS[kind, 2]
@@ -396,6 +398,18 @@ def _lane_block(algorithm: Algorithm, state: Any, query: Query, lanes: tuple[Any
     return block
 
 
+def _indifferent(
+    algorithm: Algorithm, state: Any, query: Query, lanes: tuple[Any, ...], block: _Block
+) -> None:
+    """Refuse a block that depends on released values other than through the arm that they chose."""
+    other = replace(state, **{name: _AHEAD - getattr(state, name) for name in state.released})
+    if not _equal(algorithm.query(other), query):
+        raise NotOfFormError("algorithm: how long an arm is played depends on released values")
+    again = _lane_block(algorithm, other, query, lanes)
+    if not (_equal(again.scales, block.scales) and _equal(again.slots, block.slots)):
+        raise NotOfFormError("algorithm: a scale of noise depends on released values")
+
+
 def _distinct(row: IntArray, cost: FloatArray, full: BoolArray) -> Iterable[int]:
     """Of each state the lane that costs most."""
     order = np.lexsort((-cost, ~full, row))
@@ -430,22 +444,25 @@ def _slots(slots: FloatArray, row: IntArray, states: int) -> tuple[FloatArray, F
 def _children(state: Any, query: Query, after: Any, row: IntArray, top: FloatArray) -> tuple[Any, FloatArray]:
     """The next public states: all that were seen, and with them every set of arms that may remain.
 
-    States that differ in the round alone are told apart by the first and the last one only.
+    States that differ in the round alone are told apart by the first and the last one only. Where released
+    values choose one arm, they do not tell states apart, and every arm is tried.
     """
-    seen, largest = _merged(after, top[row], ("t",))
+    seen, largest = _merged(after, top[row], ("t", *state.released))
     if not hasattr(after, "active"):
         return seen, largest
     first = np.flatnonzero(np.diff(row, prepend=-1))
     first = first[query.complete[row[first]]]
     if not len(first):
         return seen, largest
-    open_, tops = _merged(after.take(first), top[row[first]], ("t", "active"))
+    open_, tops = _merged(after.take(first), top[row[first]], ("t", "active", *state.released))
     kept = (after.active[first] | state.active[row[first]]).any(axis=0)
     sets = [s for number in range(1, 1 << len(kept)) if not ((s := _set(number, len(kept))) & ~kept).any()]
+    if state.released:
+        sets = list(np.eye(len(kept), dtype=bool))
     index = np.repeat(np.arange(len(tops)), len(sets))
     more = replace(open_.take(index), active=np.tile(np.array(sets), (len(tops), 1)))
     both = type(seen).join([seen, more], np.arange(len(largest) + len(index)))
-    return _merged(both, np.concatenate([largest, tops[index]]), ("t",))
+    return _merged(both, np.concatenate([largest, tops[index]]), ("t", *state.released))
 
 
 def _set(number: int, arms: int) -> BoolArray:

@@ -1,0 +1,126 @@
+"""One arm at a time: bandits that play an arm for a while, and episodes that double and forget."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class TurnState(State):
+    """Public state of a bandit that plays one arm at a time.
+
+    Attributes
+    ----------
+    pulls : (n, K) int
+        How often each arm was pulled.
+    estimate : (n, K) float
+        What is known of each arm from its releases.
+    active : (n, K) bool
+        The arm that comes next.
+    """
+
+    released: ClassVar[tuple[str, ...]] = ("estimate",)
+
+    pulls: IntArray
+    estimate: FloatArray
+    active: BoolArray
+
+
+class Turns(Algorithm):
+    """Pull each arm once, then play the arm of the largest index for some rounds; ties go to the first."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Laplace:
+        """What the sum of a block passes through."""
+
+    @abstractmethod
+    def index(self, state: Any) -> FloatArray:
+        """Index of each arm, (n, K), where every arm was pulled."""
+
+    @abstractmethod
+    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+        """New estimates (n, K), from the state before the block and releases that are NaN where none is."""
+
+    def rounds(self, state: Any) -> IntArray:
+        """How long the next arm is played, (n,)."""
+        return np.ones(len(state.run), np.int64)
+
+    def start(self, run: IntArray) -> TurnState:
+        """Nothing pulled."""
+        shape = (len(run), self.n_arms)
+        zero = np.zeros(shape, np.int64)
+        first = np.zeros(shape, bool)
+        first[:, 0] = True
+        return TurnState(run, zero[:, 0], zero, np.zeros(shape), first)
+
+    def query(self, state: Any) -> Query:
+        """Some rounds of one arm, cut at the horizon."""
+        wanted, left = self.rounds(state), self.horizon - state.t
+        return Query(state.t, np.minimum(wanted, left), state.active, wanted <= left)
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Sum of the block, with noise of its own."""
+        slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)
+        where = query.active & query.complete[:, None]
+        return memory, self.mechanism.release(answer, noise, state.run, slot, where)
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> Any:
+        """Count the pulls, read the releases, choose the next arm."""
+        after = replace(
+            state,
+            t=state.t + query.rounds,
+            pulls=state.pulls + query.pulls(),
+            estimate=self.estimates(state, query, released),
+        )
+        return replace(after, active=self.choice(after, released)[:, None] == np.arange(self.n_arms))
+
+    def choice(self, state: Any, released: FloatArray) -> IntArray:
+        """The arm that comes next, (n,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = self.index(state).argmax(axis=1)
+        return np.asarray(np.where(state.t < self.n_arms, state.t, best))
+
+
+class Episodes(Turns):
+    """An arm is played until its pulls have doubled; its estimate is the mean of that episode alone.
+
+    A listing says which index it makes of the last episode's length, (n, K), and its noisy mean.
+    """
+
+    epsilon: float
+    statement: ClassVar[Source]
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """A reward enters the mean of one episode; the proof covers every noisy mean."""
+        return PrivacyClaim(self.epsilon, observe="releases", source=self.statement)
+
+    @property
+    def mechanism(self) -> Laplace:
+        """One reward changes one sum by at most 1, so that means get Lap(1/(n epsilon))."""
+        return Laplace(1.0, self.epsilon)
+
+    def rounds(self, state: Any) -> IntArray:
+        """As many as the arm had before."""
+        return np.asarray(np.maximum((state.pulls * state.active).sum(axis=1), 1))
+
+    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+        """The mean of the episode."""
+        return np.where(np.isnan(released), state.estimate, released / np.maximum(query.pulls(), 1))
+
+    def last(self, state: Any) -> FloatArray:
+        """Length of each arm's last episode, (n, K): half of its pulls, or its first one."""
+        return np.asarray(np.maximum(state.pulls / 2, 1.0))

@@ -1,0 +1,142 @@
+"""What the auditors of doubling episodes share: a bound that follows from their indices, and mutants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.auditors._elimination import mean_noise
+from verifiable_dp.auditors._index import first_rewards
+from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
+from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry import mutants
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.theorems import CorrectOnly, MeanBound
+
+TWO = bernoulli([0.9, 0.1], "two arms, gap .8")
+# Horizon of the checks that mutants must fail: the bounds bind there, and uniform play breaks them.
+SHORT = {"n_arms": 2, "horizon": 5000}
+
+
+def misses(n_arms: int, alpha: float) -> float:
+    """Pulls of one arm, in all, in episodes that begin while a mean lies outside its radius: at most this.
+
+    After t rounds that has probability 3 (1 + log2 t) t^-alpha at most: for the best arm and the other one
+    and each length of an episode, t^-alpha by Hoeffding's or Chernoff's bound and half of it for the noise.
+    An episode has at most t rounds; the sum over t is bounded by that over powers of two.
+    """
+    first = int(math.log2(n_arms))
+    return float(sum(3 * (j + 2) * 2.0 ** (j * (2 - alpha)) for j in range(first, first + 200)))
+
+
+def pulls_bound(gaps: FloatArray, horizon: float, *, epsilon: float, alpha: float) -> FloatArray:
+    """Pulls of arms with these gaps (m,) while all means lie within their radii.
+
+    With u the least n with 2 sqrt(alpha log(2T)/(2n)) + 2 alpha log T/(epsilon n) <= Delta, no arm whose last
+    episode had u rounds is played again; its pulls are twice that episode, and double.
+    """
+    spread, noise = math.sqrt(alpha * math.log(2 * horizon) / 2), alpha * math.log(horizon) / epsilon
+    least = ((spread + np.sqrt(spread**2 + 2 * gaps * noise)) / gaps) ** 2
+    return np.asarray(np.where(least > 1, 4 * 2.0 ** np.floor(np.log2(least)), 1.0))
+
+
+def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, alpha: float) -> float:
+    """Sum over arms of Delta_a times `pulls_bound` and `misses`."""
+    bad = gaps[gaps > 0]
+    pulls = pulls_bound(bad, horizon, epsilon=epsilon, alpha=alpha) + misses(len(gaps), alpha)
+    return float(bad @ pulls)
+
+
+BOUND_FORMULA = (
+    "sum_a Delta_a (4 max {2^j <= u_a} + sum_{j >= log2 K} 3 (j + 2) 2^(j (2 - alpha))), "
+    "u_a = min {n: 2 sqrt(alpha log(2T)/(2n)) + 2 alpha log T/(epsilon n) <= Delta_a}"
+)
+
+CHECKS = (MeanBound([TWO], SHORT), CorrectOnly(MeanBound(c1_to_c4)))
+
+# ---------------------------------------------------------------- neighbours
+
+
+def pairs(rule: Any) -> list[TablePair]:
+    """The first reward of arm 0, or its reward of round 2K + 1: with two arms that is in a longer episode."""
+    early = first_rewards(rule)
+    late = []
+    for pair in early[:2]:
+        left = np.array(pair.worlds()[0])
+        left[0, 0] = left[-1, 0]
+        left[2 * rule.n_arms, 0] = 0.0
+        late.append(TablePair(left, 2 * rule.n_arms, 0, 1.0))
+    return [early[0], late[0], early[1], late[1], *early[2:]]
+
+
+# ---------------------------------------------------------------- mutants
+
+NOISE_MUTANTS = (
+    HALF_NOISE,
+    NO_NOISE,
+    Mutant(
+        "noise of an arm is not reset",
+        "an arm gets the same noise in all of its releases, so that their differences are exact",
+        mutants.SHARED_BY_EPOCHS,
+    ),
+    Mutant(
+        "one draw throughout",
+        "all releases of all arms get the same noise",
+        mutants.shared(lambda rule, slot: np.zeros_like(slot)),
+    ),
+)
+PRIVACY_MUTANTS = (
+    *NOISE_MUTANTS,
+    Mutant(
+        "no forgetting",
+        "means are over all episodes, so that a reward enters several releases",
+        mutants.Unforgetting,
+    ),
+    mean_noise("sums get Lap(1/(epsilon n)), which is the scale for means"),
+    Mutant(
+        "length of all pulls",
+        "the mean of an episode gets the noise of the mean of all of the arm's pulls",
+        mutants.noise_by(
+            lambda rule, state, query: query.pulls() / np.maximum(query.pulls() + state.pulls, 1)
+        ),
+    ),
+)
+
+
+def _turns(rule: Any, index: FloatArray, state: Any) -> FloatArray:
+    return np.asarray(-state.pulls, dtype=np.float64)
+
+
+def order_mutants(caught_by: str) -> tuple[Mutant, ...]:
+    """Faults of the order of play, which privacy does not see."""
+    return (
+        Mutant(
+            "uniform play",
+            "the arm that was pulled least is next",
+            mutants.result("index", _turns),
+            caught_by=caught_by,
+        ),
+        Mutant(
+            "inverted",
+            "the arm of the smallest index is next",
+            mutants.result("index", lambda rule, index, state: -index),
+            caught_by=caught_by,
+        ),
+    )
+
+
+def no_doubling(caught_by: str) -> Mutant:
+    """Means of one reward, however often an arm was pulled."""
+    return Mutant(
+        "no doubling",
+        "every episode is one round, so that a mean is one reward",
+        mutants.chained(
+            mutants.result("rounds", lambda rule, rounds, state: np.ones_like(rounds)),
+            mutants.result("last", lambda rule, last, state: np.ones_like(last)),
+        ),
+        caught_by=caught_by,
+    )

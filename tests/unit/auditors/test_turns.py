@@ -1,0 +1,150 @@
+"""Bandits that play one arm at a time: their certificates, their indices and what refutes a wrong claim."""
+
+import numpy as np
+import pytest
+
+from verifiable_dp.algorithms.adap_klucb import kl_bound
+from verifiable_dp.algorithms.adap_ucb import AdaPUCB
+from verifiable_dp.algorithms.ldp_ucb import LDPUCB
+from verifiable_dp.auditors import _episodes, adap_ucb, ldp_ucb
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.evidence.certify import certificate
+from verifiable_dp.registry import entries
+
+GAPS = _episodes.TWO.gaps
+NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb"]
+
+
+def bound(algorithm):
+    return certificate(algorithm, algorithm.claim, "alignment")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_mutant_of_privacy_is_certified_and_the_algorithm_is(name):
+    auditor = entries.auditor(name)
+    rule = auditor.algorithm(**auditor.instance)
+    assert bound(rule).epsilon == pytest.approx(rule.epsilon, rel=1e-9)
+    found = [bound(m.make(rule)) for m in auditor.mutants if m.breaks == "privacy"]
+    assert len(found) >= 6
+    assert all(upper is None or upper.epsilon > 1.5 * rule.epsilon for upper in found)
+    assert sum(upper is not None for upper in found) >= 3
+
+
+class ScaleFollowsEstimate(AdaPUCB):
+    """An arm that did well gets half the noise."""
+
+    def release(self, state, memory, query, answer, noise):
+        scale = np.where(state.estimate > 0.5, 0.5, 1.0)
+
+        def source(draw):
+            return noise(type(draw)(**{**vars(draw), "scale": draw.scale * scale}))
+
+        return super().release(state, memory, query, answer, source)
+
+
+class LengthFollowsEstimate(AdaPUCB):
+    """An arm that did badly is played once."""
+
+    def rounds(self, state):
+        return np.where((state.estimate * state.active).sum(axis=1) < 0.2, 1, super().rounds(state))
+
+
+class ArmFollowsRaw(AdaPUCB):
+    """The next arm is chosen by the reward as it is."""
+
+    def release(self, state, memory, query, answer, noise):
+        memory, released = super().release(state, memory, query, answer, noise)
+        return memory, np.where(np.isnan(released), released, answer)
+
+
+@pytest.mark.parametrize("kind", [ScaleFollowsEstimate, LengthFollowsEstimate, ArmFollowsRaw])
+def test_what_depends_on_values_other_than_through_the_next_arm_is_not_certified(kind):
+    assert bound(AdaPUCB(2, 1.0, 40)) is not None
+    assert bound(kind(2, 1.0, 40)) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "epsilon"),
+    [(AdaPUCB(3, 0.5, 200), 0.5), (LDPUCB(3, 2.0, 20), 2.0)],
+)
+def test_certificates_of_other_instances(rule, epsilon):
+    assert bound(rule).epsilon == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_an_instance_with_too_many_states_has_no_certificate():
+    assert bound(AdaPUCB(5, 1.0, 10**7)) is None
+
+
+class Blocks:
+    """Arm and length of each block of one run."""
+
+    def __init__(self):
+        self.seen = []
+
+    def block(self, position, query):
+        self.seen.append((int(query.active[0].argmax()), int(query.rounds[0]), bool(query.complete[0])))
+
+
+def test_pulls_of_an_arm_double_and_only_the_last_episode_counts():
+    rule, blocks = AdaPUCB(2, 1.0, 200), Blocks()
+    table = np.zeros((200, 2))
+    table[:, 0] = 1.0
+    done = play(rule, Table(table), Seeded(1), np.zeros(1, np.int64), watch=blocks)
+    for arm in (0, 1):
+        lengths = [length for a, length, complete in blocks.seen if a == arm and complete]
+        assert lengths == [1, *(2**j for j in range(len(lengths) - 1))]
+    # The estimate is the last complete release of the arm over that episode's length.
+    released = done.released[0].reshape(-1, 2)
+    for arm in (0, 1):
+        at = [i for i, (a, _, complete) in enumerate(blocks.seen) if a == arm and complete][-1]
+        assert done.final.estimate[0, arm] == released[at, arm] / blocks.seen[at][1]
+
+
+def test_arms_with_few_pulls_come_first():
+    rule, blocks = LDPUCB(2, 1.0, 300), Blocks()
+    play(rule, Table(np.zeros((300, 2))), Seeded(2), np.zeros(1, np.int64), watch=blocks)
+    pulls = np.zeros(2)
+    for t, (arm, _, _) in enumerate(blocks.seen, 1):
+        few = np.flatnonzero(pulls <= 4 * np.log(t + 1))
+        assert not len(few) or t <= 2 or arm == few[0]
+        pulls[arm] += 1
+
+
+def entropy(p, q):
+    with np.errstate(all="ignore"):
+        zeros = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
+        return np.where(p > 0, p * np.log(p / q), 0.0) + zeros
+
+
+def test_the_largest_mean_within_a_level_of_entropy():
+    """Against bisection; one step of Newton's method too few would be off by 1e-6."""
+    rng = np.random.default_rng(0)
+    p = np.concatenate([rng.random(5000), [0.0, 0.0, 1e-9, 1 - 1e-9]])
+    level = np.concatenate([10 ** rng.uniform(-6, 2.5, 5000), [0.3, 300.0, 0.1, 0.1]])
+    low, high = p.copy(), np.ones(p.shape)
+    for _ in range(60):
+        middle = (low + high) / 2
+        inside = entropy(p, middle) <= level
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    assert np.abs(kl_bound(p, level) - low).max() < 1e-9
+    assert kl_bound(np.array([1.0]), np.array([0.2])) == 1.0
+    assert kl_bound(np.array([0.5]), np.array([0.0])) == 0.5
+
+
+def test_mechanisms_are_those_of_the_listings():
+    assert AdaPUCB(2, 0.5, 10).mechanism == LDPUCB(2, 0.5, 10).mechanism == Laplace(1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("limit", "horizon"),
+    [
+        (adap_ucb.regret_bound(GAPS, 5000, epsilon=1.0, alpha=3.1), 5000),
+        (_episodes.regret_bound(GAPS, 5000, epsilon=1.0, alpha=3.1), 5000),
+        (ldp_ucb.regret_bound(GAPS, 20_000, epsilon=1.0), 20_000),
+    ],
+)
+def test_uniform_play_breaks_the_bounds(limit, horizon):
+    assert limit < GAPS.mean() * horizon
