@@ -186,6 +186,8 @@ def _audited(
         thing = instance(target, **{**given, **_parameters(parameters, given)})
     if isinstance(thing, Algorithm) and (asked.inputs.reward or asked.inputs.parameters):
         raise InputError("parameters and reward work only with a catalogue name or your own code")
+    if isinstance(thing, Algorithm) and asked.inputs.contexts is not None:
+        raise InputError("contexts work only with your own code")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     request = replace(asked, target=thing, name=name, progress=progress)

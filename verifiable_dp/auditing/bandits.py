@@ -12,13 +12,15 @@ from verifiable_dp.auditing import groups, traced
 from verifiable_dp.auditing.ground import Sizes, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
 from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
-from verifiable_dp.auditing.request import AuditRequest, Inputs
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair
 from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.evidence.blackbox.search import Search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
+from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
 from verifiable_dp.targets.process import ProcessTarget
 
@@ -51,8 +53,8 @@ class PlayCase(UserCase):
 
     Attributes
     ----------
-    n_arms, horizon, bounds
-        Of the bandit.
+    n_arms, horizon, bounds, form
+        Of the bandit; form of its contexts, None without.
     tune, finder
         What plays for the search, and the search.
     dear
@@ -65,7 +67,8 @@ class PlayCase(UserCase):
     horizon: int
     bounds: tuple[float, float]
     tune: _Tuner
-    finder: Search
+    finder: Search | UserSearch
+    form: Contexts | None = None
     dear: Sequence[tuple[int, int]] = ()
     unbounded: str = ""
 
@@ -82,23 +85,30 @@ class PlayCase(UserCase):
         """
         inputs, settings, promise = request.inputs, request.settings, request.promise
         n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
-        if n_arms * horizon > LARGEST:
+        form = inputs.form
+        width = form.width if form else n_arms
+        if width * horizon > LARGEST:
+            what = "rewards" if form is None else "rewards and contexts"
             raise InputError(
-                f"horizon: a table of rewards has {n_arms} x {horizon} entries and is held in memory, "
+                f"horizon: a table of {what} has {width} x {horizon} entries and is held in memory, "
                 f"at most {LARGEST} are accepted; use a shorter horizon"
             )
         bounds = validate.bounds("bounds", inputs.bounds)
-        claim = PrivacyClaim(promise.epsilon, promise.delta or 0.0)  # type: ignore[arg-type]
-        if promise.group is not None:
-            claim = claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
+        claim = _claim(promise, inputs)
         shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
         sampler = PlaySampler(
-            function, many, n_arms, horizon, settings.seed, shard=shard, timeout=settings.timeout
+            function,
+            many,
+            n_arms,
+            horizon,
+            settings.seed,
+            shard=shard,
+            timeout=settings.timeout,
+            joint=promise.model == "joint",
         )
-        tables, sizes = _tables((horizon, n_arms), bounds, settings.seed), Sizes(request.pinned)
+        tables, sizes = _tables((horizon, n_arms), bounds, settings.seed, form), Sizes(request.pinned)
         request.progress("first runs")
-        moved = bounds[0] if tables[0][0, 0] == bounds[1] else bounds[1]
-        trial = TablePair(tables[0], 0, 0, moved, bounds)
+        trial = _trial(tables[0], bounds, form)
         allowed, ground = grounded(
             sampler,
             "play_many" if many else "play",
@@ -112,7 +122,12 @@ class PlayCase(UserCase):
         seen = probe_play(ground.sampler, tables, probes)
         allowed.spend(2 * len(tables) * probes)
         tune, given = _Tuner(ground.sampler), inputs.pairs
-        finder = Search(tune, n_arms, horizon, bounds, int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400)))
+        each = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
+        finder = (
+            Search(tune, n_arms, horizon, bounds, each)
+            if form is None
+            else UserSearch(tune, form, horizon, each, promise.protects == "reward")
+        )
         case = cls(
             request=request,
             claim=claim,
@@ -130,6 +145,7 @@ class PlayCase(UserCase):
             bounds=bounds,
             tune=tune,
             finder=finder,
+            form=form,
         )
         case.kind = "play_many" if many else "play"
         return case
@@ -173,11 +189,49 @@ class PlayCase(UserCase):
         return {"n_arms": self.n_arms, "horizon": self.horizon, "bounds": list(self.bounds)}
 
 
-def _tables(shape: tuple[int, int], bounds: tuple[float, float], seed: int) -> list[FloatArray]:
-    """Reward tables of the first runs: mixed, all low, all middling."""
+def _tables(
+    shape: tuple[int, int], bounds: tuple[float, float], seed: int, form: Contexts | None
+) -> list[FloatArray]:
+    """Tables of the first runs: rewards mixed, all low, all middling; contexts of all directions."""
     low, high = bounds
-    mixed = np.where(np.random.default_rng(seed).random(shape) < 0.5, low, high)
-    return [mixed, np.full(shape, low), np.full(shape, (low + high) / 2)]
+    rng = np.random.default_rng(seed)
+    mixed = np.where(rng.random(shape) < 0.5, low, high)
+    tables = [mixed, np.full(shape, low), np.full(shape, (low + high) / 2)]
+    if form is None:
+        return tables
+    vectors = rng.standard_normal((shape[0], *form.shape))
+    contexts = form.norm * vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return [form.table((1 - 1e-9) * contexts, table) for table in tables]
+
+
+def _trial(table: FloatArray, bounds: tuple[float, float], form: Contexts | None) -> Pair:
+    """A pair on which it is measured how long runs take."""
+    moved = bounds[0] if table[0, 0] == bounds[1] else bounds[1]
+    if form is None:
+        return TablePair(table, 0, 0, moved, bounds)
+    row = table[0].copy()
+    row[0] = moved
+    return ContextPair.of_tables(form, table, 0, row)
+
+
+def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
+    """What is tested of a user's bandit.
+
+    Raises
+    ------
+    InputError
+        If pairs are given that do not fit it.
+    """
+    epsilon, delta = float(promise.epsilon or 0.0), promise.delta or 0.0
+    fits = [isinstance(pair, ContextPair) == (inputs.contexts is not None) for pair in inputs.pairs or ()]
+    if not all(fits):
+        raise InputError("pairs must be ContextPairs where contexts are given, and only there")
+    if inputs.contexts is not None:
+        return PrivacyClaim.of_users(epsilon, delta, model=promise.model, protects=promise.protects)
+    claim = PrivacyClaim(epsilon, delta)
+    if promise.group is None:
+        return claim
+    return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
 
 
 def trace(case: PlayCase) -> None:
@@ -187,13 +241,14 @@ def trace(case: PlayCase) -> None:
         case.function,
         case.request.name,
         case.claim.epsilon,
-        Inputs(case.n_arms, case.horizon, case.bounds, case.pairs),
+        replace(case.request.inputs, pairs=case.pairs),
         settings.seed,
         traced.Effort(
             min(settings.sizes.examples, _TRACED),
             most=max(1, case.allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
             late=lambda: case.allowed.over(0.3),
         ),
+        case.request.promise,
     )
     if found is None:
         return

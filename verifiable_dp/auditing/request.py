@@ -9,6 +9,8 @@ from typing import Any, TypedDict
 
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import validate
+from verifiable_dp.core.claims import MODELS, PROTECTED
+from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
@@ -28,6 +30,17 @@ class AuditOptions(TypedDict, total=False):
         The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
+    contexts
+        Of your own bandit that is told a context before it chooses: the dimension D, or ``(K, D)``, also
+        written ``"KxD"``, if each arm has one. Such code is `play(contexts, rewards, rng)`, or a class whose
+        methods take a `context`; neighbours replace the context and the rewards of one user.
+    context_norm
+        Largest Euclidean norm of a context; 1 if None.
+    model
+        With contexts: ``central`` (the default), where all actions are seen, or ``joint``, where those of all
+        users are seen but of the one whose data changes.
+    protects
+        With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
     reward
         Of your own code that makes its rewards by itself: the function or method that pays a reward, as
         ``file.py:function`` or ``module:Class.method``; the audit pays in its place.
@@ -79,6 +92,10 @@ class AuditOptions(TypedDict, total=False):
     delta: float | None
     n_arms: int | None
     horizon: int | None
+    contexts: int | str | tuple[int, int] | None
+    context_norm: float | None
+    model: str | None
+    protects: str | None
     reward: str | None
     bounds: tuple[float, float] | None
     observe: str | None
@@ -125,6 +142,8 @@ class Promise:
         What the adversary sees.
     group
         Number of changed rewards for which the promise is tested.
+    model, protects
+        To users with contexts, see `claims.PrivacyClaim.of_users`.
 
     Raises
     ------
@@ -137,8 +156,12 @@ class Promise:
     rho: float | None = None
     observe: str | None = None
     group: int | None = None
+    model: str = "central"
+    protects: str = "context"
 
     def __post_init__(self) -> None:
+        validate.choice("model", self.model, MODELS)
+        validate.choice("protects", self.protects, ("context", "reward"))
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", validate.positive("epsilon", self.epsilon))
         if self.delta is not None:
@@ -169,6 +192,8 @@ class Inputs:
         Of a user's code, by name.
     reward
         The function of a user's code whose rewards are replaced, as ``file.py:function``.
+    contexts, context_norm
+        Form of the contexts, None for a bandit without; kept as numbers.
 
     Raises
     ------
@@ -182,8 +207,12 @@ class Inputs:
     pairs: Sequence[Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reward: str = ""
+    contexts: Any = None
+    context_norm: float = 1.0
 
     def __post_init__(self) -> None:
+        if self.contexts is not None:
+            object.__setattr__(self, "contexts", shape_of(self.contexts))
         for name, value in self.parameters.items():
             if not isinstance(value, bool | int | float | str | None):
                 raise InputError(
@@ -193,7 +222,24 @@ class Inputs:
     def recorded(self) -> dict[str, Any]:
         """Parameters and replaced rewards as a record keeps them beside those of its own."""
         found = {f"{_SET}{name}": value for name, value in self.parameters.items()}
+        if self.contexts is not None:
+            found |= {"contexts": words_of(self.contexts), "context_norm": self.context_norm}
         return {**found, **({"reward": self.reward} if self.reward else {})}
+
+    @property
+    def form(self) -> Contexts | None:
+        """Of the contexts; None for a bandit without.
+
+        Raises
+        ------
+        InputError
+            If they do not fit the arms.
+        """
+        if self.contexts is None:
+            return None
+        if self.n_arms is None:
+            raise InputError("n_arms must be given with contexts (--arms K; in Python n_arms=K)")
+        return Contexts(self.n_arms, self.contexts, self.context_norm, self.bounds)
 
     @classmethod
     def read(cls, recorded: Mapping[str, Any]) -> Inputs:
@@ -265,7 +311,7 @@ class Settings:
 
 
 def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
-    """The three parts of what is asked; bounds, a timeout and a reward of None are the default ones.
+    """The three parts of what is asked; bounds, a timeout, a reward, … of None are the default ones.
 
     Raises
     ------
@@ -273,7 +319,7 @@ def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settin
         If one is out of range.
     """
     check_known(function, options, AuditOptions)
-    usual = ("bounds", "timeout", "reward")
+    usual = ("bounds", "timeout", "reward", "context_norm", "model", "protects")
     given = {name: value for name, value in options.items() if value is not None or name not in usual}
 
     def part(kind: Any) -> Any:
@@ -314,6 +360,11 @@ class AuditRequest:
     progress: Progress = field(default=silent, compare=False)
 
     def __post_init__(self) -> None:
+        promise, inputs = self.promise, self.inputs
+        if inputs.contexts is None and (promise.model, promise.protects) != ("central", "context"):
+            raise InputError("model and protects need contexts: the dimension of what a user brings, as 5")
+        if inputs.contexts is not None and promise.group is not None:
+            raise InputError("group works only without contexts: with them one user's round is the unit")
         if (
             self.pinned is None
             and self.settings.sequential
@@ -351,4 +402,6 @@ def promised(plan: Mapping[str, Any], claim: Mapping[str, Any]) -> Promise:
         return Promise(delta=claim["delta"], rho=plan["rho"])
     if "group" in plan:
         return Promise(plan["event_epsilon"], plan["event_delta"], group=int(plan["group"]))
-    return Promise(claim["epsilon"], claim["delta"])
+    users = next((key for key, said in PROTECTED.items() if said == claim.get("protects")), None)
+    protects, model = users or ("context", "central")
+    return Promise(claim["epsilon"], claim["delta"], model=model, protects=protects)

@@ -63,7 +63,7 @@ RUNGS = (
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
     Rung(
         "upper bound by tracing",
-        lambda case: isinstance(case, PlayCase) and case.traceable and not case.given,
+        lambda case: isinstance(case, PlayCase) and case.traceable and not case.given and not case.form,
         bandits.bound,
     ),
     Rung("black box", _sampled, algorithms.black_box),
@@ -116,7 +116,7 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
     if promise.epsilon is None and promise.rho is None:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if isinstance(target, Exec):
-        for name in ("parameters", "reward"):
+        for name in ("parameters", "reward", "contexts"):
             if getattr(request.inputs, name):
                 raise InputError(f"{name} works only with Python code, not with a command")
         process = _process(target, request)
@@ -124,13 +124,16 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
         with running(process), engine.here(), parallel_config(backend="threading"):
             yield _case(request, process.kind, process)
         return
-    given = Given(promise.epsilon, promise.delta or 0.0, request.inputs.parameters, request.inputs.reward)
+    inputs = request.inputs
+    given = Given(promise.epsilon, promise.delta or 0.0, inputs.parameters, inputs.reward, inputs.form)
     yield _case(request, *taken(target, given))
 
 
 def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
     promise, inputs = request.promise, request.inputs
     if kind == "release":
+        if inputs.contexts is not None:
+            raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
         if promise.group is not None:
             raise InputError(
                 "group works only with bandits: the data pairs of a mechanism say how far they differ"

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.paths import Program, explore
-from verifiable_dp.evidence.tracing.audit import Found, Subject, check, examine
+from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.source import Source
+
+
+_CENTRAL = Promise()
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,13 @@ class Effort:
 
 
 def trace(
-    function: Callable[..., Any], name: str, epsilon: float, inputs: Inputs, seed: int, effort: Effort
+    function: Callable[..., Any],
+    name: str,
+    epsilon: float,
+    inputs: Inputs,
+    seed: int,
+    effort: Effort,
+    promise: Promise = _CENTRAL,
 ) -> tuple[Check, Found] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
@@ -44,7 +53,10 @@ def trace(
     with guarded():
         n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
         answers = choosing(function, n_arms, horizon)
-        subject = Subject(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers)
+        form, users = inputs.form, None
+        if form is not None:
+            users = Users(form, promise.model == "joint", promise.protects == "reward")
+        subject = Subject(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers, users)
         pairs = inputs.pairs or []
         found = examine(
             subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late

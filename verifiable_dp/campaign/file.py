@@ -33,6 +33,8 @@ from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.core import crash, engine, files, validate
+from verifiable_dp.core.claims import MODELS
+from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.declarations import read as read_declarations
@@ -209,7 +211,14 @@ _OWN: dict[str, Reader] = {
     "rho": validate.positive,
     "numerics": _switch,
 }
-_PYTHON: dict[str, Reader] = {"parameters": _parameters, "reward": _text}
+_PYTHON: dict[str, Reader] = {
+    "parameters": _parameters,
+    "reward": _text,
+    "contexts": lambda _, value: shape_of(value),
+    "context_norm": validate.positive,
+    "model": lambda name, value: validate.choice(name, value, MODELS),
+    "protects": lambda name, value: validate.choice(name, value, ("context", "reward")),
+}
 _LISTED: dict[str, Reader] = {"parameters": _parameters, "mutants": _switch, "regret": _switch}
 _COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
 _WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}

@@ -116,6 +116,22 @@ def _several(
 @click.option("--horizon", type=int, help="T; needed for play and play_many.")
 @_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of the target.")
 @click.option(
+    "--contexts",
+    metavar="D|KxD",
+    help="Your own code is told contexts: their dimension D, or KxD with one for each arm.",
+)
+@click.option("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
+@click.option(
+    "--model",
+    type=click.Choice(["central", "joint"]),
+    help="With contexts: all actions are seen (central), or those of all others (joint).",
+)
+@click.option(
+    "--protects",
+    type=click.Choice(["context", "reward"]),
+    help="With contexts: context and reward of a user (context), or the reward alone.",
+)
+@click.option(
     "--reward",
     metavar="FILE.PY:NAME",
     help="Function of your own code that pays a reward; the audit pays in its place.",

@@ -69,6 +69,19 @@ class Relation:
 
 
 EVENT = Relation()
+MODELS = ("central", "joint")
+# What is protected of a user with a context, and from whom, by (what, model).
+PROTECTED = {
+    ("context", "joint"): "the context and reward of one user, from everybody who sees the actions of all "
+    "the others",
+    ("context", "central"): "the context and reward of one user, from everybody who sees all actions",
+    ("reward", "joint"): "the reward of one user, from everybody who sees the actions of all the others",
+    ("reward", "central"): "the reward of one user, from everybody who sees all actions",
+}
+_OF_USERS = {
+    "context": ("the context and the rewards of one round", "one user's context and rewards differ"),
+    "reward": ("the rewards of one round", "one user's rewards differ"),
+}
 STATED_DELTA = 1e-5  # at which the epsilon of a promise of zCDP is stated where none is given
 
 
@@ -94,6 +107,8 @@ class PrivacyClaim:
         `zcdp_epsilon(rho, delta)` at most. None: the promise is (epsilon, delta).
     relation
         How far apart the inputs are that it speaks of.
+    protects
+        Of users with contexts: what of them, and from whom, one of the sentences in `PROTECTED`.
 
     Raises
     ------
@@ -110,8 +125,10 @@ class PrivacyClaim:
     adjacency: str = "replace one: equal length, one reward differs"
     rho: float | None = None
     relation: Relation = EVENT
+    protects: str = ""
 
     def __post_init__(self) -> None:
+        validate.choice("protects", self.protects, ("", *PROTECTED.values()))
         validate.positive("epsilon", self.epsilon)
         validate.delta(self.delta)
         validate.choice("observe", self.observe, OBSERVERS)
@@ -129,6 +146,20 @@ class PrivacyClaim:
         validate.positive("rho", rho)
         return cls(zcdp_epsilon(rho, validate.probability("delta", delta)), delta, rho=rho, **words)
 
+    @classmethod
+    def of_users(cls, epsilon: float, delta: float, *, model: str, protects: str) -> PrivacyClaim:
+        """The promise to users with contexts: ``central`` or ``joint``; of ``context`` or ``reward``."""
+        validate.choice("model", model, MODELS)
+        validate.choice("protects", protects, tuple(_OF_USERS))
+        unit, differ = _OF_USERS[protects]
+        return cls(
+            epsilon,
+            delta,
+            unit=f"user: {unit}",
+            adjacency=f"replace one: equal length, {differ}",
+            protects=PROTECTED[protects, model],
+        )
+
     def delta_at(self, epsilon: float) -> float:
         """The delta that the promise implies at any `epsilon` >= 0: its hockey-stick curve at most.
 
@@ -145,12 +176,14 @@ class PrivacyClaim:
         return self.delta + (1 - self.delta) * slack
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as they stand in a record; rho and the relation only where they say something."""
+        """Plain values, as in a record; rho, relation and what is protected only where they say something."""
         values = asdict(self)
         if self.rho is None:
             del values["rho"]
         if self.relation == EVENT:
             del values["relation"]
+        if not self.protects:
+            del values["protects"]
         return values
 
 

@@ -25,6 +25,7 @@ from verifiable_dp.core.adversaries import (
     restless,
     tease,
 )
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 if TYPE_CHECKING:
@@ -347,6 +348,95 @@ class UserPair(Pair):
         }
 
 
+class ContextPair(Pair):
+    """Contexts and rewards of two runs that differ in one round: that of one user.
+
+    Parameters
+    ----------
+    form
+        Of the contexts, with the bounds of the rewards.
+    contexts, rewards
+        Of the one run: (T, …) and (T, K).
+    round
+        The user's, from 0.
+    context, reward
+        Its context and its rewards (K,) in the other run; None: as in the one.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or nothing differs.
+    """
+
+    form: Contexts
+
+    def __init__(
+        self,
+        form: Contexts,
+        contexts: Any,
+        rewards: Any,
+        round: int,
+        context: Any = None,
+        reward: Any = None,
+    ) -> None:
+        table = form.table(contexts, rewards)
+        when = validate.integer("round", round, least=0, most=len(table) - 1)
+        given, paid = form.split(table[when : when + 1])
+        other = form.table(
+            given if context is None else np.asarray(context, np.float64)[None],
+            paid if reward is None else np.asarray(reward, np.float64)[None],
+        )[0]
+        places = np.flatnonzero(other != table[when])
+        if not len(places):
+            raise InputError("context and reward must not both be those that they replace")
+        table.setflags(write=False)
+        for name, value in (
+            ("form", form),
+            ("left", table),
+            ("changes", tuple((when, int(at), float(other[at])) for at in places)),
+            ("relation", "context"),
+            ("bounds", form.bounds),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of_tables(cls, form: Contexts, table: FloatArray, round: int, row: FloatArray) -> ContextPair:
+        """From a table as `Contexts.table` makes it, and the row of the user in the other one."""
+        context, reward = form.split(np.asarray(row)[None])
+        return cls(form, *form.split(np.array(table)), round, context[0], reward[0])
+
+    def describe(self) -> str:
+        """The difference in one line."""
+        here, there = (self.form.split(world[self.round : self.round + 1]) for world in self.worlds())
+        parts = [
+            f"{what} {_entries_of(a[0])} against {_entries_of(b[0])}"
+            for what, a, b in (("context", here[0], there[0]), ("rewards", here[1], there[1]))
+            if (a != b).any()
+        ]
+        last = self.form.split(self.left[-1:])[0][0]
+        return f"user of round {self.round + 1}: {', '.join(parts)}; the last context is {_entries_of(last)}"
+
+    def _plain(self) -> dict[str, Any]:
+        arms, row = self.form.n_arms, self.right[self.round]
+        return {
+            "rows": _run_lengths(self.left[:, :arms]),
+            "contexts": _run_lengths(self.left[:, arms:]),
+            "shape": list(self.form.shape),
+            "norm": self.form.norm,
+            "round": self.round,
+            "context": row[arms:].tolist(),
+            "rewards": row[:arms].tolist(),
+        }
+
+
+def _entries_of(values: FloatArray) -> str:
+    """Numbers of a context or of rewards, the first few; rows apart by semicolons."""
+    rows = ["/".join(f"{x + 0.0:.3g}" for x in row[:_ARMS]) for row in np.atleast_2d(values)[:_PARTS]]
+    more = "/…" if values.shape[-1] > _ARMS else ""
+    cut = ["…"] if len(np.atleast_2d(values)) > _PARTS else []
+    return f"({'; '.join([*(row + more for row in rows), *cut])})"
+
+
 @dataclass(frozen=True, eq=False)
 class InteractivePair:
     """An adversary that picks each reward after seeing the actions so far; one round is the challenge.
@@ -498,6 +588,12 @@ def pair_of(plain: Mapping[str, Any]) -> AnyPair:
             return _interactive_of(plain)
         rows = _unrolled(plain["rows"])
         limits = (float(plain["bounds"][0]), float(plain["bounds"][1]))
+        if plain["type"] == "context":
+            arms, shape = len(plain["rewards"]), tuple(plain["shape"])
+            form = Contexts(arms, shape, float(plain["norm"]), limits)
+            given = np.array(_unrolled(plain["contexts"]), np.float64).reshape(len(rows), *shape)
+            context = np.array(plain["context"], np.float64).reshape(shape)
+            return ContextPair(form, given, rows, plain["round"], context, plain["rewards"])
         if plain["type"] == "group":
             return GroupPair(np.array(rows, np.float64), [(r, a, v) for r, a, v in plain["changes"]], limits)
         if plain["type"] == "user":
@@ -531,7 +627,7 @@ def _rows(n_arms: int, bounds: tuple[float, float], levels: int, pattern: int) -
     return st.lists(row, min_size=1, max_size=pattern)
 
 
-def _tile(rows: list[list[float]], horizon: int) -> FloatArray:
+def _tile(rows: Sequence[Any], horizon: int) -> FloatArray:
     repeats = -(-horizon // len(rows))
     return np.tile(np.array(rows, dtype=np.float64), (repeats, 1))[:horizon]
 
@@ -641,6 +737,37 @@ def users(
 
     rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
     return st.tuples(rows, st.integers(0, everyone - 1)).map(pair)
+
+
+def contexts(
+    form: Contexts, horizon: int, *, pattern: int = 4, reward_only: bool = False
+) -> SearchStrategy[ContextPair]:
+    """Strategy for `ContextPair`: rows repeat a pattern of contexts along the axes and of extreme rewards.
+
+    The context of one user turns round or along another axis, and its rewards move to the other bound.
+    """
+    from hypothesis import strategies as st
+
+    validate.integer("horizon", horizon, least=1)
+    low, high = form.bounds
+    signed = st.tuples(st.integers(0, form.dimension - 1), st.sampled_from([1.0, -1.0, 0.5]))
+    row = st.tuples(signed, st.lists(st.booleans(), min_size=form.n_arms, max_size=form.n_arms))
+
+    def made(drawn: Any) -> FloatArray:
+        (axis, sign), highs = drawn
+        return np.concatenate([np.where(highs, high, low), np.ravel(sign * form.unit(axis))])
+
+    def pair(drawn: tuple[list[Any], int, tuple[int, float], bool]) -> ContextPair:
+        table = _tile([made(one) for one in drawn[0]], horizon)
+        other, when = table[drawn[1]].copy(), drawn[1]
+        if not reward_only:
+            other[form.n_arms :] = np.ravel(drawn[2][1] * form.unit(drawn[2][0]))
+        if drawn[3] or (other == table[when]).all():
+            other[: form.n_arms] = np.where(other[: form.n_arms] == high, low, high)
+        return ContextPair.of_tables(form, table, when, other)
+
+    rows = st.lists(row, min_size=1, max_size=min(pattern, horizon))
+    return st.tuples(rows, st.integers(0, horizon - 1), signed, st.booleans()).map(pair)
 
 
 def interactive(

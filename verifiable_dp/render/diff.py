@@ -26,7 +26,7 @@ _NIST = f"({nist.DOCUMENT}, section 2.5)"
 _WIDEST = 200  # characters of a value in a line
 _CAUGHT = ("refuted", "contradicted")
 _PARAMETERS = ("epsilon", "delta", "rho")
-_UNIT = ("unit", "adjacency", "relation")
+_UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
 _OF_PRIVACY = ("verdict", "checks.", "mutants.")  # what is said against one claim
 

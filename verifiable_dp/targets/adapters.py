@@ -2,7 +2,8 @@
 
 Classes, functions and generators are played as they are (`protocols`), with what their parameters are named
 after (`roles`), in an environment whose rewards are those of the table (`tables`). A parameter that must be
-given and has no known name, such as a context, ends the audit: what to give is not known here.
+given and has no known name ends the audit: what to give is not known here. Where the audit gives contexts,
+they stand in the table beside the rewards (`core.contexts`), and the code is handed both apart.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import protocols
 from verifiable_dp.targets.load import adapted
-from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, Loop, Way, way_of
+from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, WITH_CONTEXTS, Loop, Way, way_of
 from verifiable_dp.targets.rewards import Replacement
 from verifiable_dp.targets.roles import (
     ARMS,
@@ -44,7 +46,7 @@ _NUMERICAL = frozenset(
     ("numpy", "scipy", "pandas", "sklearn", "numba", "joblib", "matplotlib", "torch", "jax", "verifiable_dp")
 )
 _MOST_PARTS = 1000  # objects of one bandit that are looked into
-_TABLES = ("rewards", "data")  # what functions that are called with a table name it first
+_TABLES = ("rewards", "data", "contexts")  # what functions that are called with a table name it first
 _NOTHING_GIVEN = Given()
 
 
@@ -82,7 +84,8 @@ def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
         _check_names(given, bandits.settable, bandits.name)
         return "play", bandits
     if inspect.isclass(target):
-        raise InputError(f"target: {target.__qualname__} must have {WAYS}")
+        ways = WAYS if given.contexts is None else WITH_CONTEXTS
+        raise InputError(f"target: {target.__qualname__} must have {ways}")
     if given.reward:
         raise InputError("reward works only with code that plays by itself, not with a function of a table")
     settable = parameters_of(target)
@@ -95,10 +98,60 @@ def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
             filled |= {word: given.epsilon} if word in EPSILON and given.epsilon is not None else {}
             filled |= {word: given.delta} if word in DELTA else {}
     is_async = inspect.iscoroutinefunction(code_of(target))
-    return adapted(Bound(target, filled) if filled or is_async else target)
+    bound = Bound(target, filled) if filled or is_async else target
+    if given.contexts is not None:
+        return contextual(bound, given.contexts)
+    if "contexts" in settable:
+        raise InputError(f"contexts must be given for {name} (--contexts D; in Python contexts=D)")
+    return adapted(bound)
 
 
-_FILLED = ("rewards", "data", "rng", "size", "n_runs")
+_FILLED = ("rewards", "data", "rng", "size", "n_runs", "contexts")
+
+
+def contextual(function: Callable[..., Any], form: Contexts) -> tuple[str, Callable[..., Any]]:
+    """``play`` or ``play_many``, and `function(contexts, rewards, rng)` as a function of one table.
+
+    Raises
+    ------
+    InputError
+        If the function has no such parameters.
+    """
+    names = [name for name, one in parameters_of(function).items() if is_required(one) or one.name == "rng"]
+    many = len(names) == 4 and "n_runs" in names
+    kinds = ["contexts", "rewards", *(["n_runs"] if many else []), "rng"]
+    if len(names) != len(kinds) or ("rewards" in names and names.index("rewards") == 0):
+        raise InputError(
+            "target must be play(contexts, rewards, rng) or play_many(contexts, rewards, n_runs, rng) where "
+            f"contexts are given, got parameters ({', '.join(names)})"
+        )
+    free = [kind for kind in kinds if kind not in names]
+    places = {name: kinds.index(name if name in kinds else free.pop(0)) for name in names}
+    return ("play_many" if many else "play"), Contextual(function, form, places)
+
+
+class Contextual:
+    """`play(table, rng)` around a function that takes contexts and rewards apart.
+
+    Parameters
+    ----------
+    function
+        The target.
+    form
+        Of the contexts.
+    places
+        Which of contexts, rewards, (number of runs,) generator each parameter is, by name.
+    """
+
+    driven = True
+
+    def __init__(self, function: Callable[..., Any], form: Contexts, places: Mapping[str, int]) -> None:
+        self.__wrapped__, self.form, self.places = function, form, dict(places)
+
+    def __call__(self, table: Any, *rest: Any) -> Any:
+        """What the function returns."""
+        given = (*self.form.split(table), *rest)
+        return self.__wrapped__(**{name: given[place] for name, place in self.places.items()})
 
 
 def _check_names(given: Given, accepted: Iterable[str] | None, name: str) -> None:
@@ -219,7 +272,7 @@ class BanditClass:
         return usages_of(self.files, [str(getattr(kind, "__name__", "")) for kind in kinds], payer)
 
     def __call__(self, rewards: Any, rng: Any) -> Any:
-        """Play one run: rewards (T, K), arms (T,)."""
+        """Play one run: rewards (T, K), with contexts beside them if there are any; arms (T,)."""
         supply = self._supply(rewards, rng)
         with Loop() as loop, Replacement.of(self.given.reward, supply.world):
             try:
@@ -233,7 +286,8 @@ class BanditClass:
 
     def made(self, n_arms: int, horizon: int, rng: Any) -> Any:
         """A fresh bandit; `PLAYED` if the call has played a whole run of zeros by itself."""
-        supply = self._supply(np.zeros((horizon, n_arms)), rng)
+        width = self.given.contexts.width if self.given.contexts else n_arms
+        supply = self._supply(np.zeros((horizon, width)), rng)
         with Loop() as loop, Replacement.of(self.given.reward, supply.world):
             try:
                 return self._called(supply, loop)
@@ -241,7 +295,10 @@ class BanditClass:
                 return PLAYED
 
     def _supply(self, rewards: Any, rng: Any) -> Supply:
-        return Supply(self.given, World(rewards, self.usages), rng)
+        contexts, form = None, self.given.contexts
+        if form is not None:
+            contexts, rewards = form.split(rewards)
+        return Supply(self.given, World(rewards, self.usages, contexts), rng)
 
     def _called(self, supply: Supply, loop: Loop) -> Any:
         made = protocols.finish(supply.call(self.maker), supply, loop)
@@ -262,7 +319,8 @@ class BanditClass:
         if found is None and bandit is None:
             raise InputError(protocols.NO_PULL.format(self.name))
         if found is None:
-            raise InputError(f"target: {type(bandit).__name__} must have {WAYS}")
+            ways = WAYS if self.given.contexts is None else WITH_CONTEXTS
+            raise InputError(f"target: {type(bandit).__name__} must have {ways}")
         return found
 
     def choosers(self, n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:

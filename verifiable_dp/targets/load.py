@@ -231,6 +231,8 @@ class PlaySampler:
         Seconds that a run may take.
     followed
         Whether it draws from elsewhere than the generator it is given, too: see `randomness.Follower`.
+    joint
+        Whether the action of the round that differs is not seen.
     """
 
     function: Callable[..., Any]
@@ -243,6 +245,7 @@ class PlaySampler:
     rows: int | None = None
     timeout: float = math.inf
     followed: bool = False
+    joint: bool = False
     boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
 
     @property
@@ -311,8 +314,11 @@ class PlaySampler:
     def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.test.Sampler.sample`."""
         actions = self.actions(pair.worlds()[world], (stage, number, world), runs)
+        if self.joint:
+            actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)
-        return Observation(len(runs), {**action_columns(actions), **discrete}, numeric)
+        columns = action_columns(actions, "other user" if self.joint else "round")
+        return Observation(len(runs), {**columns, **discrete}, numeric)
 
 
 def _last_line(error: BaseException, function: Callable[..., Any]) -> str:

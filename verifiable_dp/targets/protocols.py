@@ -14,6 +14,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.roles import (
     ARM,
     CHOOSES,
+    CONTEXT,
     FITS,
     GENERATOR,
     HORIZON,
@@ -90,7 +91,10 @@ WAYS = (
     f"{', '.join(CHOOSING[3:12])} with any of {', '.join(LEARNING[:8])}), step(last_reward, last_arm), or "
     "run(env), fit(env), play(env), simulate(env) or train(env)"
 )
-
+WITH_CONTEXTS = (
+    "a method that chooses and takes a context, such as select(context), and one that learns, such as "
+    "update(context, arm, reward)"
+)
 
 NO_PULL = (
     "target: {} pulled no arm of the environment that the audit gave it; if it makes its rewards by itself, "
@@ -135,12 +139,16 @@ def way_of(thing: Any, given: Given) -> Way | None:
     paired: set[str] = set()
     for choose, learn in _pairs(thing):
         try:
-            _filled_pair(thing, choose, learn)
+            _filled_pair(thing, choose, learn, given)
         except InputError as error:
             refused = refused or error
             paired |= {choose, learn}
         else:
             return Way("pair", (choose, learn))
+    if given.contexts is not None:
+        if refused is not None:
+            raise refused
+        return None
     for name in STEPPING:
         if has(thing, name) and _told(own_parameters(thing, name)):
             return Way("step", (name,))
@@ -175,17 +183,35 @@ def own_parameters(thing: Any, name: str) -> dict[str, inspect.Parameter]:
     return found
 
 
-def _filled_pair(thing: Any, choose: str, learn: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    lists = learn == "partial_fit"
+def _filled_pair(
+    thing: Any, choose: str, learn: str, given: Given
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    roles = given.roles(FITS if learn == "partial_fit" else LEARNS)
     return (
-        fill(getattr(thing, choose), CHOOSES, parameters=own_parameters(thing, choose)),
-        fill(
-            getattr(thing, learn),
-            FITS if lists else LEARNS,
-            LEARNT,
-            parameters=own_parameters(thing, learn),
-        ),
+        fill(getattr(thing, choose), given.roles(CHOOSES), parameters=own_parameters(thing, choose)),
+        fill(getattr(thing, learn), roles, LEARNT, parameters=own_parameters(thing, learn)),
     )
+
+
+def _contexts_for(thing: Any, way: Way, given: Given) -> list[Callable[[Any], Any]]:
+    """How each method is handed the context of a round: as it is, as a row of a list, or as a dictionary."""
+    if given.contexts is None:
+        return [lambda context: None] * 2
+    known = [own_parameters(thing, name) for name in way.methods]
+    named = [[one for word, one in parameters.items() if word in CONTEXT] for parameters in known]
+    if any("dict" in str(parameter.annotation) for parameters in named for parameter in parameters):
+        if len(given.contexts.shape) > 1:
+            raise InputError(
+                f"target: {way.methods[0]} takes one context as a dictionary: give --contexts D, not KxD"
+            )
+        return [lambda context: dict(enumerate(context))] * 2
+    # A plural names a list of users' contexts, unless it is one context for each arm.
+    single = len(given.contexts.shape) == 1
+    rows = [single and any(p.name in _LISTS for p in parameters) for parameters in named]
+    return [(lambda context: context[None]) if row else (lambda context: context) for row in rows]
+
+
+_LISTS = ("contexts", "X", "feature_vectors")
 
 
 def _told(parameters: dict[str, inspect.Parameter]) -> bool:
@@ -247,23 +273,28 @@ def play(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
 
 def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
     world = supply.world
-    ask, tell = _filled_pair(thing, *way.methods)
+    ask, tell = _filled_pair(thing, way.methods[0], way.methods[1], supply.given)
     lists = way.methods[1] == "partial_fit"
+    shown = _contexts_for(thing, way, supply.given)
     start = getattr(thing, "startGame", None)
     if start is not None:
         start()
     if lists and callable(getattr(thing, "fit", None)):
         # It is fitted before its first choice, to one pull of every arm (MABWiser).
         arms = list(range(min(world.rewards.shape)))
-        fill(thing.fit, FITS, LEARNT)({"the arm": arms, "the reward": [world.paid(arm) for arm in arms]})
-    given = {"the list of arms": world.listed, "a generator": supply.rng}
+        first = {"the arm": arms, "the reward": [world.paid(arm) for arm in arms]}
+        first |= {} if world.contexts is None else {"the context": world.contexts[: len(arms)]}
+        fill(thing.fit, supply.given.roles(FITS), LEARNT)(first)
+    given: dict[str, Any] = {"the list of arms": world.listed, "a generator": supply.rng}
     for t in range(len(world.pulled), world.horizon):
-        given["the round"] = t
+        context = None if world.contexts is None else world.contexts[t]
+        given |= {"the round": t, "the context": shown[0](context)}
         arm = loop.done(ask(given))
         _check_alone(world.pulled, t, way)
         paid = world.paid(arm)
         told = ([arm], [paid]) if lists else (arm, paid)
-        loop.done(tell({**given, "the arm": told[0], "the reward": told[1]}))
+        learnt = {"the context": shown[1](context), "the arm": told[0], "the reward": told[1]}
+        loop.done(tell({**given, **learnt}))
 
 
 def _check_alone(pulled: list[int], t: int, way: Way) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.tables import Environment, World
 
@@ -36,6 +37,10 @@ CONFIG = ("config", "params", "args", "cfg", "opt", "options", "conf", "hparams"
 EPSILON = ("epsilon", "eps", "dp_epsilon", "epsilon_dp", "privacy_budget", "privacy_epsilon", "dp_eps")
 DELTA = ("delta", "dp_delta")
 MEANS = ("means", "mu", "probs", "true_means", "arm_means", "probabilities", "reward_means", "theta")
+DIMENSION = (
+    *("d", "dim", "dimension", "n_features", "num_features", "n_dims", "context_dim", "context_dimension"),
+    *("context_size", "feature_dim", "n_context_features", "dim_context", "ndim", "n_dim"),
+)
 
 # What parameters of methods are named after; rounds count from 0.
 ROUND = ("t", "round", "step", "time", "trial", "iteration", "timestep", "time_step", "round_number", "rnd")
@@ -60,11 +65,15 @@ REWARD = (
     *("reward", "observed_reward", "payoff", "r", "last_reward", "prev_reward", "previous_reward", "rew"),
     *("value", "outcome", "payout", "gain", "x", "reward_value"),
 )
+CONTEXT = (
+    *("context", "contexts", "features", "feature", "user", "user_features", "observation", "obs", "x_t"),
+    *("ctx", "context_vector", "feature_vector", "feature_vectors", "state", "covariates", "X", "x"),
+)
 CHOOSES = {"the round": ROUND, "the list of arms": OFFERED, "a generator": GENERATOR}
 LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator": GENERATOR}
 FITS = {"the arm": ("decisions",), "the reward": ("rewards",)}  # lists of them
 LEARNT = ("the arm", "the reward")
-_ALWAYS = (*LEARNT, "a generator")  # they are given even where there is a default
+_ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
 _WEAK = ("i", "j", "k", "x", "value", "gain", "index", "idx", "chosen")  # these keep a default
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -99,12 +108,19 @@ class Given:
         By name, as ``--set`` gives them.
     reward
         The function whose rewards the table replaces, as ``module:function``; empty for none.
+    contexts
+        Form of the contexts that are handed over; None for a bandit without.
     """
 
     epsilon: float | None = None
     delta: float = 0.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reward: str = ""
+    contexts: Contexts | None = None
+
+    def roles(self, of: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        """Roles of parameters of methods, with that of the context if there are contexts."""
+        return of if self.contexts is None else {"the context": CONTEXT, **of}
 
 
 @dataclass(frozen=True)
@@ -155,6 +171,7 @@ class Supply:
             "--set": lambda: self.given.parameters[name],
             "the arms": lambda: world.listed,
             "the number of arms": lambda: world.n_arms,
+            "the dimension": lambda: self.given.contexts.dimension if self.given.contexts else 0,
             "the horizon": lambda: world.horizon,
             "a generator": lambda: self.rng,
             "the environment": lambda: Environment(world, self.rng),
@@ -212,6 +229,8 @@ def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str
     for names, role in first:
         if name in names:
             return role
+    if given.contexts is not None and name in DIMENSION:
+        return "the dimension"
     if name in ARMS:
         return "the arms" if name == "arms" else "the number of arms"
     if parameter is not None and not is_required(parameter):
@@ -326,7 +345,10 @@ def fill(
 
 def _unknown(method: Callable[..., Any], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
     known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
+    contexts = "the context" in roles
+    play = "play(contexts, rewards, rng)" if contexts else "play(rewards, rng)"
+    hint = "" if contexts else "; if it is told contexts, give --contexts D, their dimension"
     return InputError(
         f"target: {getattr(method, '__qualname__', method)}: {what}; recognised are {known}; rename it, give "
-        "it a default, or write play(rewards, rng) around the class"
+        f"it a default, or write {play} around the class{hint}"
     )

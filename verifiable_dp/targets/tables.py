@@ -131,10 +131,13 @@ class World:
         Of the rounds.
     usages
         How the code calls the environment, by method.
+    contexts : (T, …) or None
+        Of the rounds.
     """
 
     rewards: Any
     usages: Mapping[str, Usage] = field(default_factory=dict)
+    contexts: Any = None
 
     def __post_init__(self) -> None:
         self.horizon, self.n_arms = self.rewards.shape

@@ -159,7 +159,9 @@ class Raw(np.ndarray):
                 return result
             made = np.asarray(result).view(Raw)
         elif isinstance(result, tuple | list):
-            return type(result)(self._wrap(r, raw) for r in result)
+            parts = (self._wrap(r, raw) for r in result)
+            named = hasattr(result, "_fields")  # as what np.linalg.eigh returns
+            return type(result)(*parts) if named else type(result)(parts)
         else:
             return result
         made.ledger, made.tainted, made.own = (
@@ -469,6 +471,8 @@ class Mixed(Raw):
     )
 
     def __getattribute__(self, name: str) -> Any:
+        if name == "T":
+            return np.ndarray.__getattribute__(self, "as_noise")().T
         if name in Mixed._FREE or (name.startswith("__") and name != "__array_interface__"):
             return np.ndarray.__getattribute__(self, name)
         return getattr(np.ndarray.__getattribute__(self, "settle")(), name)
@@ -525,6 +529,9 @@ class Mixed(Raw):
         return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        moved = _rearranged(function, args, kwargs)
+        if moved is not None:
+            return moved
         self.settle()
         return Raw.__array_function__(self, function, types, args, kwargs)
 
@@ -801,7 +808,8 @@ class Noise:
             and halves.isdisjoint(theirs)
         )
         if not alike:
-            return self.plus(other.settle())
+            mirrored = self._mirrored(other)
+            return self.plus(other.settle()) if mirrored is None else mirrored
         halves.update(theirs)
         return self._with(
             kind=two_sided[self.law.kind],
@@ -811,6 +819,40 @@ class Noise:
             raw=self.raw or other.raw,
             met=self.met or other.met,
             whole=self.whole and other.whole,
+        )
+
+    def _mirrored(self, other: Noise) -> Noise | None:
+        """Noise made symmetric: normal draws and the same ones in other places; None if it is not that.
+
+        Entry by entry they are one draw twice, one draw beside none, or two of equal spread, whose sum is one
+        draw of its own wherever the same two meet.
+        """
+        pure = not (self.raw or other.raw or other.is_settled or self.exact.any() or other.exact.any())
+        if not pure or {self.law.kind, other.law.kind} != {"normal"} or self.shape != other.shape:
+            return None
+        mine, theirs = self.draws, other.draws
+        alone, two = (mine < 0) | (theirs < 0), (mine >= 0) & (theirs >= 0) & (mine != theirs)
+        weights = [noise.law.factor * noise.law.scale for noise in (self, other)]
+        if two.any():
+            same = np.array_equal(np.unique(mine), np.unique(theirs))
+            if not same or (weights[0] != weights[1])[two].any() or self.ledger.released(mine):
+                return None
+        draws = np.where(theirs < 0, mine, theirs)
+        for at in zip(*np.nonzero(two), strict=True):
+            draws[at] = self.ledger.sum_of(int(mine[at]), int(theirs[at]))
+        factor = np.where(two, np.sqrt(2) * weights[0], weights[0] + weights[1])
+        factor = np.where(alone, np.where(mine < 0, weights[1], weights[0]), factor)
+        sample = np.where(mine < 0, 0.0, self.sample) + np.where(theirs < 0, 0.0, other.sample)
+        return self._with(draws=draws, sample=sample, scale=np.ones(self.shape), factor=factor)
+
+    def kept(self, mask: Any) -> Noise:
+        """The entries of a mask, and zeros elsewhere."""
+        return self._with(
+            draws=np.where(mask, self.draws, -1),
+            sample=np.where(mask, self.sample, 0.0),
+            exact=np.where(mask, self.exact, 0.0),
+            scale=np.where(mask, self.law.scale, 0.0),
+            factor=np.where(mask, self.law.factor, 0.0),
         )
 
     def settle(self) -> Any:
@@ -839,6 +881,9 @@ class Noise:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in _LIKE and args and isinstance(args[0], Noise):
             return function(np.zeros(args[0].shape, args[0].dtype), *args[1:], **kwargs)
+        moved = _rearranged(function, args, kwargs)
+        if moved is not None:
+            return moved
         return function(*settled(tuple(args)), **{name: settled(value) for name, value in kwargs.items()})
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -870,6 +915,18 @@ class Noise:
 
     def __repr__(self) -> str:
         return repr(self.settle())
+
+
+def _rearranged(function: Any, args: Any, kwargs: Any) -> Any:
+    """A triangle or the transpose of what still waits, without releasing it; None if it is something else."""
+    value = args[0] if args else None
+    if type(value) is Mixed:
+        value = value.as_noise()
+    if function not in (np.triu, np.tril, np.transpose) or type(value) is not Noise or value.is_settled:
+        return None
+    if function is np.transpose:
+        return value.T if len(args) == 1 and not kwargs else None
+    return None if value.raw else value.kept(function(np.ones(value.shape, bool), *args[1:], **kwargs))
 
 
 def _binary(ufunc: Any, turned: bool) -> Any:

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.neighbours import TablePair, tables
+from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import cost_scales, exceeds, leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow
+from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run
 from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, same
 from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
@@ -34,6 +36,46 @@ Key = tuple[str, Place]
 
 
 @dataclass(frozen=True)
+class Users:
+    """Of a bandit that is told contexts.
+
+    Parameters
+    ----------
+    form
+        Of the contexts.
+    joint
+        Whether the action of the user whose data changes is not seen.
+    reward_only
+        Whether that user's context stays.
+    """
+
+    form: Contexts
+    joint: bool = False
+    reward_only: bool = False
+
+
+@dataclass(frozen=True)
+class Others:
+    """A bandit of which the action in one round is not seen."""
+
+    function: Callable[..., Any]
+    round: int
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """Where the source is."""
+        return self.function
+
+    def __call__(self, table: Any, rng: Any) -> Any:
+        """All other actions."""
+        actions = self.function(table, rng)
+        if is_tracked(actions):
+            return actions[np.arange(len(actions)) != self.round]
+        kept = [action for when, action in enumerate(actions) if when != self.round]
+        return kept if isinstance(actions, list | tuple) else np.array(kept)
+
+
+@dataclass(frozen=True)
 class Subject:
     """A bandit to be traced.
 
@@ -47,6 +89,8 @@ class Subject:
         Files whose lines are named; the modules beside them are added.
     answers
         Functions whose results are actions; `function` itself if empty.
+    users
+        What is known of users where it is told contexts.
     """
 
     function: Callable[..., Any]
@@ -55,6 +99,7 @@ class Subject:
     bounds: tuple[float, float]
     files: frozenset[str]
     answers: tuple[Callable[..., Any], ...] = ()
+    users: Users | None = None
 
     @functools.cached_property
     def scopes(self) -> dict[str, dict[str, Any]]:
@@ -66,10 +111,32 @@ class Subject:
         """Lines on which actions come out."""
         return flow.returns_of(self.answers or functions_of(self.function)[:1])
 
-    def trace(self, pair: TablePair, seed: int) -> Traced:
+    def seen(self, pair: Pair) -> Callable[..., Any]:
+        """The bandit as far as its actions are seen."""
+        return Others(self.function, pair.round) if self.users and self.users.joint else self.function
+
+    def trace(self, pair: Pair, seed: int) -> Traced:
         """Record on the left table, replay on the right one."""
         left, right = pair.worlds()
-        return trace(self.function, left, right, lambda: np.random.Philox(seed), self.files, self.scopes)
+        return trace(self.seen(pair), left, right, lambda: np.random.Philox(seed), self.files, self.scopes)
+
+    def far(self, table: FloatArray, t: int, arm: int) -> Pair:
+        """The reward of an arm in round t, or all that this round's user brings, moved as far as may be."""
+        low, high = self.bounds
+        if self.users is None:
+            value = low if table[t, arm] - low > high - table[t, arm] else high
+            return TablePair(table, t, arm, value, self.bounds)
+        row = table[t].copy()
+        row[: self.n_arms] = np.where(row[: self.n_arms] - low > high - row[: self.n_arms], low, high)
+        if not self.users.reward_only:
+            row[self.n_arms :] *= -1
+        return ContextPair.of_tables(self.users.form, table, t, row)
+
+    def strategy(self) -> Any:
+        """Pairs to search among."""
+        if self.users is None:
+            return tables(n_arms=self.n_arms, horizon=self.horizon, bounds=self.bounds)
+        return contexts(self.users.form, self.horizon, reward_only=self.users.reward_only)
 
 
 @dataclass(frozen=True)
@@ -151,7 +218,7 @@ class Found:
 
     examined: int
     worst: Traced | None
-    pair: TablePair | None
+    pair: Pair | None
     seed: int
     leads: tuple[Lead, ...]
     attribution: tuple[tuple[int, int, float], ...] = field(default=())
@@ -163,7 +230,7 @@ class Found:
     events: int = 0
     actions: tuple[Place, ...] = ()
     files: frozenset[str] = frozenset()
-    suspects: tuple[TablePair, ...] = ()
+    suspects: tuple[Pair, ...] = ()
     traces: int = 0
 
     def dear(self, epsilon: float) -> tuple[tuple[int, int], ...]:
@@ -174,7 +241,8 @@ class Found:
         pair = self.pair
         if pair is None or self.worst is None or not exceeds(cost(self.worst), epsilon):
             return ()
-        return ((pair.round, pair.arm),) if pair.round >= pair.left.shape[1] else ()
+        first = pair.form.n_arms if isinstance(pair, ContextPair) else pair.left.shape[1]
+        return ((pair.round, pair.arm),) if pair.round >= first else ()
 
 
 def cost(traced: Traced) -> float:
@@ -225,12 +293,12 @@ class _Search:
             self._most = self.traces
         return self.traces >= self._most
 
-    def trace(self, pair: TablePair, seed: int) -> Traced:
+    def trace(self, pair: Pair, seed: int) -> Traced:
         """Trace a pair and count it."""
         self.traces += 1
         return self.subject.trace(pair, seed)
 
-    def see(self, pair: TablePair, seed: int) -> Traced:
+    def see(self, pair: Pair, seed: int) -> Traced:
         """Trace one more pair."""
         traced = self.trace(pair, seed)
         best = self.best
@@ -242,7 +310,8 @@ class _Search:
         for ledger in (traced.here.ledger, traced.there.ledger):
             self.notes |= {words: self.notes.get(words, place) for words, place in ledger.notes.items()}
         paid = cost(traced)
-        if math.isinf(paid):
+        # Normal noise has no bound on a run's loss; what it hides is told by rho.
+        if not traced.loss.same_output or (math.isinf(paid) and math.isinf(traced.loss.rho)):
             self.harmful |= traced.moved
         else:
             # A plain number is followed no further: that it moves shows something only where a release pays.
@@ -286,7 +355,7 @@ class _Search:
 def examine(
     subject: Subject,
     epsilon: float,
-    pairs: Sequence[TablePair],
+    pairs: Sequence[Pair],
     *,
     seed: int,
     examples: int,
@@ -332,12 +401,12 @@ def examine(
     return replace(search.result(), suspects=suspects)
 
 
-def _drift(subject: Subject, pair: TablePair, seed: int, traced: Traced) -> str:
+def _drift(subject: Subject, pair: Pair, seed: int, traced: Traced) -> str:
     """Why a traced run does not stand for a plain one; empty if it does."""
     if any(not words.startswith(COMPILED) for words in traced.here.ledger.notes):
         return ""  # draws from elsewhere differ from run to run
     try:
-        output = plain_run(subject.function, pair.left, np.random.Philox(seed))
+        output = plain_run(subject.seen(pair), pair.left, np.random.Philox(seed))
     except Exception as error:  # the user's code fails on plain input, too: the black box tells of it
         return f"the plain run fails: {type(error).__name__}"
     return (
@@ -366,15 +435,15 @@ def _payments(search: _Search, rounds: Sequence[int]) -> Iterator[Payment]:
         actions = np.asarray(best.worst.here.output).astype(np.int64).ravel()[: subject.horizon]
     except (TypeError, ValueError):
         return
-    low, high = subject.bounds
+    if subject.users and subject.users.joint:  # any arm stands for the one that is not seen
+        actions = np.insert(actions, best.pair.round, 0)
     for t in rounds:
         arm = int(actions[t]) if t < len(actions) else -1
         if search.ended:
             return
         if not 0 <= arm < subject.n_arms:
             continue
-        value = low if table[t, arm] - low > high - table[t, arm] else high
-        traced = search.see(TablePair(table, t, arm, value, subject.bounds), seed)
+        traced = search.see(subject.far(table, t, arm), seed)
         if not traced.here.failure:
             yield Payment(t, arm, cost(traced), shares(traced))
 
@@ -392,14 +461,12 @@ def _elsewhere(search: _Search) -> None:
             return
 
 
-def _suspects(
-    subject: Subject, search: _Search, pairs: Sequence[TablePair], seed: int
-) -> tuple[TablePair, ...]:
+def _suspects(subject: Subject, search: _Search, pairs: Sequence[Pair], seed: int) -> tuple[Pair, ...]:
     """Where lines are named: first rewards of arms that other actions follow from, or that pay nothing.
 
     After them, those that move to the middle of the bounds if other actions follow from that.
     """
-    if not search.leads:
+    if not search.leads or subject.users:
         return ()
     low, high = subject.bounds
     middle = (low + high) / 2
@@ -433,7 +500,7 @@ def _suspects(
     return (*(pair for _, pair in sorted(found, key=lambda row: row[0])[:_SUSPECTS]), *between)
 
 
-def _plain_tables(subject: Subject, pairs: Sequence[TablePair]) -> list[FloatArray]:
+def _plain_tables(subject: Subject, pairs: Sequence[Pair]) -> list[FloatArray]:
     """The tables of the given pairs, each once; and those on which one arm pays between low and high."""
     low, high = subject.bounds
     tables = {pair.left.tobytes(): pair.left for pair in pairs}
@@ -467,16 +534,14 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         return
     left = most + min(_SHRINKS, max(1, search.allowed // 3))
 
-    def costs_too_much(drawn: tuple[TablePair, int]) -> bool:
+    def costs_too_much(drawn: tuple[Pair, int]) -> bool:
         nonlocal left
         if left <= 0 or search.ended:
             return False
         left -= 1
         return exceeds(cost(search.see(*drawn)), search.epsilon)
 
-    drawn = st.tuples(
-        tables(n_arms=subject.n_arms, horizon=subject.horizon, bounds=subject.bounds), st.integers(0, 63)
-    )
+    drawn = st.tuples(subject.strategy(), st.integers(0, 63))
     try:
         with leaving_nothing():
             pair, own = find(drawn, costs_too_much, settings=searching(most), random=random.Random(seed))

@@ -238,6 +238,8 @@ class Ledger:
         Lines of the traced code at which rewards enter, with how often.
     draws, events
         Number of draws that may meet data, and of tracked operations.
+    halves, merged
+        Draws that are parts of others, and the numbers of sums of two draws: what makes noise symmetric.
     uniforms, asked, shown, picked
         Number of uniform draws in arrays; those that were compared, or decided what is told; those that were
         used for anything else; and coins that picked entries, which they may still turn.
@@ -256,6 +258,7 @@ class Ledger:
     draws: int = 0
     events: int = 0
     halves: set[int] = field(default_factory=set)
+    merged: dict[tuple[int, int], int] = field(default_factory=dict)
     uniforms: int = 0
     asked: set[tuple[str, int]] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
@@ -299,6 +302,18 @@ class Ledger:
         first = self.draws
         self.draws += int(np.prod(shape, dtype=np.int64))
         return np.arange(first, self.draws, dtype=np.int64).reshape(shape)
+
+    def sum_of(self, one: int, other: int) -> int:
+        """Number of the draw that two draws of equal spread add up to, in either order."""
+        key = (min(one, other), max(one, other))
+        if key not in self.merged:
+            self.merged[key] = int(self.number(()))
+            self.halves.update(key)
+        return self.merged[key]
+
+    def released(self, draws: IntArray) -> bool:
+        """Whether one of these draws was given out already."""
+        return any(isinstance(one, Release) and np.isin(one.draws, draws).any() for one in self.releases)
 
     def _recorded(self, place: Place) -> Release | Chosen | Told | None:
         """What the recorded run gave out here; None while recording."""
