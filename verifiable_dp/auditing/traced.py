@@ -20,7 +20,6 @@ from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.source import Source
 
-
 _CENTRAL = Promise()
 
 
