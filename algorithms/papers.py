@@ -40,3 +40,7 @@ AZIZE = (
     "Bandits, NeurIPS 2022"
 )
 REN = "Ren, Zhou, Liu & Shroff, Multi-Armed Bandits with Local Differential Privacy, 2020"
+HU = (
+    "Hu & Hegde, Near-Optimal Thompson Sampling-based Algorithms for Differentially Private Stochastic "
+    "Bandits, UAI 2022"
+)

@@ -31,6 +31,7 @@ from verifiable_dp.auditors import (
     dp_se,
     dp_se_doubling,
     dp_ucb,
+    lazy_dp_ts,
     ldp_robust_se,
     ldp_ucb,
     linucb,
@@ -186,6 +187,7 @@ BY_HAND = {
     # 16 * 3.1 log(1000)/.5 + 31; u = 436.3: .5 (4 * 256 + 3 (4/9 + 2/3)); .5 (200 log(1000)/.25 + 1.309).
     "adap-ucb": (lambda: adap_ucb.regret_bound(HALF, 1000, 1.0, 3.1), 716.2493237),
     "adap-klucb": (lambda: _episodes.regret_bound(HALF, 1000, 1.0, 4.0), 513.6666666667),
+    "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, 1000, 1.0), 16 * 13.8155105579643),
     "ldp-ucb": (lambda: ldp_ucb.regret_bound(HALF, 1000, 1.0), 2763.7566116),
     # l = log(1 + 5e4): (sqrt(2 log 1e5 + 2 l) + 1) sqrt(16e5 l) + 1.
     "linucb": (lambda: linucb.regret_bound(1e5, 2, 1.0, 1e-5, 1.0), 31968.8124142686),

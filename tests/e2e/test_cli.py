@@ -34,6 +34,7 @@ NAMES = [
     "dp-se",
     "dp-se-doubling",
     "dp-ucb",
+    "lazy-dp-ts",
     "ldp-linear",
     "ldp-robust-se",
     "ldp-ucb",

@@ -2,20 +2,23 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta, kstest
 
+from verifiable_dp.algorithms._episodes import TurnState
 from verifiable_dp.algorithms.adap_klucb import kl_bound
 from verifiable_dp.algorithms.adap_ucb import AdaPUCB
+from verifiable_dp.algorithms.lazy_dp_ts import LazyDPTS
 from verifiable_dp.algorithms.ldp_ucb import LDPUCB
-from verifiable_dp.auditors import _episodes, adap_ucb, ldp_ucb
+from verifiable_dp.auditors import _episodes, adap_ucb, lazy_dp_ts, ldp_ucb
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.noise import Draw, Seeded
 from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.registry import entries
 
 GAPS = _episodes.TWO.gaps
-NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb"]
+NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts"]
 
 
 def bound(algorithm):
@@ -113,6 +116,48 @@ def test_arms_with_few_pulls_come_first():
         pulls[arm] += 1
 
 
+def batches(rule, table, seed):
+    """(pulls, released sum) of every batch of arm 0 of one run without noise, and its rewards."""
+    seen, rewards = [], []
+    session = rule.session(noise=lambda draw: np.where(draw.where, draw.value, np.nan))
+    while not session.finished:
+        arm = session.select()
+        if arm == 0:
+            rewards.append(float(table[session.rounds, 0]))
+        session.update(table[session.rounds, arm])
+        if arm == 0:
+            seen.append(float(session.state.estimate[0, 0]))
+    return seen, rewards
+
+
+def test_batches_of_thompson_sampling_double_and_are_forgotten():
+    """Without noise the estimate after pulls 1, 3, 7, ... is the mean of the last 1, 2, 4, ... rewards."""
+    table = np.random.default_rng(1).random((200, 2))
+    table[:, 1] = 0.0
+    seen, rewards = batches(LazyDPTS(2, 1.0, 200), table, 0)
+    assert len(rewards) > 40
+    for pulls, estimate in enumerate(seen, 1):
+        size = 1 << ((pulls + 1).bit_length() - 2)
+        end = 2 * size - 1
+        assert estimate == pytest.approx(np.mean(rewards[end - size : end]), rel=1e-12)
+
+
+def test_posteriors_are_sampled_by_their_law():
+    """Kolmogorov's distance of 20000 draws at fixed means; a posterior of twice the size is far away."""
+    rule = LazyDPTS(2, 1.0, 1000)
+    n = 20_000
+    pulls = np.full((n, 2), 15)
+    state = TurnState(np.arange(n), np.full(n, 30), pulls, np.full((n, 2), -1.0), np.zeros((n, 2), bool))
+    mean = np.clip(-1.0 + 3 * np.log(31.0) / 8, 0, 1)
+    slot = np.broadcast_to(np.arange(4), (n, 4))
+    coins = Seeded(3)(Draw(np.zeros((n, 4)), np.ones((n, 4)), np.arange(n), slot, np.ones((n, 4), bool)))
+    drawn = rule.samples(state, coins)
+    for arm in (0, 1):
+        right = kstest(drawn[:, arm], beta(mean * 8 + 1, (1 - mean) * 8 + 1).cdf)
+        wrong = kstest(drawn[:, arm], beta(mean * 16 + 1, (1 - mean) * 16 + 1).cdf)
+        assert right.pvalue > 1e-9 > wrong.pvalue
+
+
 def entropy(p, q):
     with np.errstate(all="ignore"):
         zeros = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
@@ -144,6 +189,7 @@ def test_mechanisms_are_those_of_the_listings():
         (adap_ucb.regret_bound(GAPS, 5000, epsilon=1.0, alpha=3.1), 5000),
         (_episodes.regret_bound(GAPS, 5000, epsilon=1.0, alpha=3.1), 5000),
         (ldp_ucb.regret_bound(GAPS, 20_000, epsilon=1.0), 20_000),
+        (lazy_dp_ts.regret_bound(GAPS, 5000, epsilon=1.0), 5000),
     ],
 )
 def test_uniform_play_breaks_the_bounds(limit, horizon):
