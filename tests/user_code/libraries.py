@@ -80,3 +80,24 @@ def smpybandits_softmax(n_arms):
 
 def smpybandits_uniform(n_arms):
     return _policies().Uniform(n_arms)
+
+
+# ---------------------------------------------------------------- with contexts
+
+
+def river_linucb(n_arms, seed):
+    from river import bandit
+
+    return bandit.LinUCBDisjoint(alpha=1.0, seed=seed)
+
+
+def mabwiser_linucb(n_arms, seed):
+    from mabwiser.mab import MAB, LearningPolicy
+
+    return MAB(list(range(n_arms)), LearningPolicy.LinUCB(alpha=1.0), seed=seed)
+
+
+def mabwiser_lingreedy(n_arms, seed):
+    from mabwiser.mab import MAB, LearningPolicy
+
+    return MAB(list(range(n_arms)), LearningPolicy.LinGreedy(epsilon=0.1), seed=seed)
