@@ -1,5 +1,6 @@
 """The committed reports hold, and say what the README says of the catalogue."""
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.errata import registered
+from verifiable_dp.render import beside
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.page import render, render_errata, render_papers, render_study
 from verifiable_dp.render.study import surprising, verify_study
@@ -44,12 +46,22 @@ def test_there_is_one_for_every_algorithm():
         assert json.loads((REPORTS / "schema" / f"{name}.json").read_text("utf-8")) == schema(name)
 
 
+def found_at(name):
+    return REPORTS / name / "record.json"
+
+
+@functools.cache
+def kill_table():
+    return json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+
+
 @pytest.mark.parametrize("name", each([*NAMES, *PRINTED]))
 def test_it_holds_and_its_page_is_its_rendering(name):
     found = verify(REPORTS / name / "record.json")
     assert found.checks
     page = (REPORTS / name / "record.html").read_text("utf-8")
-    assert without_plots(page) == without_plots(render(found.record))
+    around = beside.of(found_at(name), found.record, kill_table(), found_at(name).with_suffix(".html"))
+    assert without_plots(page) == without_plots(render(found.record, around=around))
 
 
 @pytest.mark.parametrize("name", PRIVATE)

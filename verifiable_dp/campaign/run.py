@@ -307,6 +307,7 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     """
     found = portfolio.find(folder)
     place = write_text(folder / "index.html", portfolio.page(found, folder / "index.html", own=True))
+    portfolio.write_pages(found, made)
     for path, why in found.broken.items():
         if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
             raise InputError(f"out: {str(path)!r}, which was just made, does not hold: {why}")

@@ -205,7 +205,7 @@ def render(record: Path, to: str, out: Path | None, url: str) -> None:
     check_outputs(out)
     if to == "pdf" and out is None:
         raise InputError("out must be given: PDF is not for terminals")
-    content = renderings.render(record, to, url=url)
+    content = renderings.render(record, to, url=url, out=out)
     if out is None:
         click.echo(content, nl=False)
         return

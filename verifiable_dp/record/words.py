@@ -166,7 +166,11 @@ def _sampled(found: Record) -> str:
 
 def least_caught(found: Record) -> str:
     """The smallest violation that the audit would have detected, for a table."""
-    return "any excess" if found["by"] == "alignment" else digits(found["smallest_epsilon"])
+    return (
+        "any excess, on the transcripts examined"
+        if found["by"] == "alignment"
+        else digits(found["smallest_epsilon"])
+    )
 
 
 def level(record: Record) -> str:

@@ -221,9 +221,9 @@ def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
     span = [[math.exp((claimed + side * margin) * (x - middle)) for x in ends] for side in (-1, 1)]
     across = [math.exp(x) for x in ends]
     axes.fill_between(across, span[0], span[1], color=color, alpha=0.15, linewidth=0)
-    low, high = float(result["lower_limit"]), float(result["upper_limit"])
+    low, high = float(result["lower"]), float(result["upper"])
     label = (
-        f"{numbers.get('instance', check['name'])}: slope {slope:.3g} in [{low:.3g}, {high:.3g}], "
+        f"{numbers.get('instance', check['name'])}: slope {slope:.3g} (95 %: {low:.3g} to {high:.3g}), "
         f"claimed {claimed:.3g} ± {margin:.3g}"
     )
     axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)

@@ -10,7 +10,7 @@ from verifiable_dp.compliance import nist
 from verifiable_dp.core.validate import UNSEEN
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.render import page, plainly
+from verifiable_dp.render import card, page, plainly
 
 # Marks of Markdown, and $, which code hosts read as a formula.
 _MARKS = re.compile(r"([\\`*_\[\]#|~$])")
@@ -24,7 +24,7 @@ _UNSEEN = re.compile(f"[\t\n{UNSEEN}]+")
 _PLAIN_CODE = re.compile(r"[\w .:/=<>,+@%-]+", re.ASCII)
 
 
-def to_markdown(record: Mapping[str, Any]) -> str:
+def to_markdown(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
     """The whole report: verdicts, claim, checks, counterexamples, power, mutants, regret, provenance.
 
     Every text of the record is escaped: it can neither format, nor link, nor mention anyone.
@@ -41,7 +41,7 @@ def to_markdown(record: Mapping[str, Any]) -> str:
         "cell": lambda value: digits(value) if isinstance(value, int | float) else value or "",
         "number": digits,
     }
-    whole = {**page.context(record), "document": nist.DOCUMENT}
+    whole = {**page.context(record, around), "document": nist.DOCUMENT}
     shown = environment.get_template("record.md.jinja").render(whole)
     found = plainly.terms(shown.partition(_WORDS)[0]) if record["checks"] else []
     listed = "\n".join(f"- **{word}**: {escape(said)}" for word, said in found)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import itertools
+import json
 import re
 import shlex
 from collections import Counter
@@ -21,7 +23,7 @@ from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, words
 from verifiable_dp.registry.errata import REGISTERS
-from verifiable_dp.render import courses, plainly, plots
+from verifiable_dp.render import card, courses, limits, plainly, plots
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -85,6 +87,7 @@ def environment(finalize: Callable[[Any], Any] = _seen) -> Environment:
         "words": _words,
         "pairs": plainly.pairs,
         "bound": _bound,
+        "limits": limits.of,
         "of_claim": of_claim,
         "counts": _counts,
         "rows": readings.joined,
@@ -137,10 +140,22 @@ _PLOTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
 }
 
 
-def context(record: Mapping[str, Any]) -> dict[str, Any]:
+@functools.lru_cache(maxsize=40)
+def _drawn(text: str) -> dict[str, str | None]:
+    """The plots of a record by their names: a report is rendered again once its folder is complete."""
+    record = json.loads(text)
+    return {name: draw(record) for name, draw in _PLOTS.items()}
+
+
+def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict[str, Any]:
     """What the templates of a record are given, whatever they make of it."""
+    whole = {**record, **blocks.of(record)}
     return {
-        "r": {**record, **blocks.of(record)},
+        "r": whole,
+        "card": card.of(whole, around),
+        "around": around,
+        "tried": card.tried(record, around.kills),
+        "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
         "baseline": words.is_baseline(record),
@@ -150,7 +165,7 @@ def context(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def render(record: Mapping[str, Any], *, drawn: bool = True) -> str:
+def render(record: Mapping[str, Any], *, drawn: bool = True, around: card.Around = card.ALONE) -> str:
     """The page of a record.
 
     Parameters
@@ -159,6 +174,8 @@ def render(record: Mapping[str, Any], *, drawn: bool = True) -> str:
         A whole record; every text in it is escaped.
     drawn
         Whether there are plots; without them it takes a fraction of the time.
+    around
+        What lies beside the record; the page of a record alone says nothing of it.
 
     Returns
     -------
@@ -168,16 +185,28 @@ def render(record: Mapping[str, Any], *, drawn: bool = True) -> str:
     templates = environment()
     traced = plots.traced(record)
     page = templates.get_template("page.html.jinja").render(
-        **context(record),
-        style=_style() + (_style("tracing.css") if traced else "") + _style("hazards.css"),
-        plots={name: draw(record) if drawn else None for name, draw in _PLOTS.items()},
+        **context(record, around),
+        style=_style()
+        + _style("card.css")
+        + (_style("tracing.css") if traced else "")
+        + _style("hazards.css"),
+        plots=_drawn(json.dumps(record)) if drawn else dict.fromkeys(_PLOTS),
         spent=courses.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
         infinity=float("inf"),
     )
-    return reachable(_with_words(page, bool(record["checks"])))
+    return reachable(_with_contents(_with_words(page, bool(record["checks"]))))
+
+
+_SECTION = re.compile(r'<section id="([a-z-]+)">\s*<h2>(.*?)</h2>')
+
+
+def _with_contents(page: str) -> str:
+    """A page with a list of its sections; what a record says is escaped and begins none."""
+    items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in _SECTION.findall(page))
+    return page.replace("<!--contents-->", f"<ul>{items}</ul>", 1)
 
 
 def _with_words(page: str, explained: bool) -> str:
@@ -202,11 +231,16 @@ def _example(
 
     numbers = itertools.count(1)
 
-    def example(found: Mapping[str, Any], plot: bool = True) -> Any:
+    def example(
+        found: Mapping[str, Any], plot: bool = True, checks: Sequence[Mapping[str, Any]] | None = None
+    ) -> Any:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         placement = courses.placement(found, next(numbers)) if plot and drawn else None
-        said = {"placed": courses.placed(found), "shown": words.counterexample(found, record)}
+        said = {"placed": courses.placed(found), "shown": words.counterexample(found, record), "another": ""}
+        if record is not None and record["claim"] is not None:
+            judged = checks or [c for c in record["checks"] if c["name"] == found.get("check")]
+            said["another"] = limits.another(found, judged, float(record["claim"]["epsilon"]))
         return Markup(part.render(e=whole, drawn=placement, **said))
 
     return example

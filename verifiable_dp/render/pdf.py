@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.render import card
 from verifiable_dp.render.page import render
 
 # Paper is light; columns have to fit, so that numbers may wrap and tables are set smaller.
@@ -33,7 +34,7 @@ summary { display: block; }
 """
 
 
-def to_pdf(record: Mapping[str, Any]) -> bytes:
+def to_pdf(record: Mapping[str, Any], around: card.Around = card.ALONE) -> bytes:
     """The page of a record on A4, with page numbers and the record's digest at the foot of each.
 
     Nothing is fetched while it is made. The same record gives the same bytes with the same WeasyPrint.
@@ -53,7 +54,7 @@ def to_pdf(record: Mapping[str, Any]) -> bytes:
     # In the page, after its own style: sheets given apart are a user's, which an author's override.
     style = f"<style>{_PRINT % _footer(record)}</style></head>"
     page = weasyprint.HTML(
-        string=render(record).replace("</head>", style, 1),
+        string=render(record, around=around).replace("</head>", style, 1),
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
         url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()),
     )

@@ -160,6 +160,7 @@ def epsilon_bars(record: Mapping[str, Any]) -> str | None:
     if sampled and bars[0][3] is None:  # a rung without sampling says more; how near the black box comes
         best = max(sampled, key=lambda c: float(c["result"]["epsilon_lower"]))
         bars.append(("its black box", _bound([best]), best["result"]["verdict"], around([best])))
+    own = len(bars)
     for mutant in record["mutants"]:
         if mutant["breaks"] == "privacy":
             checks = mutant["checks"]
@@ -169,7 +170,8 @@ def epsilon_bars(record: Mapping[str, Any]) -> str | None:
 
     def draw(axes: Any) -> None:
         for row, (_, value, verdict, near) in enumerate(bars):
-            color = BAD if verdict == "refuted" else GOOD
+            caught = (verdict == "refuted") == (row >= own)
+            color = GOOD if caught else BAD  # a mutant that is caught is good news
             axes.barh(row, min(value, right), color=color, height=0.6)
             end = _interval(axes, row, value, near, right) if near else value
             label = "∞" if value == float("inf") else f"{value:.3g}"

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from verifiable_dp.core import files
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import SCHEMAS
 from verifiable_dp.record.verify import LARGEST, parsed, verify
+from verifiable_dp.render import beside as company
 from verifiable_dp.render import mutation, study
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.mutation import verify_mutants
@@ -161,17 +162,47 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
     )
     return render_index(
         list(found.records.values()),
-        [link(path, record, f"{path.stem}.html", render) for path, record in found.records.items()],
+        [
+            link(path, record, f"{path.stem}.html", functools.partial(_page_of, path, found))
+            for path, record in found.records.items()
+        ],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
 
 
+def _page_of(path: Path, found: Portfolio, record: Json) -> str:
+    """The page of the record at `path` as it belongs into its folder, or the one of the record alone."""
+    place = path.with_name(f"{path.stem}.html")
+    table = found.mutants or {"mutants": ()}
+    whole = render(record, around=company.of(path, record, table, place))
+    return whole if _content(place) == whole.encode() else render(record)
+
+
+def write_pages(found: Portfolio, folders: Collection[str]) -> None:
+    """Write the pages of the records in these folders, which now say what lies beside them.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written.
+    """
+    for path, record in found.records.items():
+        if path.name == "record.json" and path.parent.parent == found.folder and path.parent.name in folders:
+            place = path.with_name("record.html")
+            around = company.of(path, record, found.mutants or {"mutants": ()}, place)
+            write_text(place, render(record, around=around))
+
+
+def _content(path: Path) -> bytes:
+    return files.content("page", path, LARGEST)
+
+
 def _is(path: Path, made: Callable[[Json], str], values: Json) -> bool:
     """Whether a file is the page of a data file, to the byte."""
     try:
-        return files.content("page", path, LARGEST) == made(values).encode()
+        return _content(path) == made(values).encode()
     except Exception:  # what values of a stranger do to a page is not known
         return False
 
@@ -183,9 +214,8 @@ class _Links:
     page: Path
 
     def of(self, path: Path) -> str:
-        """Of a file or folder; a colon is escaped, or ``a:b.html`` would be taken for a scheme."""
-        relative = os.path.relpath(path.resolve(), self.page.resolve().parent)
-        return quote(Path(relative).as_posix())
+        """Of a file or folder."""
+        return company.address(path, self.page)
 
 
 def write(folder: str | Path, out: str | Path | None = None) -> tuple[Path, Portfolio]:

@@ -10,6 +10,7 @@ from verifiable_dp.compliance.blocks import to_compliance
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.record.verify import LARGEST, parsed, verify
+from verifiable_dp.render import beside
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_markdown
@@ -20,8 +21,6 @@ from verifiable_dp.render.sarif import to_sarif
 
 Record = Mapping[str, Any]
 _OF_RECORD: dict[str, Callable[[Record], str]] = {
-    "html": to_html,
-    "markdown": to_markdown,
     "sarif": to_sarif,
     "opendp": to_opendp,
     "junit": to_junit,
@@ -30,7 +29,7 @@ _OF_RECORD: dict[str, Callable[[Record], str]] = {
 FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance")
 
 
-def render(path: str | Path, to: str, *, url: str = "") -> bytes:
+def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None) -> bytes:
     """Verify a record and render it.
 
     Parameters
@@ -41,6 +40,8 @@ def render(path: str | Path, to: str, *, url: str = "") -> bytes:
         One of `FORMATS`.
     url
         Of the run of CI that made the record; only for ``in-toto``.
+    out
+        Where it will be written, from which a page's links lead; without it, a page links no other file.
 
     Raises
     ------
@@ -53,8 +54,11 @@ def render(path: str | Path, to: str, *, url: str = "") -> bytes:
         raise InputError("url works only with in-toto")
     content = files.content("record", path, LARGEST)
     record = verify(parsed(path, content)).record
-    if to == "pdf":
-        return to_pdf(record)
+    if to in ("html", "markdown", "pdf"):
+        around = beside.of(Path(path), record, page=out if to == "html" else None)
+        if to == "pdf":
+            return to_pdf(record, around)
+        return (to_html if to == "html" else to_markdown)(record, around=around).encode()
     if to == "in-toto":
         return to_intoto(record, name=Path(path).name, content=content, url=url).encode()
     return _OF_RECORD[to](record).encode()

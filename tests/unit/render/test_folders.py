@@ -281,7 +281,7 @@ def test_an_edited_page(tree, old, new, where):
     assert file.path == "tree-sum/record.html"
     assert file.changes[0].what.startswith("line ")
     assert where in file.changes[0].new
-    assert any(line.startswith("  line ") for line in compared(tree).lines())
+    assert any(line.startswith("  field line ") for line in compared(tree).lines())
 
 
 def test_a_page_of_another_run_than_its_record(tree):

@@ -14,7 +14,7 @@ from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.page import render
 
 ROOT = Path(__file__).parents[3]
-WORDS = ("epsilon", "rung", "release", "transcript", "cost", "loss", "event", "power")
+WORDS = ("epsilon", "rung", "release", "transcript", "cost", "loss", "event", "power", "certified")
 
 
 def load(name):
@@ -37,14 +37,17 @@ def section(page):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("dp-se", "All 5 privacy checks ran; none found a violation. No violation of epsilon 1 was found."),
+        ("dp-se", "All 6 privacy checks ran; none found a violation. No violation of epsilon 1 was found,"),
         (
             "dp-se",
             "changing one reward of one round makes anything seen in the actions and every noisy "
             "statistic at most 2.72 times more likely (epsilon 1).",
         ),
         ("dp-se", "wrongly reject it at most once in 1,000,000 audits."),
-        ("dp-linear-printed", "Of 2 privacy checks, 2 refuted the claim. The claim of epsilon 1 is refuted:"),
+        (
+            "dp-linear-printed",
+            "Of 3 privacy checks, 2 refuted and 1 could not decide the claim. The claim of epsilon 1 is",
+        ),
         ("ucb1", "the epsilon that is set. This baseline makes no privacy promise. We hold it against"),
         ("shuffled-linear", "times more likely, except with probability 1e-06"),
     ],
@@ -61,7 +64,7 @@ def test_other_counts_are_other_words():
     for check, verdict in zip(record["checks"], ("refuted", "inconclusive"), strict=False):
         check["result"]["verdict"] = verdict
     said = " ".join(plainly.summary(record))
-    assert "Of 5 privacy checks, 1 refuted, 3 found no violation of and 1 could not decide the claim." in said
+    assert "Of 6 privacy checks, 1 refuted, 4 found no violation of and 1 could not decide the claim." in said
     record["claim"]["epsilon"] = 800.0
     assert "at most e^800 times more likely" in plainly.summary(record)[0]
 
@@ -91,11 +94,11 @@ def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
 def test_a_page_explains_the_words_that_it_uses_and_no_others(name):
     words, rest = section(render(load(name)))
     explained = re.findall(r"<dt>(.*?)</dt>", words)
-    before = text(rest.partition("<h2>Check this record")[0]).lower()
+    before = text(rest.partition("<h2>Check this record")[0].replace("Words</a>", "")).lower()
     assert explained == [word for word in WORDS if re.search(rf"\b{word}", before)]
     assert "power" in explained
     assert words.count("<dd>") == len(explained)
-    assert rest.count('href="#words"') == 1
+    assert rest.count('href="#words"') == 2  # from the contents, and where the terms begin
     document = to_markdown(load(name))
     listed = re.findall(r"^- \*\*(\w+)\*\*: ", document.partition("## Words")[2], re.MULTILINE)
     assert listed

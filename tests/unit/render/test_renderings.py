@@ -80,6 +80,10 @@ def replaced(record, words):
     found["claim"]["source"] = {"paper": words, "statement": words, "note": words}
     for check in found["checks"]:
         check["name"] = words
+        for premise in check["statistics"].get("premises", []):
+            premise["tested_by"] = words if premise["tested_by"] else ""
+    if found["epsilon_upper"]:
+        found["epsilon_upper"]["check"] = words
     for example in found["counterexamples"]:
         example["check"] = words
         example["pair"]["words"] = words
@@ -190,7 +194,7 @@ def test_markdown_tells_all_that_the_record_does(record):
     for line in record["not_covered"]:
         assert f"- {escape(line)}" in document
     assert record["digest"] in document
-    assert f"**Privacy: {record['verdict'].replace('_', ' ')}.**" in document
+    assert f"**Privacy: {record['verdict'].replace('_', ' ')}, epsilon " in document
     assert document.count("## Counterexamples") == bool(record["counterexamples"])
     assert not re.search(r"\b(is private|compliant)\b", document)
 

@@ -1,0 +1,323 @@
+"""The first screen, and what a page says of the limits of its checks beside their verdicts."""
+
+import copy
+import functools
+import html
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.committed import REPORTS
+from verifiable_dp.compliance import blocks
+from verifiable_dp.record import words
+from verifiable_dp.render import beside, card, courses, limits, plots, renderings
+from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.page import render, render_index
+
+MISSED = "last reward not truncated"
+
+
+@pytest.fixture(scope="module")
+def table():
+    return json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+
+
+def load(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+def around(name):
+    """With the committed kill table, which tests of its own verify."""
+    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+    return beside.of(REPORTS / name / "record.json", load(name), table)
+
+
+@functools.cache
+def shown(name, beside_table=False):
+    """What is read on a page, and its source."""
+    found = render(load(name), drawn=False, around=around(name) if beside_table else card.ALONE)
+    text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)
+    return " ".join(html.unescape(text).split()), found
+
+
+def of(name, **changes):
+    record = load(name) | changes
+    return card.of({**record, **blocks.of(record)})
+
+
+# ---------------------------------------------------------------- the card
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-nas", "shuffled-linear", "dp-linear-printed", "ucb1"])
+def test_page_and_markdown_have_the_card(name):
+    record = load(name)
+    said = of(name)
+    read, page = shown(name)
+    written = html.unescape(to_markdown(record).replace("\\", ""))
+    head = written[: written.index("## In plain words")]
+    first = read[: read.index("In plain words")]
+    for text in (said.promise, said.interval, said.strength.words, said.following, said.regret):
+        assert text in first
+        assert text in head
+    assert len(said.caveats) == 3
+    for text, place in said.caveats:
+        assert text in first
+        assert text in head
+        assert f'id="{place}"' in page  # no "see" leads nowhere
+    assert {"Target", "Variant", "When", "Audited by", "Signature"} <= dict(said.audited).keys()
+
+
+def test_every_link_within_a_page_leads_somewhere():
+    for name in ("dp-nas", "adaptive-tree-printed", "nas"):
+        _, page = shown(name, True)
+        for place in set(re.findall(r'href="#([^"]*)"', page)):
+            assert page.count(f'id="{place}"') == 1, place
+        titles = re.findall(r'<section id="[a-z-]+">\s*<h2>(.*?)</h2>', page)
+        contents = page[page.index('<nav class="contents"') : page.index("</nav>")]
+        assert re.findall(r"<a href=\"#[a-z-]+\">(.*?)</a>", contents) == titles
+        assert len(titles) > 6
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "times"),
+    [
+        ("dp-se", "strong", "1.2 times"),
+        ("dp-nas", "weak", "4 times the claim"),
+        ("dp-exponential-nas", "weak", "2.5 times"),
+        ("shuffled-linear", "strong", "Exact computation catches"),
+        ("ucb1", "none", "counterexample"),
+    ],
+)
+def test_strength_is_told_apart(name, state, times):
+    """An audit that catches four times the claim does not look like one that catches any excess."""
+    found = of(name).strength
+    assert (found.state, times in found.words) == (state, True)
+    page = render(load(name), drawn=False)
+    meters = re.findall(r'<span class="meter (\w+)" aria-hidden="true"><i style="width:(\d+)%">', page)
+    assert meters == ([] if state == "none" else [(state, str(found.full))])
+
+
+def test_the_meter_empties_as_the_leak_that_passes_grows():
+    full = []
+    for leak in (1.0, 1.4, 1.6, 4.0, 40.0):
+        record = load("dp-nas")
+        record["power"]["smallest_epsilon"] = leak * record["claim"]["epsilon"]
+        full.append((card.strength(record).full, card.strength(record).state))
+    assert [state for _, state in full] == ["strong", "strong", "weak", "weak", "weak"]
+    sizes = [size for size, _ in full]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (100, 5)
+    record["power"], record["detectable"] = None, "inf"
+    assert card.strength(record) == card.Strength(
+        "No leak, however large, is known to be caught by the tests.", "weak", 0
+    )
+
+
+def test_regret_is_a_sentence():
+    said = of("dp-se").regret
+    assert said.startswith("20 of 21 checks agree with the theorems; one bound is vacuous below T = 9.2e+07;")
+    record = load("dp-se")
+    record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
+    assert f"contradicted: {record['regret']['checks'][0]['name']}" in card.regret(record)
+    assert card.regret(record | {"regret": None}) == ""
+
+
+def test_what_to_do_follows_from_the_verdict():
+    assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
+    assert of("ucb1").following.startswith("Do not use it")
+    assert of("dp-nas").following.startswith("Audit again with a larger budget")
+    assert of("dp-se").following.startswith("Settle the ")
+    undecided = of("dp-se", verdict="inconclusive", reason="weak")
+    assert undecided.following.startswith("Do not rely on this claim yet.")
+    assert undecided.caveats[0][0].startswith("The audit could not decide")
+
+
+def test_intervals_say_what_they_rest_on():
+    assert "certified for every input and every run" in of("dp-se").interval
+    record = load("dp-se")
+    record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
+    assert "on the 7 paths that were examined; other paths were not" in card.interval(record)
+    assert "There is no upper bound" in card.interval(record | {"epsilon_upper": None})
+
+
+# ---------------------------------------------------------------- what lies beside
+
+
+def test_a_page_alone_links_nothing_and_one_in_its_folder_what_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "inline", lambda *_: "<svg/>")
+    assert not re.findall(r'href="(?!#)', shown("dp-linear")[1])
+    folder = tmp_path / "reports"
+    for name in ("dp-linear", "dp-linear-printed"):
+        shutil.copytree(REPORTS / name, folder / name)
+    for name in ("mutants.json", "mutants.html", "errata.html"):
+        shutil.copy(REPORTS / name, folder)
+    path, out = folder / "dp-linear" / "record.json", folder / "dp-linear" / "record.html"
+    page = renderings.render(path, "html", out=out).decode()
+    links = re.findall(r'<a href="((?!#)[^"]*)"', page)
+    assert links == [
+        "record.json",
+        "../errata.html",
+        "../dp-linear-printed/record.html",
+        "../mutants.html#dp-linear",
+    ]
+    for link in links:
+        assert (out.parent / link.partition("#")[0]).is_file()
+    assert not re.findall(r'href="(?!#)', renderings.render(path, "html").decode())  # its place is unknown
+
+
+def test_a_kill_table_that_does_not_hold_says_nothing(table, tmp_path):
+    shutil.copytree(REPORTS / "dp-robust-elimination", tmp_path / "r")
+    (tmp_path / "mutants.json").write_text(json.dumps({**table, "seed": 5}), "utf-8")
+    path = tmp_path / "r" / "record.json"
+    assert beside.of(path, load("dp-robust-elimination")).kills == ()
+    shutil.copy(REPORTS / "mutants.json", tmp_path)
+    assert len(beside.of(path, load("dp-robust-elimination")).kills) > 20
+    assert beside.of(path, load("dp-robust-elimination-printed")).kills == ()
+
+
+def test_a_signature_is_named_where_it_is_of_this_record(tmp_path):
+    path = tmp_path / "record.json"
+    shutil.copy(REPORTS / "ucb1" / "record.json", path)
+    record = load("ucb1")
+    sign = {"digest": record["digest"], "public_key": "sha256:<b>"}
+    for text, signer in (
+        (json.dumps(sign), "sha256:<b>"),
+        (json.dumps(sign | {"digest": "x"}), ""),
+        ("{", ""),
+    ):
+        Path(f"{path}.sig").write_text(text, "utf-8")
+        found = beside.of(path, record)
+        assert found.signer == signer
+    found = card.Around(signer="sha256:<b>")
+    page = render(record, drawn=False, around=found)
+    assert "names the key sha256:&lt;b&gt;; check with verify --key" in page
+
+
+# ---------------------------------------------------------------- limits beside wins
+
+
+def test_every_mutant_is_shown_and_misses_are_named(table):
+    """A mutant of the kill table that passed was missing from the page of its algorithm."""
+    name = "dp-robust-elimination"
+    read, page = shown(name, True)
+    first = read[: read.index("In plain words")]
+    assert f"1 broken variant passed this audit: {MISSED}" in first
+    assert '<span class="missed">missed</span></td><td class="number">∞' in page
+    assert "15 of 15 mutants of this audit were caught; of " in read
+    rows = [row for row in table["mutants"] if row["algorithm"] == name]
+    killed = sum(row["outcome"] == "killed" for row in rows)
+    assert (
+        f"of {len(rows)} in the kill table, {killed} caught, 1 within the claim, 1 missed. Missed: {MISSED}."
+        in read
+    )
+    written = to_markdown(load(name), around(name))
+    assert f"| {MISSED} |" in written
+    alone, _ = shown(name)
+    assert MISSED not in alone
+    assert "The kill table of the catalogue tries more; it is not part of this record." in alone
+
+
+def test_a_mutant_of_the_record_that_passed_is_named():
+    record = load("dp-se")
+    record["mutants"][0]["verdict"] = "not_refuted"
+    name = record["mutants"][0]["name"]
+    page = render(record, drawn=False)
+    assert '<span class="missed">missed</span> (not refuted)' in page
+    assert f"11 of 12 mutants of this audit were caught. Missed: {name}." in page
+    assert card.of({**record, **blocks.of(record)}).caveats[0][0].endswith(f"passed this audit: {name}")
+
+
+def test_any_excess_has_its_scope_wherever_it_is_said():
+    said = words.least_caught(load("dp-se")["power"])
+    assert said == "any excess, on the transcripts examined"
+    index = render_index([load("dp-se")], ["x.html"])
+    assert len(re.findall("[Aa]ny excess(?!, on the transcripts examined)", index)) == 0
+    assert "on the transcripts examined" in index
+
+
+def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
+    record = load("dp-se")
+    check = next(c for c in record["checks"] if c["kind"] == "black_box")
+    assert limits.of(check) == []
+    check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
+    (said,) = limits.of(check)
+    assert said.startswith("the 95 % lower bound 1.001 lies above the claim of 1, which refutes nothing:")
+    assert said in html.unescape(render(record, drawn=False))
+    assert said in to_markdown(record).replace("\\", "")
+    check["result"]["verdict"] = "refuted"
+    assert limits.of(check) == []
+
+
+def test_one_level_for_one_exponent():
+    """The plot's label has the interval of the table, and says its level."""
+    record = load("dp-se")
+    drawn = courses.scaling_fit(record)
+    rows = [c["result"] for c in record["regret"]["checks"] if c["kind"] == "scaling"]
+    assert len(rows) > 3
+    for result in rows:
+        assert f"(95 %: {result['lower']:.3g} to {result['upper']:.3g})" in html.unescape(drawn)
+
+
+def test_the_counterexample_that_has_the_number_leads_and_others_say_so():
+    record = load("shuffled-linear-printed")
+    values = [limits.shown(e, 4.0) for e in limits.strongest_first(record)]
+    assert values[0] == record["epsilon_lower"] == max(values)
+    page = render(record, drawn=False)
+    assert page.index(record["counterexamples"][-1]["event"]) < page.index(
+        record["counterexamples"][0]["event"]
+    )
+    read, _ = shown("dp-robust-elimination")
+    assert "This run shows epsilon 1.422. The bound of 2.011 comes from another run of the same check" in read
+    assert "This run shows" not in shown("dp-linear-printed")[0]
+
+
+def test_power_by_exact_computation_is_not_called_black_box():
+    record = load("shuffled-linear")
+    read, _ = shown("shuffled-linear")
+    assert "Exact computation catches epsilon 4.004" in read
+    section = read[read.index("Noise reduction detected") :].partition("Mutants")[0]
+    assert "black box" not in section.lower()
+    assert "(exact)" in render_index([record], ["x.html"])
+
+
+def test_loose_checks_are_called_loose_and_exponents_come_first():
+    read, page = shown("dp-se")
+    assert "loose: code with 160 times this mean would pass" in read
+    assert "; loose: code with 160 times this mean would pass" in to_markdown(load("dp-se"))
+    assert page.index("Rates: exponents") < page.index("Mean against the bound")
+    tight = copy.deepcopy(next(c for c in load("dp-se")["regret"]["checks"] if c["kind"] == "mean_bound"))
+    tight["result"]["verdict"] = "consistent"
+    tight["statistics"] |= {"mean": 9.0, "bound": 80.0, "sd": 1.0}
+    assert limits.of(tight) == []
+    tight["statistics"]["bound"] = 90.0
+    assert limits.of(tight) == ["loose: code with 10 times this mean would pass"]
+
+
+def test_an_interval_without_width_says_why():
+    _, page = shown("dp-se")
+    assert '<td class="number">all 30 runs equal</td>' in page
+    assert "4830 to 4830" not in page
+    assert "all 30 runs equal" in to_markdown(load("dp-se"))
+
+
+def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
+    read, _ = shown("dp-se")
+    assert "the interval excludes 1; consistent, because it lies within the margin of 0.1 around it" in read
+    inside = next(
+        c for c in load("dp-se")["regret"]["checks"] if c["name"] == "theorem-4.3 exponent over Delta"
+    )
+    assert limits.of(inside) == []
+
+
+def test_caught_mutants_look_like_good_news_and_survivors_like_bad_news():
+    record = load("tree-sum")
+    bars = len([m for m in record["mutants"] if m["breaks"] == "privacy"])
+    drawn = plots.epsilon_bars(record)
+    assert drawn.count(plots.BAD) == 0
+    record["mutants"][0]["verdict"] = "not_refuted"
+    again = plots.epsilon_bars(record)
+    assert again.count(plots.BAD) == 1
+    assert bars > 3

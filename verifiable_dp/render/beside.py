@@ -1,0 +1,99 @@
+"""What lies beside a record in its folder, for its page: kill table, signature, other pages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from verifiable_dp.core import files
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import words
+from verifiable_dp.record.verify import LARGEST
+from verifiable_dp.render.card import Around
+from verifiable_dp.render.mutation import verify_mutants
+
+Json = Mapping[str, Any]
+_SIGNATURE = 64 << 10  # bytes of a signature file
+_PAGES = (
+    ("all records", "index.html"),
+    ("errata of the papers", "errata.html"),
+    ("papers, item by item", "papers.html"),
+)
+
+
+def address(path: Path, page: Path) -> str:
+    """Relative address of a file as it stands in a page; a colon is escaped, or it would name a scheme."""
+    relative = os.path.relpath(path.resolve(), page.resolve().parent)
+    return quote(Path(relative).as_posix())
+
+
+def of(path: Path, record: Json, table: Json | None = None, page: Path | None = None) -> Around:
+    """What lies beside the record at `path`: in its folder, and in the one above, where reports have theirs.
+
+    Parameters
+    ----------
+    path
+        Of the record's JSON file.
+    record
+        What it holds.
+    table
+        The kill table, if it has been read already.
+    page
+        Where the page will be, from which its links lead; no links without one.
+    """
+    above = path.resolve().parent.parent
+    kills = table if table is not None else _table((path.parent, above))
+    links = [("the record as JSON", path)] if page else []
+    if page and path.parent.parent != path.parent:
+        links += [(said, above / name) for said, name in _PAGES if (above / name).is_file()]
+        links += [twin] if (twin := _twin(path, record, above)) else []
+    rows = _of_algorithm(record, kills["mutants"] if kills else ())
+    found = tuple((said, address(place, page)) for said, place in links if page)
+    if page and rows and (above / "mutants.html").is_file():
+        anchor = quote(str(record["target"]["name"]))
+        found += (("kill table", f"{address(above / 'mutants.html', page)}#{anchor}"),)
+    return Around(found, rows, _signer(path, record))
+
+
+def _of_algorithm(record: Json, rows: Sequence[Json]) -> tuple[Json, ...]:
+    if record["target"]["kind"] != "algorithm" or words.is_printed(record):
+        return ()
+    return tuple(row for row in rows if row["algorithm"] == record["target"]["name"])
+
+
+def _twin(path: Path, record: Json, above: Path) -> tuple[str, Path] | None:
+    """The listing as printed beside the corrected one, or the other way round."""
+    folder = path.resolve().parent.name
+    printed = words.is_printed(record)
+    other = folder.removesuffix("-printed") if printed else f"{folder}-printed"
+    place = above / other / path.with_suffix(".html").name
+    if other == folder or not place.is_file():
+        return None
+    return ("the corrected variant" if printed else "the listing as printed", place)
+
+
+def _table(folders: Sequence[Path]) -> Json | None:
+    for folder in folders:
+        place = folder / "mutants.json"
+        if place.is_file():
+            try:
+                return verify_mutants(place)
+            except InputError:
+                return None  # the portfolio names it as one that does not hold
+    return None
+
+
+def _signer(path: Path, record: Json) -> str:
+    """Of a signature file that is meant for this record; empty where there is none."""
+    place = path.with_name(f"{path.name}.sig")
+    if not place.is_file():
+        return ""
+    try:
+        found = json.loads(files.content("signature", place, min(_SIGNATURE, LARGEST)))
+        return str(found["public_key"])[:80] if found["digest"] == record["digest"] else ""
+    except (InputError, ValueError, KeyError, TypeError):
+        return ""
