@@ -10,7 +10,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, TypedDict, Unpack, get_args, get_type_hints
 
-from verifiable_dp.auditing import identity, resume, rungs
+from verifiable_dp.auditing import identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
@@ -330,8 +330,9 @@ def _measured(
     targets.check_imported(target, workers)
     started, cpu = time.time(), time.process_time()
     if asked.own:
+        claimed = _claimed(target, asked, budget, seed, workers)
         draft = claims_of_regret.check_claims(
-            *_claimed(target, asked, budget), budget=budget, seed=seed, workers=workers, progress=progress
+            *claimed, budget=budget, seed=seed, workers=workers, progress=progress
         )
     else:
         algorithm = _with_theorems(target)
@@ -361,18 +362,22 @@ def _with_theorems(target: Target) -> Algorithm:
 
 
 def _claimed(
-    target: Target, asked: claims_of_regret.Asked, budget: str
+    target: Target, asked: claims_of_regret.Asked, budget: str, seed: int, workers: int
 ) -> tuple[claims_of_regret.Subject, claims_of_regret.Claims]:
-    """What is checked of whom."""
+    """What is checked of whom, and at which horizons."""
     parameters, n_arms = asked.parameters, asked.n_arms
     if parameters is not None and not isinstance(parameters, Mapping):
         raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
     given = _instances(asked.environments)
     if given and n_arms is None:
         n_arms = given[0].n_arms
-    subject = _subject(target, n_arms, asked.horizon, parameters or {})
+    sized = isinstance(target, Algorithm) or (isinstance(target, str) and ":" not in target)
+    horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
+    subject = _subject(target, n_arms, horizon, parameters or {})
     rival = None if asked.better_than is None else _rival(asked.better_than, subject)
-    return subject, claims_of_regret.claims(subject, asked, given, rival, budget)
+    found = claims_of_regret.claims(subject, asked, given, rival, budget)
+    free = horizon != asked.horizon
+    return pilots.planned(subject, found, asked, free=free, seed=seed, workers=workers)
 
 
 def _subject(

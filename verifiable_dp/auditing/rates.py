@@ -24,7 +24,9 @@ GAP = 0.25  # of the instance of rates that are no statement on the worst one, i
 LARGEST_GAP = 0.5
 _POINTS = 10
 _SPAN = {"T": 32, "K": 8}  # largest over smallest value
-_ACCEPTED = 'an exponent, "log", or either with a margin, such as (0.5, 0.1)'
+_LEAST = 8  # rounds an arm, at the least horizon
+_WORDS = {"sqrt": 0.5, "linear": 1.0}
+_ACCEPTED = 'an exponent, "log", "sqrt" or "linear", or one of these with a margin, such as (0.5, 0.1)'
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ def _claim(over: str, claim: Any) -> tuple[float, float, float]:
         if over not in ("T", "K"):
             raise InputError(f'scaling: {over} must be an exponent, "log" works only with T and K')
         return 0.0, 1.0, margin
+    claim = _WORDS.get(claim, claim) if isinstance(claim, str) else claim
     if isinstance(claim, bool | str) or not isinstance(claim, int | float | np.number):
         raise InputError(f"scaling: {over} must be {_ACCEPTED}, got {claim!r}")
     exponent = float(claim)
@@ -160,19 +163,29 @@ def _claim(over: str, claim: Any) -> tuple[float, float, float]:
     return exponent, 0.0, margin
 
 
+def shortest(n_arms: int) -> int:
+    """The shortest horizon up to which a rate over T is measured."""
+    return _LEAST * _SPAN["T"] * n_arms
+
+
+def horizons(horizon: int, span: int) -> tuple[float, ...]:
+    """Where a rate over T is measured, from horizon / span to the horizon."""
+    return tuple(np.unique(np.geomspace(horizon / span, horizon, _POINTS).round()).tolist())
+
+
 def _grid(over: str, player: Player, setting: Setting) -> Any:
     """Default values of a quantity."""
     if over == "T":
-        least = setting.horizon / _SPAN["T"]
-        if least < 8 * setting.n_arms:
+        needed = shortest(setting.n_arms)
+        if setting.horizon < needed:
             raise InputError(
-                f"horizon must be at least {8 * _SPAN['T'] * setting.n_arms} for scaling over T with "
-                f"{setting.n_arms} arms (or give values), got {setting.horizon}"
+                f"horizon must be at least {needed} for scaling over T with {setting.n_arms} arms (or give "
+                f"values), got {setting.horizon}"
             )
-        return np.unique(np.geomspace(least, setting.horizon, _POINTS).round())
+        return horizons(setting.horizon, _SPAN["T"])
     if over == "K":
-        least = max(setting.n_arms, 8)  # with few arms K - 1 is far from K
-        return np.unique(np.geomspace(least, _SPAN["K"] * least, _POINTS).round())
+        fewest = max(setting.n_arms, 8)  # with few arms K - 1 is far from K
+        return np.unique(np.geomspace(fewest, _SPAN["K"] * fewest, _POINTS).round())
     if over == "gap":
         # Below, the horizon is too short for gaps to be told apart.
         least = max(LARGEST_GAP / 8, 12 * math.sqrt(setting.n_arms / setting.horizon))

@@ -30,7 +30,7 @@ from verifiable_dp.targets.players import Part, Player, Setting
 from verifiable_dp.targets.source import Source
 
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
-_SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
+SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
 _FINALISTS = 3  # gaps that the search for the worst one looks at twice
 _PROOF = Proof("the claim of whoever ran the check", "as given")
 
@@ -293,22 +293,26 @@ class RegretOptions(TypedDict, total=False):
         and the algorithm's parameters; or ``file.py:function``.
     scaling
         Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
-        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T; ``(0.5, 0.05)`` is an exponent
-        with its margin (.15 if not given). An exponent of T or K between 0 and 1 is a claim on the worst
-        instance, whose gap is looked for at each T, unless `gap` is given.
+        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
+        the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
+        of T or K between 0 and 1 is a claim on the worst instance, whose gap is looked for at each T, unless
+        `gap` is given. For any other rate over T pilot runs choose the gap, the horizons and the runs, as
+        far as they are not given.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
         for wide gaps, a near tie and equal gaps.
     n_arms, horizon
-        K and T, needed for your own code; rates over T are measured from T/32 to T.
+        K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. If such a rate,
+        not on the worst instance, is all that is claimed, the horizon may be left out.
     parameters
         Of the algorithm, by name.
     runs
-        Of every point; 64, 256 or 1024 by `budget` if None.
+        Of every point; 64, 256 or 1024 by `budget` if None, or 4 times as many where pilot runs ask for it.
     beta
         The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
     gap
-        Of the instance of rates, in units of the range of rewards; .25 if None.
+        Of the instance of rates, in units of the range of rewards; .25 if None, or up to .9 where pilot runs
+        ask for it.
     values
         Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
@@ -456,7 +460,7 @@ def _tuples(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Cells:
+class Cells:
     """Runs that are asked for, by name."""
 
     seed: int
@@ -466,7 +470,7 @@ class _Cells:
     def ask(self, name: str, subject: Subject, setting: Setting, environment: Environment, runs: int) -> None:
         """Independent runs under a name of their own."""
         seed = cell_seed(name, self.seed)
-        size = runs if players.whole(subject.player, setting) else _SHARD
+        size = runs if players.whole(subject.player, setting) else SHARD
         self.asked[name] = [
             Part(subject.player, setting, environment, seed, first, min(first + size, runs))
             for first in range(0, runs, size)
@@ -504,7 +508,7 @@ def check_claims(
         If the code raises or returns no arms, or regret is 0 where a rate is claimed.
     """
     noted = players.notes(subject.player, subject.setting, claims.instances[0], seed)
-    cells = _Cells(seed, workers)
+    cells = Cells(seed, workers)
     searched = [rate for rate in claims.rates if rate.worst]
     progress("regret on instances")
     _ask_instances(cells, subject, claims)
@@ -551,7 +555,7 @@ def _called(environment: Environment) -> str:
     return environment.name or "gaps " + ", ".join(f"{gap:g}" for gap in environment.gaps)
 
 
-def _ask_instances(cells: _Cells, subject: Subject, claims: Claims) -> None:
+def _ask_instances(cells: Cells, subject: Subject, claims: Claims) -> None:
     for instance in claims.instances:
         if claims.bound is not None or claims.rival is not None:
             cells.ask(f"instance/{_called(instance)}", subject, subject.setting, instance, claims.runs)
@@ -560,13 +564,14 @@ def _ask_instances(cells: _Cells, subject: Subject, claims: Claims) -> None:
             cells.ask(f"rival/{_called(instance)}", rival, rival.setting, instance, claims.runs)
 
 
-def _at(subject: Subject, rate: Rate, x: float, gap: float) -> tuple[Setting, TwoPoint]:
+def at(subject: Subject, rate: Rate, x: float, gap: float) -> tuple[Setting, TwoPoint]:
+    """Where a rate's quantity is x: the setting, and one arm that is better than all others by `gap`."""
     setting, gap = rate.at(x, subject.setting, gap)
     return setting, rates.even(setting.n_arms, gap, subject.bounds, f"gap {gap:g}")
 
 
 def _ask_search(
-    cells: _Cells,
+    cells: Cells,
     subject: Subject,
     rate: Rate,
     stage: str,
@@ -575,7 +580,7 @@ def _ask_search(
 ) -> None:
     for x, tried in gaps.items():
         for gap in tried:
-            setting, instance = _at(subject, rate, x, gap)
+            setting, instance = at(subject, rate, x, gap)
             cells.ask(_searched(rate, stage, x, gap), subject, setting, instance, runs)
 
 
@@ -584,7 +589,7 @@ def _searched(rate: Rate, stage: str, x: float, gap: float) -> str:
 
 
 def _worst_gaps(
-    cells: _Cells, subject: Subject, rate: Rate, found: Mapping[str, FloatArray], runs: int
+    cells: Cells, subject: Subject, rate: Rate, found: Mapping[str, FloatArray], runs: int
 ) -> list[float]:
     """At each x the gap with the largest mean regret: the best three of the first look get a second one."""
     left = {}
@@ -599,9 +604,9 @@ def _worst_gaps(
     ]
 
 
-def _rate_check(cells: _Cells, subject: Subject, rate: Rate, gaps: Sequence[float], runs: int) -> Check:
+def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float], runs: int) -> Check:
     for x, gap in zip(rate.values, gaps, strict=True):
-        setting, instance = _at(subject, rate, x, gap)
+        setting, instance = at(subject, rate, x, gap)
         cells.ask(f"rate/{rate.over}/{x:.17g}", subject, setting, instance, runs)
     found = cells.run()
     points = [(x, found[f"rate/{rate.over}/{x:.17g}"]) for x in rate.values]
@@ -614,7 +619,7 @@ def _rate_check(cells: _Cells, subject: Subject, rate: Rate, gaps: Sequence[floa
         fixed["gaps"] = list(gaps)
     # Of the regret of uniform play: near 1 nothing has been learnt yet.
     fixed["shares"] = [
-        round(float(values.mean()) / _uniform(*_at(subject, rate, x, gap)), 6)
+        round(float(values.mean()) / _uniform(*at(subject, rate, x, gap)), 6)
         for (x, values), gap in zip(points, gaps, strict=True)
     ]
     return judges.scaling(

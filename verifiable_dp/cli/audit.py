@@ -197,7 +197,7 @@ def audit(
 @click.argument("target")
 @click.option("--bound", help="A number or file.py:function of (gaps, horizon, ...).")
 @_several(
-    "--scaling", parse=_scaling, metavar="Q=RATE", help="T=0.5, T=log, epsilon=-1, K=1:0.1 (with a margin)."
+    "--scaling", parse=_scaling, metavar="Q=RATE", help="T=log, T=sqrt, epsilon=-1, K=1:0.1 (with a margin)."
 )
 @click.option("--better-than", metavar="TARGET", help="Claim less regret than this, see --factor.")
 @click.option("--factor", type=float, default=1.0, show_default=True, help="Of --better-than.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import Drawn, Environment, TwoPoint
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.simulation import simulate
-from verifiable_dp.core.validate import FloatArray, InputError, one_line
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, makes_bandits, parameters_of
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, adapted
@@ -195,12 +195,25 @@ def regret(part: Part) -> FloatArray:
     if isinstance(made, Algorithm):
         # An algorithm's runs are played together: a part holds all of them.
         return simulate(made, environment, runs=part.last - part.first, seed=part.seed, points=2).regret
+    return np.array([_gaps(environment, arms) for arms in _played(made, part)])
+
+
+def regrets(part: Part, rounds: IntArray) -> FloatArray:
+    """Pseudo-regret after some rounds of the same runs, (last - first, len(rounds)).
+
+    It plays up to the largest of them, so that it is the regret at shorter horizons of code alone that does
+    not ask for the horizon.
+    """
+    made, gaps = part.player.made(part.setting), part.environment.gaps
+    return np.array([np.cumsum(gaps[arms])[rounds - 1] for arms in _played(made, part)])
+
+
+def _played(made: tuple[bool, Any], part: Part) -> Iterator[IntArray]:
+    """The arms of each run of a part."""
     sampler = _sampler(made, part)
-    out = np.empty(part.last - part.first)
-    for i, run in enumerate(range(part.first, part.last)):
-        table = rewards(environment, part.setting.horizon, generator(key_of(part.seed, _REWARDS), run))
-        out[i] = _gaps(environment, _arms(sampler, table, run))
-    return out
+    for run in range(part.first, part.last):
+        table = rewards(part.environment, part.setting.horizon, generator(key_of(part.seed, _REWARDS), run))
+        yield np.asarray(_arms(sampler, table, run), dtype=np.int64)
 
 
 def _sampler(made: tuple[bool, Any], part: Part) -> PlaySampler:
@@ -217,8 +230,8 @@ def _arms(sampler: PlaySampler, table: FloatArray, run: int) -> Any:
     return sampler.actions(table, _CHOICES, np.array([run], dtype=np.int64))[0]
 
 
-def _gaps(environment: Environment, arms: Any) -> float:
-    pulls = np.bincount(np.asarray(arms, dtype=np.int64), minlength=environment.n_arms)
+def _gaps(environment: Environment, arms: IntArray) -> float:
+    pulls = np.bincount(arms, minlength=environment.n_arms)
     return float(pulls @ environment.gaps)
 
 

@@ -164,6 +164,8 @@ def has(thing: Any, name: str) -> bool:
     """Whether a class or an object has a method of this name."""
     if name == "__call__" and inspect.isclass(thing):
         return any(name in vars(kind) for kind in thing.__mro__[:-1])
+    if name == "__call__" and inspect.isroutine(thing):
+        return False  # a play, whose parameters say what it is
     return callable(getattr(thing, name, None))
 
 

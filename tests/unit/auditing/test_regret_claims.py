@@ -5,7 +5,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import rates
+from verifiable_dp.auditing import pilots, rates
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.core.environments import Huber, Pareto, bernoulli
 from verifiable_dp.core.validate import InputError
@@ -151,6 +151,75 @@ def wasteful(rewards, rng):
     arms = np.full(len(rewards), rewards.sum(axis=0).argmax())
     arms[::3] = rng.integers(rewards.shape[1], size=len(arms[::3]))
     return arms
+
+
+def decaying(rewards, rng):
+    """Explores as a textbook UCB does, 4 / gap^2 times the logarithm; the means are those of the table."""
+    means, (horizon, arms) = rewards.mean(axis=0), rewards.shape
+    gap = max(0.2, np.ptp(means))
+    explores = rng.random(horizon) < 4 / gap**2 / np.arange(1, horizon + 1)
+    return np.where(explores, rng.integers(arms, size=horizon), means.argmax())
+
+
+class Textbook:
+    """Upper confidence bounds with the radius sqrt(2 log t / pulls)."""
+
+    def __init__(self, n_arms):
+        self.pulls, self.sums, self.t = np.zeros(n_arms), np.zeros(n_arms), 0
+
+    def select(self):
+        if self.t < len(self.pulls):
+            return self.t
+        return int(np.argmax(self.sums / self.pulls + np.sqrt(2 * np.log(self.t) / self.pulls)))
+
+    def update(self, arm, reward):
+        self.pulls[arm] += 1
+        self.sums[arm] += reward
+        self.t += 1
+
+
+@pytest.mark.parametrize("horizon", [2000, 20_000])
+@pytest.mark.parametrize(
+    ("rate", "verdict"), [("log", "consistent"), ("sqrt", "consistent"), ("linear", "contradicted")]
+)
+def test_rates_of_ucb1_are_decided(horizon, rate, verdict):
+    """UCB1 has log T at a fixed gap and about sqrt(T) on the worst instance; T is its negative control."""
+    report = api.check_regret("ucb1", n_arms=2, horizon=horizon, scaling={"T": rate})
+    assert report.regret_verdict == verdict, report.summary()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("horizon", [2000, None])
+def test_a_textbook_rule_has_logarithmic_regret(horizon):
+    report = api.check_regret(Textbook, n_arms=3, horizon=horizon, scaling={"T": "log"})
+    assert report.regret_verdict == "consistent", report.summary()
+    report = api.check_regret(Textbook, n_arms=3, horizon=horizon, scaling={"T": "linear"})
+    assert report.regret_verdict == "contradicted", report.summary()
+
+
+def test_pilots_choose_what_was_not_given():
+    """At the usual gap, T and runs its rate is not decided; the record holds the choice and runs again."""
+    claims = {"n_arms": 2, "scaling": {"T": "log"}}
+    usual = {"gap": 0.25, "runs": 64, "values": {"T": rates.horizons(4000, 16)}}
+    given = api.check_regret(decaying, **claims, horizon=4000, **usual)
+    assert given.regret_verdict == "inconclusive", given.summary()
+    report = api.check_regret(decaying, **claims)
+    assert report.regret_verdict == "consistent", report.summary()
+    plan = report.record["plan"]["regret"]
+    assert plan["gap"] > 0.25
+    assert report.record["target"]["parameters"]["horizon"] == plan["rates"][0]["values"][-1] >= pilots.FIRST
+    assert plain(api.rerun(report.record)["regret"]) == plain(report.record["regret"])
+    kept = api.check_regret(decaying, **claims, horizon=2000, gap=0.3, runs=16).record["plan"]["regret"]
+    assert (kept["gap"], kept["runs"], kept["rates"][0]["values"][-1]) == (0.3, 16, 2000)
+
+
+def test_linear_regret_fails_as_logarithmic_and_passes_as_linear():
+    claims = {"n_arms": 3, "horizon": 1000}
+    wrong = api.check_regret(wasteful, **claims, scaling={"T": "log"})
+    assert wrong.regret_verdict == "contradicted", wrong.summary()
+    assert wrong.record["regret"]["checks"][0]["result"]["slope"] > 0.7
+    right = api.check_regret(wasteful, **claims, scaling={"T": "linear"})
+    assert right.regret_verdict == "consistent", right.summary()
 
 
 def test_linear_regret_is_no_root():

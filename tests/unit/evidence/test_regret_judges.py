@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.core import validate
-from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.check import in_words, judged
 from verifiable_dp.evidence.regret import judges as regret
 
 
@@ -113,6 +113,27 @@ def test_points_on_a_line_are_no_surer_than_their_means():
 def test_scaling_with_noisy_points_is_inconclusive():
     noisy = points(np.log, noise=3.0, seed=1)
     assert regret.scaling("s", [(x, abs(v) + 1) for x, v in noisy], margin=0.01).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("rate", "margin", "over", "advice"),
+    [
+        (lambda x: x**0.5, 0.01, "T", "; about 2 times as many runs would decide"),
+        (lambda x: x**0.6, 0.09, "T", "; a longer horizon or a larger gap would decide"),
+        (lambda x: x**0.6, 0.09, "K", "; values of K over a wider range, or more runs, would decide"),
+        (lambda x: x**0.5, 0.1, "T", ""),
+    ],
+)
+def test_what_is_inconclusive_comes_with_advice(rate, margin, over, advice):
+    """Relative errors of .02 at 9 points: the limit at 99 % is .0134 from the fitted exponent."""
+    spread = np.tile([-0.1, 0.1], 13)[:25]
+    spread = (spread - spread.mean()) * 0.1 / spread.std(ddof=1)
+    found = [(x, rate(x) * (1 + spread)) for x in np.geomspace(100, 10_000, 9)]
+    check = regret.scaling("s", found, exponent=0.5, log_power=0.0, margin=margin, over=over)
+    assert check.verdict == ("inconclusive" if advice else "consistent")
+    words = in_words(check.as_dict()).partition(f"± {margin}")[2]
+    assert words.startswith(advice)
+    assert bool(words) == bool(advice)
 
 
 @pytest.mark.parametrize(

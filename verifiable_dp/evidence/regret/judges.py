@@ -504,12 +504,28 @@ def _scaling_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
     words = f"{words} over {over} = {first:.6g} .. {last:.6g}, {claimed}"
     most = max(numbers.get("shares", []), default=0.0)
     if most < SATURATED:
-        return words
+        return words + (_advice(numbers, result) if result["verdict"] == "inconclusive" else "")
     # Where nothing has been learnt yet, rates are not those of long horizons.
     return (
         f"{words}; up to {most:.0%} of uniform play's regret: it does not learn, or the horizon is too short"
     )
 
+
+def _advice(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """What would decide an inconclusive rate."""
+    slope, margin = float(result["slope"]), float(numbers["margin"])
+    room = margin - abs(slope - float(numbers["exponent"]))
+    if room > 0:
+        half = max(float(result["upper_limit"]) - slope, slope - float(result["lower_limit"]))
+        times = math.ceil((half / room) ** 2)
+        if times <= _MOST_RUNS:
+            return f"; about {times} times as many runs would decide"
+    if numbers.get("over", "T") == "T":
+        return "; a longer horizon or a larger gap would decide, as rates settle only once enough is learnt"
+    return f"; values of {numbers['over']} over a wider range, or more runs, would decide"
+
+
+_MOST_RUNS = 50  # times as many: beyond, it is not the runs that are missing
 
 # ---------------------------------------------------------------- leading constants
 
