@@ -21,6 +21,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.tracing.ledger import Ledger
 from verifiable_dp.evidence.tracing.standin import scopes_of
 from verifiable_dp.evidence.tracing.trace import run
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import conclude
 
 HORIZON, SEED = 60, 0
@@ -43,6 +44,7 @@ class Row:
     """One audit: what tracing said, and what was decided by which rung at which price."""
 
     tracing: str
+    between: str
     verdict: str
     rung: str
     runs: str
@@ -54,7 +56,7 @@ def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None =
     inputs = Inputs(ARMS.get(function, 2), HORIZON, pairs=pairs)
     request = AuditRequest(function, function.__name__, Promise(styles.EPSILON), inputs, SETTINGS)
     start = time.process_time()
-    draft = climbed(request, [rung for rung in RUNGS if traced or rung.stage != "tracing"])
+    draft = climbed(request, [rung for rung in RUNGS if traced or "tracing" not in rung.stage])
     seconds = time.process_time() - start
     checks = draft["checks"]
     said = [says(check) for check in checks if check["kind"] == "tracing"]
@@ -62,12 +64,24 @@ def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None =
         raise SystemExit(f"{function.__name__}: {len(said)} traces, expected {int(traced)}")
     verdict = conclude.privacy(checks)
     decided = next((check for check in checks if check["result"]["verdict"] == "refuted"), None)
+    found = "".join(said), between(checks), verdict
+    tested = [check for check in checks if check["kind"] == "sequential"]
     if decided is None:
-        return Row("".join(said), verdict, "", f"{checks[-1]['statistics']['runs']}", seconds)
+        return Row(*found, "", f"{tested[-1]['statistics']['runs']}", seconds)
     if decided["kind"] == "tracing":
-        return Row("".join(said), verdict, "tracing", f"{2 * decided['statistics']['repeats']}", seconds)
-    rung = f"black box, look {checks.index(decided) + 1 - traced}"
-    return Row("".join(said), verdict, rung, str(decided["statistics"]["runs"]), seconds)
+        return Row(*found, "tracing", f"{2 * decided['statistics']['repeats']}", seconds)
+    return Row(*found, decided["name"], str(decided["statistics"]["runs"]), seconds)
+
+
+def between(checks: Sequence[Mapping[str, Any]]) -> str:
+    """The interval that epsilon lies in, as far as both sides are known."""
+    results = [check["result"] for check in checks]
+    lower = max(float(result.get("epsilon_lower", 0.0)) for result in results)
+    upper = [float(r["epsilon_upper"]) for r in results if "epsilon_upper" in r]
+    refuted = any(result.get("verdict") == "refuted" for result in results)
+    if upper and not refuted and upper[0] < float("inf"):
+        return f"[{digits(min(lower, upper[0]))}, {digits(upper[0])}]"
+    return f">= {digits(lower)}"
 
 
 def says(check: Mapping[str, Any]) -> str:
@@ -120,21 +134,21 @@ def main() -> None:
         cells = (f"{1e3 * plain:.1f}", f"{1e3 * traced:.0f}", f"{traced / plain:.0f}")
         print("|", " | ".join([f"`{function.__name__}`", *cells]), "|", flush=True)
     print()
-    print("| right bandit | tracing | verdict | test runs | CPU s |\n|---|---|---|---|---|")
+    print("| right bandit | tracing | epsilon | verdict | test runs | CPU s |\n|---|---|---|---|---|---|")
     for function in styles.RIGHT:
         row = audit(function, traced=True)
-        cells = (row.tracing, row.verdict, row.runs, f"{row.seconds:.1f}")
+        cells = (row.tracing, row.between, row.verdict, row.runs, f"{row.seconds:.1f}")
         print("|", " | ".join([f"`{function.__name__}`", *cells]), "|", flush=True)
-    heads = ("leak", "tracing", "verdict", "decided by", "test runs", "CPU s")
+    heads = ("leak", "tracing", "epsilon", "verdict", "decided by", "test runs", "CPU s")
     print("\n|", " | ".join([*heads, "black box alone", "test runs", "CPU s"]), "|")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for function in styles.LEAKS:
         asked: list[tuple[str, list[TablePair] | None]] = [(f"`{function.__name__}`", None)]
         if function in GIVEN:
             asked.append((f"`{function.__name__}`, neighbours given", [GIVEN[function]]))
         for name, pairs in asked:
             both, alone = (audit(function, traced=traced, pairs=pairs) for traced in (True, False))
-            guided = (both.tracing, both.verdict, both.rung, both.runs, f"{both.seconds:.1f}")
+            guided = (both.tracing, both.between, both.verdict, both.rung, both.runs, f"{both.seconds:.1f}")
             plain = (alone.verdict, alone.runs, f"{alone.seconds:.1f}")
             print("|", " | ".join([name, *guided, *plain]), "|", flush=True)
 

@@ -97,6 +97,8 @@ class AlgorithmCase(Case):
             raise InputError(
                 "rho works only with your own mechanism: an algorithm brings its promise of epsilon"
             )
+        if request.promise.adjacency is not None:
+            raise InputError("adjacency works only with your own code: an algorithm brings its own")
         if settings.numerics:
             raise InputError(
                 "numerics works only with your own mechanism: the noise of algorithms is idealised here"

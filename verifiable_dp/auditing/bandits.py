@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair
 from verifiable_dp.core.validate import FloatArray, InputError
-from verifiable_dp.evidence.blackbox.search import Search
+from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
@@ -61,6 +61,8 @@ class PlayCase(UserCase):
         Places at which tracing saw the costliest reward.
     unbounded
         Why there is no upper bound on epsilon; empty if there is one.
+    tried
+        What the search has tried, by number; empty if nothing was searched for.
     """
 
     n_arms: int
@@ -71,8 +73,9 @@ class PlayCase(UserCase):
     form: Contexts | None = None
     dear: Sequence[tuple[int, int]] = ()
     unbounded: str = ""
+    tried: dict[str, int] = field(default_factory=dict)
 
-    CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded")
+    CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded", "tried")
 
     @classmethod
     def of(cls, request: AuditRequest, function: Callable[..., Any], *, many: bool) -> PlayCase:
@@ -95,6 +98,7 @@ class PlayCase(UserCase):
             )
         bounds = validate.bounds("bounds", inputs.bounds)
         claim = _claim(promise, inputs)
+        adjacency = promise.adjacency or "replace"
         shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
         sampler = PlaySampler(
             function,
@@ -124,7 +128,7 @@ class PlayCase(UserCase):
         tune, given = _Tuner(ground.sampler), inputs.pairs
         each = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
         finder = (
-            Search(tune, n_arms, horizon, bounds, each)
+            Search(tune, n_arms, horizon, bounds, each, adjacency=adjacency)
             if form is None
             else UserSearch(tune, form, horizon, each, promise.protects == "reward")
         )
@@ -152,9 +156,10 @@ class PlayCase(UserCase):
 
     @property
     def traceable(self) -> bool:
-        """Whether the code may be handed tracked arrays."""
+        """Whether the code may be handed tracked arrays; tracing replaces one reward by another."""
         plain = self.kind == "play" and not isinstance(self.function, ProcessTarget)
-        return plain and self.request.promise.group is None
+        promise = self.request.promise
+        return plain and promise.group is None and promise.adjacency in (None, "replace")
 
     @property
     def given(self) -> bool:
@@ -183,6 +188,15 @@ class PlayCase(UserCase):
     def notes(self) -> list[str]:
         """See `UserCase.notes`."""
         return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
+
+    def noted(self) -> dict[str, Any]:
+        """See `Case.noted`; with what the search has tried."""
+        return {**super().noted(), **({"tried": self.tried} if self.tried else {})}
+
+    def not_covered(self) -> list[str]:
+        """See `Case.not_covered`."""
+        words = [Tried(**self.tried).describe()] if self.tried else []
+        return [*super().not_covered(), *(f"other neighbours than those of the search: {w}" for w in words)]
 
     def parameters(self) -> dict[str, Any]:
         """See `UserCase.parameters`."""
@@ -228,7 +242,7 @@ def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
         raise InputError("pairs must be ContextPairs where contexts are given, and only there")
     if inputs.contexts is not None:
         return PrivacyClaim.of_users(epsilon, delta, model=promise.model, protects=promise.protects)
-    claim = PrivacyClaim(epsilon, delta)
+    claim = PrivacyClaim(epsilon, delta, adjacency=claims.ADJACENCIES[promise.adjacency or "replace"][0])
     if promise.group is None:
         return claim
     return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
@@ -285,8 +299,8 @@ def second_look(case: PlayCase) -> None:
     if not case.given and search:
         case.request.progress("search for the worst neighbours")
         case.finder.most, case.finder.dear, tune = search, case.dear, case.tune
-        tuned, tune.varied = engine.kept(
-            "search", lambda: (case.finder.tuned(), tune.varied), case.finder.runs
+        tuned, tune.varied, case.tried = engine.kept(
+            "search", lambda: (case.finder.tuned(), tune.varied, _tried(case.finder)), case.finder.runs
         )
         case.varied = case.varied or tune.varied
         allowed.spend(sizes("searched", lambda: tune.runs))
@@ -300,6 +314,11 @@ def second_look(case: PlayCase) -> None:
         case.request.progress(f"black box: {2 * plan.test} runs")
         case.take(look(case, case.pairs, case.plan, number=1))
         allowed.spend(cost_of(case.plan, len(case.pairs)))
+
+
+def _tried(finder: Search | UserSearch) -> dict[str, int]:
+    """What a search has tried; of users with contexts it is not counted."""
+    return asdict(finder.tried) if isinstance(finder, Search) else {}
 
 
 def power(case: PlayCase) -> None:

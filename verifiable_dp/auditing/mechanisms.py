@@ -23,12 +23,16 @@ from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, 
 
 
 def data_pairs(
-    function: Callable[..., Any], bounds: tuple[float, float], given: Sequence[tuple[Any, Any]] | None
+    function: Callable[..., Any],
+    bounds: tuple[float, float],
+    given: Sequence[tuple[Any, Any]] | None,
+    adjacency: str | None = None,
 ) -> list[DataPair]:
     """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
 
     From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
-    high: the first form that the mechanism takes, and its variants (`search.data_pairs`).
+    high: the first form that the mechanism takes, and its variants (`search.data_pairs`). With an adjacency
+    one entry becomes 0, or is left out, in place of that; only vectors of five have one entry less.
 
     Raises
     ------
@@ -36,6 +40,10 @@ def data_pairs(
         If the mechanism takes none of them.
     """
     stated = given if given is not None else getattr(function, "neighbours", None)
+    if stated is not None and adjacency is not None:
+        raise InputError(
+            "adjacency must be left out where neighbours are stated: they say how far data differ"
+        )
     if stated is not None:
         try:
             found = [DataPair(left, right) for left, right in stated]
@@ -45,12 +53,18 @@ def data_pairs(
             raise InputError(f"neighbours must be a list of pairs (left, right) of data, got {stated!r}")
         return found
     low, high = bounds
+    kind = adjacency or "replace"
     five = np.full(5, low)
     forms: list[tuple[Any, Any]] = [
         (low, high),
         (np.array([low]), np.array([high])),
         (five, np.concatenate([[high], five[1:]])),
     ]
+    if kind == "zero-out":
+        far = high or low
+        forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
+    elif kind == "add-remove":
+        forms = [(five, five[1:])]
     last: InputError | None = None
     for left, right in forms:
         try:
@@ -58,7 +72,7 @@ def data_pairs(
         except InputError as error:
             last = last or error
         else:
-            return [DataPair(*pair) for pair in search.data_pairs(left, right, bounds)]
+            return [DataPair(*pair) for pair in search.data_pairs(left, right, bounds, kind)]
     raise last or InputError("release: no form of data fits")
 
 
@@ -87,7 +101,7 @@ class ReleaseCase(UserCase):
         bounds = validate.bounds("bounds", request.inputs.bounds)
         claim = _claim(request.promise)
         sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
-        pairs = data_pairs(function, bounds, request.inputs.pairs)
+        pairs = data_pairs(function, bounds, request.inputs.pairs, request.promise.adjacency)
         data = [item for pair in pairs for item in pair.worlds()]
         sizes, allowed, ground = Sizes(pinned), Allowance(1 << 60), Ground(sampler)
         request.progress("first runs")
@@ -153,10 +167,11 @@ def _curved(request: AuditRequest) -> bool:
 
 def _claim(promise: Promise) -> PrivacyClaim:
     """What a mechanism is held to: (epsilon, delta), or rho with a delta to state it at."""
+    named = promise.adjacency
     words = {
         "observe": "releases",
-        "unit": "as the neighbouring data given",
-        "adjacency": "the pairs of data tested",
+        "unit": "one entry of the data" if named else "as the neighbouring data given",
+        "adjacency": claims.ADJACENCIES[named][1] if named else "the pairs of data tested",
     }
     if promise.rho is not None:
         return PrivacyClaim.zcdp(promise.rho, promise.delta or claims.STATED_DELTA, **words)
@@ -205,7 +220,7 @@ def last_bits(case: ReleaseCase) -> None:
     settings = case.request.settings
     check, chosen = bits.check(
         ReleaseSampler(case.function, settings.seed),
-        data_pairs(case.function, case.bounds, case.request.inputs.pairs),
+        data_pairs(case.function, case.bounds, case.request.inputs.pairs, case.request.promise.adjacency),
         bits.sizes(case.plan.select, case.plan.test),
         Terms(case.claim, settings.seed, settings.workers, case.levels.alpha, case.levels.confidence),
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypedDict
 
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
-from verifiable_dp.core import validate
+from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import MODELS, PROTECTED
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.validate import InputError
@@ -79,6 +79,10 @@ class AuditOptions(TypedDict, total=False):
     numerics
         Whether the floats that a mechanism's sampler gives are audited, too: their last bits tell inputs
         apart unless the sampler was made for it. Else the noise counts as real numbers.
+    adjacency
+        Of your own code: ``replace`` (one reward or entry of the data by any other, for a bandit the
+        default), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one is 0 instead). None for
+        a mechanism: its pairs of data say it.
     group
         Audit what the promise about one reward implies for a group of so many, k epsilon if delta is 0
         (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
@@ -111,6 +115,7 @@ class AuditOptions(TypedDict, total=False):
     mutants: bool
     sequential: bool
     numerics: bool
+    adjacency: str | None
     group: int | None
     rho: float | None
     curve: bool
@@ -144,6 +149,8 @@ class Promise:
         Number of changed rewards for which the promise is tested.
     model, protects
         To users with contexts, see `claims.PrivacyClaim.of_users`.
+    adjacency
+        One of `claims.ADJACENCIES`; None for the usual one.
 
     Raises
     ------
@@ -158,6 +165,7 @@ class Promise:
     group: int | None = None
     model: str = "central"
     protects: str = "context"
+    adjacency: str | None = None
 
     def __post_init__(self) -> None:
         validate.choice("model", self.model, MODELS)
@@ -166,8 +174,12 @@ class Promise:
             object.__setattr__(self, "epsilon", validate.positive("epsilon", self.epsilon))
         if self.delta is not None:
             object.__setattr__(self, "delta", validate.delta(self.delta))
+        if self.adjacency is not None:
+            validate.choice("adjacency", self.adjacency, tuple(claims.ADJACENCIES))
         if self.group is not None:
             object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
+            if self.adjacency not in (None, "replace"):
+                raise InputError(f"group must be left out with adjacency {self.adjacency}: it needs replace")
         if self.rho is not None:
             object.__setattr__(self, "rho", validate.positive("rho", self.rho))
             if self.epsilon is not None:
@@ -365,6 +377,10 @@ class AuditRequest:
             raise InputError("model and protects need contexts: the dimension of what a user brings, as 5")
         if inputs.contexts is not None and promise.group is not None:
             raise InputError("group works only without contexts: with them one user's round is the unit")
+        if promise.adjacency is not None and inputs.pairs is not None:
+            raise InputError("adjacency must be left out with pairs: they say how far the inputs differ")
+        if promise.adjacency is not None and inputs.contexts is not None:
+            raise InputError("adjacency works only without contexts: with them one user is another")
         if (
             self.pinned is None
             and self.settings.sequential
@@ -398,10 +414,11 @@ class AuditRequest:
 
 def promised(plan: Mapping[str, Any], claim: Mapping[str, Any]) -> Promise:
     """The promise that an audit with this plan and claim was asked to test."""
+    adjacency = None if plan.get("given_pairs") else claims.adjacency_of(claim["adjacency"])
     if "rho" in plan:
-        return Promise(delta=claim["delta"], rho=plan["rho"])
+        return Promise(delta=claim["delta"], rho=plan["rho"], adjacency=adjacency)
     if "group" in plan:
         return Promise(plan["event_epsilon"], plan["event_delta"], group=int(plan["group"]))
     users = next((key for key, said in PROTECTED.items() if said == claim.get("protects")), None)
     protects, model = users or ("context", "central")
-    return Promise(claim["epsilon"], claim["delta"], model=model, protects=protects)
+    return Promise(claim["epsilon"], claim["delta"], model=model, protects=protects, adjacency=adjacency)

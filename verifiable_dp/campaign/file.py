@@ -32,7 +32,7 @@ from verifiable_dp import api
 from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.campaign import run as campaign
-from verifiable_dp.core import crash, engine, files, validate
+from verifiable_dp.core import claims, crash, engine, files, validate
 from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
@@ -169,6 +169,10 @@ def _name(name: str, value: Any) -> str:
     return value
 
 
+def _adjacency(name: str, value: Any) -> str:
+    return validate.choice(name, value, tuple(claims.ADJACENCIES))
+
+
 def _observe(name: str, value: Any) -> str:
     return validate.choice(name, value, ("actions", "releases", "reports", "shuffled"))
 
@@ -209,6 +213,7 @@ _OWN: dict[str, Reader] = {
     "horizon": _at_least(1),
     "bounds": validate.bounds,
     "rho": validate.positive,
+    "adjacency": _adjacency,
     "numerics": _switch,
 }
 _PYTHON: dict[str, Reader] = {

@@ -153,6 +153,11 @@ def _several(
 @click.option("--runs", type=int, metavar="N", help="Runs of your own code in all, in place of the budget's.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="That one run of your own code may take (60).")
 @click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
+@click.option(
+    "--adjacency",
+    type=click.Choice(["replace", "add-remove", "zero-out"]),
+    help="What neighbouring inputs of your own code are.",
+)
 @click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
 @click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
 @click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")

@@ -82,6 +82,25 @@ _OF_USERS = {
     "context": ("the context and the rewards of one round", "one user's context and rewards differ"),
     "reward": ("the rewards of one round", "one user's rewards differ"),
 }
+# What neighbouring inputs are, in words for a bandit's rewards and for a mechanism's data.
+ADJACENCIES = {
+    "replace": (EVENT.words()[1], "replace one: equal length, one entry of the data differs"),
+    "add-remove": (
+        "add or remove one: one round is left out, so that later ones come a round sooner",
+        "add or remove one: the data have one entry more or less",
+    ),
+    "zero-out": (
+        "zero out one: equal length, one reward is 0 instead",
+        "zero out one: equal length, one entry of the data is 0 instead",
+    ),
+}
+
+
+def adjacency_of(words: str) -> str | None:
+    """The name of an adjacency from its words; None where the pairs of inputs say what it is."""
+    return next((name for name, both in ADJACENCIES.items() if words in both), None)
+
+
 STATED_DELTA = 1e-5  # at which the epsilon of a promise of zCDP is stated where none is given
 
 

@@ -544,6 +544,49 @@ def _run_lengths(table: FloatArray | IntArray) -> list[list[Any]]:
 _PARTS, _ARMS = 3, 4  # that are described
 
 
+def neighbour(
+    kind: str,
+    table: FloatArray,
+    place: tuple[int, int],
+    values: tuple[float, float],
+    bounds: tuple[float, float],
+) -> TablePair | GroupPair:
+    """Neighbouring tables around `table`, which is not changed, under one of `claims.ADJACENCIES`.
+
+    Parameters
+    ----------
+    kind
+        ``replace``: the reward takes both values. ``zero-out``: the first value that is not 0, and 0.
+        ``add-remove``: a table with the first value and the same one without that round: later rounds move
+        up, and after them comes another one like the last of `table`; with the second value where that
+        changes nothing.
+    table, place
+        Rewards (T, K), and the round and arm of the reward.
+    values
+        Of the reward in the one and in the other world.
+    bounds
+        Of rewards; widened to 0 where a reward is zeroed out.
+
+    Raises
+    ------
+    InputError
+        If nothing differs.
+    """
+    (when, arm), (first, second) = place, values
+    base = table.copy()
+    base[when, arm] = first
+    if kind == "replace":
+        return TablePair(base, when, arm, second, bounds)
+    if kind == "zero-out":
+        base[when, arm] = first or second
+        return TablePair(base, when, arm, 0.0, (min(bounds[0], 0.0), max(bounds[1], 0.0)))
+    rest = np.concatenate([table[:when], table[when + 1 :], table[-1:]])
+    if np.array_equal(base, rest):
+        base[when, arm] = second
+    places = np.argwhere(base != rest).tolist()
+    return GroupPair(base, [(t, a, float(rest[t, a])) for t, a in places], bounds)
+
+
 def _others(table: FloatArray, when: int, arm: int) -> str:
     """Rewards other than the entry that differs, where they change: pairs that differ there look alike."""
     if len(table) == 1:

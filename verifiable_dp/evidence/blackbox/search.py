@@ -2,12 +2,16 @@
 
 A change of one reward shows where a decision hangs in the balance. So the search finds the rounds in which
 runs can leave their common path (the decisions), tunes the rewards before each decision until it falls
-either way, and changes one reward that counts for it. Plain pairs (constant tables, first rewards) go
-first: they catch what needs no tuning.
+either way, and changes one reward that counts for it. Every arm is favoured over every other one, and the
+path that runs are held against is once that of equal arms and once that of the opposite gap. A few runs then
+tell which pairs are worth more. Plain pairs (constant tables, first rewards) go first: they catch what needs
+no tuning.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour
 from verifiable_dp.core.validate import FloatArray, IntArray
 
+AnyTable = TablePair | GroupPair
 Play = Callable[[FloatArray, int], Any]  # table (T, K), number of runs -> arms (n, T)
 
 _BISECTIONS = 18
@@ -26,14 +31,26 @@ _MOST_TIMES = 10
 _FEW = 8
 _FINE = 4
 _SHARES = (0.5, 0.8, 0.95)  # share of the runs that take a decision; few stay, few can tell more
+_TUNING = 0.6  # part of the runs that tables are tuned with; the others screen pairs
+_STEPS = 24  # estimates that one duel should be able to pay
+_SCREEN = (24, 96, 240)  # runs a side that screen a pair: the better third gets more
+_KEPT = 24  # pairs that come out of the search
+_MOST_SCREENED = 720
+_MOST_ROUNDS = 48  # rounds of one table whose rewards are changed in turn
+# What the changed reward is in either world, as parts of the range: bounds, then values between them.
+_BOUNDS = (0.0, 1.0)
+_INSIDE = ((1 / 64, 63 / 64), (1 / 4, 3 / 4), (0.0, 63 / 64), (1 / 64, 1.0), (0.0, 1 / 2))
 
 
-def data_pairs(left: Any, right: Any, bounds: tuple[float, float]) -> list[tuple[Any, Any]]:
+def data_pairs(
+    left: Any, right: Any, bounds: tuple[float, float], kind: str = "replace"
+) -> list[tuple[Any, Any]]:
     """Neighbouring data of the form of `left` and `right`, this pair first.
 
-    For vectors of several entries: one entry (the first, the middle one, the last) moves between the bounds
-    while the others are all low, all high, or half low and half high. A mechanism that weighs its entries,
-    clips their sum or sorts them may tell one of these pairs apart better than the plain one.
+    For vectors of several entries: one entry (the first, the middle one, the last) moves between the bounds,
+    becomes 0 or is left out (`kind`: ``replace``, ``zero-out``, ``add-remove``), while the others are all
+    low, all high, or half low and half high. A mechanism that weighs its entries, clips their sum or sorts
+    them may tell one of these pairs apart better than the plain one.
     """
     pairs = [(left, right)]
     entries = np.asarray(left).size
@@ -43,11 +60,28 @@ def data_pairs(left: Any, right: Any, bounds: tuple[float, float]) -> list[tuple
     half = np.where(np.arange(entries) < entries // 2, high, low)
     for base in (np.full(entries, low), np.full(entries, high), half, half[::-1].copy()):
         for place in (0, entries // 2, entries - 1):
-            other = base.copy()
-            other[place] = low if base[place] == high else high
+            other = np.delete(base, place) if kind == "add-remove" else base.copy()
+            if kind == "replace":
+                other[place] = low if base[place] == high else high
+            elif kind == "zero-out":
+                other[place] = 0.0
+            if np.array_equal(base, other):
+                continue
             if not any(_same((base, other), pair) for pair in pairs):
                 pairs.append((base, other))
     return pairs
+
+
+def _separation(left: IntArray, right: IntArray) -> float:
+    """Log ratio of the shares of the best event, less its standard error, from codes in two worlds."""
+    _, inverse = np.unique(np.concatenate([left, right]), return_inverse=True)
+    a, b = (np.bincount(part, minlength=inverse.max() + 1) for part in np.split(inverse, [len(left)]))
+    best = 0.0
+    for one, other in ((a, b), (b, a)):
+        order = np.argsort(-(one + 0.5) / (other + 0.5), kind="stable")
+        above, below = np.cumsum(one[order]) + 0.5, np.cumsum(other[order]) + 0.5
+        best = max(best, float((np.log(above / below) - np.sqrt(1 / above + 1 / below)).max()))
+    return best
 
 
 def _same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
@@ -84,7 +118,7 @@ class Response:
             return None
         centre, width, (level, slope), _ = fit
         place = (math.log(share / (1 - share)) - level) / slope
-        return float(np.clip(centre + width * np.clip(place, -2.0, 2.0), 0.0, 1.0))
+        return float(np.clip(centre + width * np.clip(place, -2.0, 2.0), -1.0, 1.0))
 
     def error(self, share: float) -> float:
         """Standard error of the share at that gap."""
@@ -122,6 +156,71 @@ class Response:
 
 
 @dataclass
+class Tried:
+    """What a search has tried, in numbers.
+
+    Attributes
+    ----------
+    duels, all_duels
+        Duels of arms for which a path was followed, and those that there are.
+    paths
+        Paths that were followed, at most two for each duel.
+    decisions
+        Decisions that were tuned.
+    pairs, late, inside
+        Pairs that were screened; of these, those that change another reward than an arm's first one, and
+        those in which the changed reward is not at a bound in both worlds.
+    """
+
+    duels: int = 0
+    all_duels: int = 0
+    paths: int = 0
+    decisions: int = 0
+    pairs: int = 0
+    late: int = 0
+    inside: int = 0
+
+    def describe(self) -> str:
+        """In words."""
+        return (
+            f"{self.pairs} pairs were tried, {self.late} with another reward than an arm's first one, "
+            f"{self.inside} with values inside the bounds, around {self.decisions} tuned decisions on "
+            f"{self.paths} paths of {self.duels} of {self.all_duels} duels between arms"
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A pair to be screened; its tables are made when it is, as large ones do not fit into memory together.
+
+    Attributes
+    ----------
+    rank
+        The lower, the sooner it is screened.
+    table
+        Makes the table around it.
+    round, arm
+        The reward that is changed.
+    values
+        What it is in either world, as parts of the range.
+    late
+        Whether it is another reward than the arm's first one.
+    """
+
+    rank: int
+    table: Callable[[], FloatArray]
+    round: int
+    arm: int
+    late: bool
+    values: tuple[float, float] = _BOUNDS
+
+    @property
+    def inside(self) -> bool:
+        """Whether the reward lies between the bounds in a world."""
+        return any(0 < part < 1 for part in self.values)
+
+
+@dataclass
 class Search:
     """Candidate pairs for one target.
 
@@ -138,6 +237,8 @@ class Search:
     dear
         Rewards, as (round, arm), that are changed besides the first ones: those that tracing found to cost
         too much.
+    adjacency
+        One of `claims.ADJACENCIES`.
     """
 
     play: Play
@@ -147,7 +248,11 @@ class Search:
     runs: int
     dear: Sequence[tuple[int, int]] = ()
     most: float = math.inf
+    adjacency: str = "replace"
     played: int = field(default=0, repr=False)
+    tried: Tried = field(default_factory=Tried, repr=False)
+    _until: float = field(default=math.inf, repr=False)
+    _runs: int = field(default=0, repr=False)
     _first: dict[Any, IntArray] = field(default_factory=dict, repr=False)
     _responses: dict[Any, Response] = field(default_factory=dict, repr=False)
     _tuned: list[FloatArray] = field(default_factory=list, repr=False)
@@ -156,28 +261,36 @@ class Search:
         self.played += runs
         return self.play(table, runs)
 
-    def candidates(self) -> list[TablePair]:
-        """Pairs, the plain ones first."""
-        return self.plain() + self.tuned()
-
     # ------------------------------------------------------------ plain pairs
 
-    def plain(self) -> list[TablePair]:
+    def plain(self) -> list[AnyTable]:
         """Constant tables, and one alternating: an early reward moves to the other bound."""
         low, high = self.bounds
         middle = (low + high) / 2
-        pairs = []
+        pairs: list[AnyTable] = []
         for level in (low, high, middle):
             table = np.full((self.horizon, self.n_arms), level)
             arms = self._modal(self._play(table, 3))
             far = high if level < high else low
             for when in sorted({0, min(self.n_arms, self.horizon - 1)}):
-                pairs.append(TablePair(table, when, int(arms[when]), far, self.bounds))
+                pairs.append(self._neighbour(table, (when, int(arms[when])), (level, far)))
         alternating = np.where((np.arange(self.horizon)[:, None] + np.arange(self.n_arms)) % 2, high, low)
         arms = self._modal(self._play(alternating, 3))
-        value = low if alternating[0, arms[0]] == high else high
-        pairs.append(TablePair(alternating, 0, int(arms[0]), value, self.bounds))
+        values = (high, low) if alternating[0, arms[0]] == high else (low, high)
+        pairs.append(self._neighbour(alternating, (0, int(arms[0])), values))
+        # Later rounds that move up show where an arm's rewards depend on the round.
+        for arm, phase in itertools.product(range(self.n_arms), (0, 1)) if self._moves_up else ():
+            table = np.full((self.horizon, self.n_arms), middle)
+            table[:, arm] = np.where((np.arange(self.horizon) + phase) % 2, high, low)
+            pairs.append(self._neighbour(table, (0, arm), (float(table[0, arm]), middle)))
         return pairs
+
+    @property
+    def _moves_up(self) -> bool:
+        return self.adjacency == "add-remove"
+
+    def _neighbour(self, table: FloatArray, place: tuple[int, int], values: tuple[float, float]) -> AnyTable:
+        return neighbour(self.adjacency, table, place, values, self.bounds)
 
     # ------------------------------------------------------------ tuned pairs
 
@@ -196,47 +309,65 @@ class Search:
             start = end
         return table
 
-    def tuned(self) -> list[TablePair]:
-        """For each duel, target probability and number of decisions, pairs around the tuned table."""
-        last = self.n_arms - 1
-        # What is played next may be the first arm anyway: so the last one is favoured, too.
-        duels = [Duel(0, tuple(range(1, self.n_arms))), Duel(last, (0,))]
-        pairs: list[TablePair] = []
-        self._tuned.clear()
-        for duel in duels:
-            if self.played >= self.most:
-                break
-            # The path of runs that never find a difference between the arms. Where that is a coin toss it may
-            # be the favourite's already, and no run departs: then the path of runs that find the opposite.
-            for gap in (0.0, -1.0):
-                table = self.table([(self.horizon, gap)], duel)
-                reference = self._modal(self._play(table, max(3, self.runs // 8)))
-                self._first.clear()
-                self._responses.clear()
-                found = [pair for share in _SHARES for pair in self._decided(reference, duel, share)]
-                pairs.extend(found)
-                if found:
-                    break
-        return pairs + [pair for table in self._tuned for pair in self._at_dear(table)]
+    def duels(self) -> list[Duel]:
+        """The first arm against all others, then all ordered duels, favouring one arm after another."""
+        arms = range(self.n_arms)
+        whole = [Duel(0, tuple(arms[1:]))] if self.n_arms > 2 else []
+        return whole + [Duel(a, ((a + step) % self.n_arms,)) for step in arms[1:] for a in arms]
 
-    def _decided(self, reference: IntArray, duel: Duel, share: float) -> list[TablePair]:
+    def tuned(self) -> list[AnyTable]:
+        """The most promising of the pairs around tuned tables, and those that change a dear reward."""
+        self._tuned.clear()
+        duels = self.duels()
+        self.tried = Tried(all_duels=len(duels))
+        jobs = [(duel, opposite) for opposite in (False, True) for duel in duels]
+        # Long before the last duel the runs may be used up: those that are left are shared evenly.
+        most = min(self.most, self.played + _TUNING * (self.most - self.played))
+        found = [self._of_levels()]
+        met: set[Duel] = set()
+        for number, (duel, opposite) in enumerate(jobs):
+            self._until = self.played + (most - self.played) / (len(jobs) - number)
+            self._runs = int(np.clip((self._until - self.played) / _STEPS, _FEW, self.runs))
+            if self.played + 4 * _FEW > most:
+                break
+            # Where no gap tells the arms apart the path may be the favourite's already: so the other is
+            # followed, too.
+            table = self.table([(self.horizon, -1.0 if opposite else 0.0)], duel)
+            reference = self._modal(self._play(table, max(3, self._runs // 8)))
+            self._first.clear()
+            self._responses.clear()
+            met.add(duel)
+            self.tried.paths += 1
+            found.append([t for share in _SHARES for t in self._decided(reference, duel, share, opposite)])
+        self.tried.duels = len(met)
+        return self._screened(found) + [pair for table in self._tuned for pair in self._at_dear(table)]
+
+    def _decided(self, reference: IntArray, duel: Duel, share: float, opposite: bool) -> list[Trial]:
         """Pairs around one decision, around two in a row, and so on."""
-        pairs: list[TablePair] = []
+        trials: list[Trial] = []
         prefix: list[tuple[int, float]] = []
         start = 0
         for decision in range(_MOST_DECISIONS):
-            tuned = self._tune(reference, prefix, start, share, duel)
+            tuned = self._tune(reference, prefix, start, share, duel, opposite) if self._affordable else None
             if tuned is None:
                 break
             when, gap = tuned
+            self.tried.decisions += 1
             # A decision often falls some rounds after what it rests on; the gap holds up to it.
             gaps = [*prefix, (when, gap), (self.horizon, 1.0 if decision == 0 else gap)]
-            pairs.extend(self._around(self.table(gaps, duel), when, duel))
-            self._tuned.append(self.table([*prefix, (self.horizon, gap)], duel))
+            trials += self._around(
+                functools.partial(self.table, gaps, duel), (start, when), duel, whole=share == _SHARES[0]
+            )
+            if self.dear and not opposite:
+                self._tuned.append(self.table([*prefix, (self.horizon, gap)], duel))
             prefix, start = [*prefix, (when, gap)], when + self.n_arms
             if when >= self.horizon - 1:
                 break
-        return pairs
+        return trials
+
+    @property
+    def _affordable(self) -> bool:
+        return self.played + 4 * _FEW <= self._until
 
     def _tune(
         self,
@@ -245,6 +376,7 @@ class Search:
         start: int,
         share: float,
         duel: Duel,
+        opposite: bool,
     ) -> tuple[int, float] | None:
         """Round of the next decision after `start` and the gap at which a share of the runs takes it."""
 
@@ -254,19 +386,17 @@ class Search:
 
         key = (duel, tuple(prefix))
         if key not in self._first:
-            self._first[key] = departures(1.0, max(8, self.runs // 2))
+            self._first[key] = departures(1.0, max(8, self._runs // 2))
         first = self._first[key]
         when = self._decision(first, start)
         if when is None:
             return None
         # Where few runs come to this decision, more are played; a few are enough where all agree.
         times = min(_MOST_TIMES, 1 / max((first >= start).mean(), 1e-9))
-        few, runs = int(max(4, min(_FEW, self.runs // 4) * times)), int(self.runs * times)
+        few, runs = int(max(4, min(_FEW, self._runs // 4) * times)), int(self._runs * times)
         response = self._responses.setdefault(key, Response())
-        low, high, fine = 0.0, 1.0, 0
+        low, high, fine = (-1.0 if opposite else 0.0), 1.0, 0
         for _ in range(_BISECTIONS):
-            if self.played >= self.most:
-                return None
             guess = response.gap(share)
             if guess is not None and (fine == _FINE or response.error(share) <= 0.2 * (1 - share)):
                 return when, guess
@@ -278,6 +408,8 @@ class Search:
             response.add(gap, taken, int((left >= start).sum()))
             low, high = (gap, high) if taken < share else (low, gap)
             fine += guess is not None
+            if self.played >= self._until:
+                break
         return when, gap if guess is None else guess
 
     def _taken(self, left: IntArray, start: int, when: int) -> float:
@@ -315,25 +447,94 @@ class Search:
         differs = actions != reference
         return np.where(differs.any(axis=1), differs.argmax(axis=1), self.horizon)
 
-    def _around(self, table: FloatArray, when: int, duel: Duel) -> list[TablePair]:
-        """The tuned table with one early reward at either bound: of the favourite, and of a rival."""
-        low, high = self.bounds
-        arms = self._modal(self._play(table, 3))
-        pairs = []
-        for arm in (duel.favourite, duel.rivals[0]):
-            rounds = np.flatnonzero(arms[:when] == arm)
-            if len(rounds):
-                base = table.copy()
-                base[rounds[0], arm] = low
-                pairs.append(TablePair(base, int(rounds[0]), arm, high, self.bounds))
-        return pairs
+    def _around(
+        self, table: Callable[[], FloatArray], window: tuple[int, int], duel: Duel, *, whole: bool
+    ) -> list[Trial]:
+        """The tuned table with one reward changed, of the favourite or of a rival.
 
-    def _at_dear(self, table: FloatArray) -> list[TablePair]:
+        That is the arm's first reward, its last one before the decision, and its first one since the previous
+        decision; if `whole` with values inside the bounds, and in every round, too.
+        """
+        arms = self._modal(self._play(table(), 3))
+        start, when = window
+        trials = []
+        for order, arm in enumerate((duel.favourite, duel.rivals[0])):
+            rounds = np.flatnonzero(arms[:when] == arm).tolist()
+            since = [t for t in rounds if t >= start][:1]
+            places = dict.fromkeys([*rounds[:1], *rounds[-1:], *since] if whole else rounds[:1])
+            for late, place in enumerate(places):
+                for rank, values in enumerate(self._values if whole else (_BOUNDS,)):
+                    trials.append(Trial(order + 2 * late + rank, table, place, arm, late > 0, values))
+        return trials + (self._everywhere(table, arms) if whole else [])
+
+    def _everywhere(self, table: Callable[[], FloatArray], arms: IntArray) -> list[Trial]:
+        """The table with the reward of one round after another changed, the last rounds first."""
+        rounds = np.unique(np.linspace(0, self.horizon - 1, min(_MOST_ROUNDS, self.horizon)).astype(np.int64))
+        last = len(_INSIDE) + 4  # after the others
+        return [
+            Trial(last + i // 4, table, t, int(arms[t]), t >= self.n_arms)
+            for i, t in enumerate(rounds[::-1].tolist())
+        ]
+
+    def _of_levels(self) -> list[Trial]:
+        """Constant tables: the first and last reward of each arm, also inside the bounds, and all rounds."""
+        low, high = self.bounds
+        trials = []
+        for level in (0.5, 0.0, 1.0):
+            shape, value = (self.horizon, self.n_arms), low + level * (high - low)
+            table = functools.partial(np.full, shape, value)
+            arms = self._modal(self._play(table(), 3))
+            for arm in range(self.n_arms):
+                rounds = np.flatnonzero(arms == arm).tolist()
+                for late, place in enumerate(dict.fromkeys([*rounds[:1], *rounds[-1:]])):
+                    for rank, values in enumerate((_BOUNDS, _INSIDE[0])):
+                        trials.append(Trial(arm + rank, table, place, arm, late > 0, values))
+            trials += self._everywhere(table, arms)
+        return trials
+
+    @property
+    def _values(self) -> Sequence[tuple[float, float]]:
+        """What the changed reward is: all but replacing it tells its two values apart."""
+        return (_BOUNDS, *_INSIDE) if self.adjacency == "replace" else (_BOUNDS, _BOUNDS[::-1], *_INSIDE)
+
+    def _pair(self, trial: Trial) -> AnyTable:
+        low, high = self.bounds
+        first, second = (low + part * (high - low) for part in trial.values)
+        return self._neighbour(trial.table(), (trial.round, trial.arm), (first, second))
+
+    # ------------------------------------------------------------ screening
+
+    def _screened(self, found: Sequence[Sequence[Trial]]) -> list[AnyTable]:
+        """The most promising trials, of each list in turn: first by few runs, the better third by more."""
+        queues = [sorted(trials, key=lambda trial: trial.rank) for trials in found if trials]
+        queue = [trial for row in itertools.zip_longest(*queues) for trial in row if trial is not None]
+        left = self.most - self.played
+        # All three steps together cost about three times the first one.
+        queue = queue[: int(min(_MOST_SCREENED, max(_KEPT, left / (6 * _SCREEN[0]))))]
+        self.tried.pairs = len(queue)
+        self.tried.late = sum(trial.late for trial in queue)
+        self.tried.inside = sum(trial.inside for trial in queue)
+        for runs in _SCREEN:
+            if len(queue) <= _KEPT:
+                break
+            told = [self._told(self._pair(trial), runs) for trial in queue]
+            order = sorted(range(len(queue)), key=lambda i: -told[i])
+            queue = [queue[i] for i in order[: max(_KEPT, len(queue) // 3)]]
+        return [self._pair(trial) for trial in queue[:_KEPT]]
+
+    def _told(self, pair: AnyTable, runs: int) -> float:
+        """How well some runs tell the tables apart: a cautious log ratio of the best plain event."""
+        left, right = (self._play(table, runs) for table in pair.worlds())
+        both = np.concatenate([left, right])
+        gone = self._departures(both, self._modal(both))
+        at = both[np.arange(len(both)), np.minimum(gone, self.horizon - 1)]
+        codes = (gone * self.n_arms + at) * self.n_arms + both[:, -1]
+        return max(_separation(c[:runs], c[runs:]) for c in (codes, both[:, -1]))
+
+    def _at_dear(self, table: FloatArray) -> list[AnyTable]:
         """A tuned table, its last gap kept to the end, with a dear reward at either bound."""
         low, high = self.bounds
-        pairs = []
+        pairs: list[AnyTable] = []
         for when, arm in self.dear:
-            base = table.copy()
-            base[when, arm] = low
-            pairs.append(TablePair(base, when, arm, high, self.bounds))
+            pairs.append(self._neighbour(table, (when, arm), (low, high)))
         return pairs

@@ -1,0 +1,125 @@
+"""What neighbouring inputs are can be said: each control is refuted under one adjacency only."""
+
+import json
+from importlib import resources
+
+import jsonschema
+import numpy as np
+import pytest
+
+import verifiable_dp as vdp
+from tests.user_code import adjacent
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, promised
+from verifiable_dp.core import claims
+from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour, pair_of
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.search import data_pairs
+from verifiable_dp.render.diff import compare
+
+TABLE = np.array([[0.0, 1.0], [0.25, 0.75], [0.5, 0.5]])
+KINDS = tuple(claims.ADJACENCIES)
+CASES = [
+    pytest.param(function, bounds, kind, kind in broken, id=f"{function.__name__}-{kind}")
+    for function, bounds, broken in (*adjacent.MECHANISMS, *adjacent.BANDITS)
+    for kind in KINDS
+]
+
+
+def audited(function, bounds, kind):
+    bandit = any(function is row[0] for row in adjacent.BANDITS)
+    sizes = {"n_arms": 2, "horizon": adjacent.HORIZON, "runs": 3000} if bandit else {"runs": 2000}
+    return vdp.audit(function, epsilon=adjacent.EPSILON, bounds=bounds, adjacency=kind, seed=0, **sizes)
+
+
+FAST = ("sum_of_signs-replace", "sum_of_signs-zero-out", "skips_missing-zero-out")
+
+
+@pytest.mark.parametrize(
+    ("function", "bounds", "kind", "refuted"),
+    [
+        case if case.id in FAST else pytest.param(*case.values, id=case.id, marks=pytest.mark.slow)
+        for case in CASES
+    ],
+)
+def test_a_control_is_refuted_under_its_adjacency_only(function, bounds, kind, refuted):
+    report = audited(function, bounds, kind)
+    assert (report.verdict == "refuted") == refuted
+    assert report.record["claim"]["adjacency"] in claims.ADJACENCIES[kind]
+    assert promised(report.record["plan"], report.record["claim"]).adjacency == kind
+
+
+def test_one_reward_takes_both_values():
+    pair = neighbour("replace", TABLE, (1, 0), (0.0, 1.0), (0.0, 1.0))
+    assert isinstance(pair, TablePair)
+    assert pair.left[1].tolist() == [0.0, 0.75]
+    assert pair.right[1].tolist() == [1.0, 0.75]
+    assert TABLE[1, 0] == 0.25
+
+
+def test_one_reward_is_zero_instead_even_outside_the_bounds():
+    pair = neighbour("zero-out", 1 + TABLE, (1, 0), (1.0, 2.0), (1.0, 2.0))
+    assert (pair.left[1, 0], pair.right[1, 0], pair.bounds) == (1.0, 0.0, (0.0, 2.0))
+    assert neighbour("zero-out", TABLE, (1, 0), (0.0, 1.0), (0.0, 1.0)).left[1, 0] == 1.0
+
+
+def test_a_round_is_left_out_and_later_ones_move_up():
+    pair = neighbour("add-remove", TABLE, (1, 0), (0.25, 1.0), (0.0, 1.0))
+    assert isinstance(pair, GroupPair)
+    assert pair.left.tolist() == TABLE.tolist()
+    assert pair.right.tolist() == [[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]]
+    schema = json.loads(resources.files("verifiable_dp.record").joinpath("schema/record-3.json").read_text())
+    whole = json.loads(json.dumps(pair.as_dict()))
+    jsonschema.validate(whole, {"$defs": schema["$defs"], "$ref": "#/$defs/pair"})
+    again = pair_of(whole)
+    assert again.right.tolist() == pair.right.tolist()
+    last = neighbour("add-remove", TABLE, (2, 0), (0.5, 1.0), (0.0, 1.0))
+    assert (last.changes, last.left[2, 0]) == (((2, 0, 0.5),), 1.0)
+    flat = neighbour("add-remove", np.zeros((3, 2)), (1, 0), (0.0, 1.0), (0.0, 1.0))
+    assert flat.left[1, 0] == 1.0
+    assert not flat.right.any()
+
+
+@pytest.mark.parametrize(("kind", "size"), [("replace", 5), ("zero-out", 5), ("add-remove", 4)])
+def test_neighbouring_data_differ_in_one_entry(kind, size):
+    base = np.full(5, -1.0)
+    first = {"replace": np.r_[1.0, base[1:]], "zero-out": np.r_[0.0, base[1:]], "add-remove": base[1:]}[kind]
+    for left, right in data_pairs(base, first, (-1.0, 1.0), kind):
+        assert (len(left), len(right)) == (5, size)
+        if kind == "add-remove":
+            assert any(np.array_equal(np.delete(left, place), right) for place in range(5))
+        else:
+            [place] = np.flatnonzero(left != right)
+            assert right[place] == 0.0 if kind == "zero-out" else abs(right[place] - left[place]) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda: Promise(1.0, adjacency="swap"), "adjacency"),
+        (lambda: Promise(1.0, adjacency="zero-out", group=2), "group must be left out"),
+        (
+            lambda: AuditRequest(None, "f", Promise(1.0, adjacency="replace"), Inputs(pairs=[])),
+            "adjacency must be left out with pairs",
+        ),
+        (lambda: vdp.audit(stated, epsilon=1.0, adjacency="replace", runs=500), "neighbours are stated"),
+        (lambda: vdp.audit("dp-se", adjacency="add-remove"), "adjacency works only with your own code"),
+    ],
+)
+def test_an_adjacency_that_cannot_apply_is_refused(asked, words):
+    with pytest.raises(InputError, match=words):
+        asked()
+
+
+def stated(data, size, rng):
+    return np.sum(data) + rng.laplace(0, 1, size)
+
+
+stated.neighbours = [(np.zeros(2), np.ones(2))]
+
+
+def test_guarantees_under_other_adjacencies_are_not_compared():
+    function, bounds, _ = adjacent.MECHANISMS[0]
+    old = audited(function, bounds, "zero-out").record
+    new = {**old, "claim": {**old["claim"], "adjacency": claims.ADJACENCIES["add-remove"][1]}}
+    assert any("adjacency" in reason for reason in compare(old, new).not_comparable)
+    assert not compare(old, old).not_comparable
