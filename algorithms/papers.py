@@ -44,3 +44,4 @@ HU = (
     "Hu & Hegde, Near-Optimal Thompson Sampling-based Algorithms for Differentially Private Stochastic "
     "Bandits, UAI 2022"
 )
+CHOWDHURY = "Chowdhury & Zhou, Distributed Differential Privacy in Multi-Armed Bandits, ICLR 2023"

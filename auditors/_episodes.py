@@ -15,9 +15,10 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
-from verifiable_dp.registry.theorems import CorrectOnly, MeanBound
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
 
-TWO = bernoulli([0.9, 0.1], "two arms, gap .8")
+# The first arm is what ties favour.
+TWO = bernoulli([0.1, 0.9], "two arms, gap .8")
 # Horizon of the checks that mutants must fail: the bounds bind there, and uniform play breaks them.
 SHORT = {"n_arms": 2, "horizon": 5000}
 
@@ -56,7 +57,7 @@ BOUND_FORMULA = (
     "u_a = min {n: 2 sqrt(alpha log(2T)/(2n)) + 2 alpha log T/(epsilon n) <= Delta_a}"
 )
 
-CHECKS = (MeanBound([TWO], SHORT), CorrectOnly(MeanBound(c1_to_c4)))
+CHECKS = (MeanBound([TWO], SHORT, TRIALS), CorrectOnly(MeanBound(c1_to_c4)))
 
 # ---------------------------------------------------------------- neighbours
 

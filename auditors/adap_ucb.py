@@ -67,12 +67,6 @@ MUTANTS = (
         result("width", lambda rule, width, state: 8 * width),
         caught_by=CAUGHT,
     ),
-    Mutant(
-        "pessimist",
-        "the width is subtracted",
-        result("width", lambda rule, width, state: -width),
-        caught_by=CAUGHT,
-    ),
 )
 
 auditor = Auditor(

@@ -121,7 +121,7 @@ auditor = Auditor(
     pairs=family.pairs,
     mutants=MUTANTS,
     claims=CLAIMS,
-    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 5000},
+    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 3000},
     longest=255,
     worst_cost=lambda rule: rule.mechanism.cost(),  # a reward enters one release
 )

@@ -77,7 +77,7 @@ auditor = Auditor(
     pairs=family.pairs,
     mutants=MUTANTS,
     claims=CLAIMS,
-    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 20_000},
+    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 10_000},
     longest=255,
     worst_cost=lambda rule: rule.mechanism.cost(),
 )

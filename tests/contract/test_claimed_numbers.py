@@ -24,6 +24,7 @@ from verifiable_dp.auditors import (
     _stopping,
     adap_ucb,
     adaptive_tree,
+    dist_dp_se,
     dp_exponential_nas,
     dp_linear,
     dp_robust_elimination,
@@ -49,6 +50,10 @@ HALF = np.array([0.0, 0.5])  # gaps of two arms
 
 def heavy(name, **changes):
     return make(name, **{"n_arms": 2, "epsilon": 1.0, "v": 1.0, "u": 1.0, **changes})
+
+
+def dist(horizon):
+    return make("dist-dp-se", n_arms=2, epsilon=1.0, horizon=horizon)
 
 
 BY_HAND = {
@@ -188,6 +193,9 @@ BY_HAND = {
     "adap-ucb": (lambda: adap_ucb.regret_bound(HALF, 1000, 1.0, 3.1), 716.2493237),
     "adap-klucb": (lambda: _episodes.regret_bound(HALF, 1000, 1.0, 4.0), 513.6666666667),
     "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, 1000, 1.0), 16 * 13.8155105579643),
+    # beta(9) = .149 and beta(10) = .099 at T = 1000: 2 + ... + 2^10 = 2046, half of it, and .5.
+    "dist-dp-se, pulls": (lambda: dist_dp_se.pulls_bound(HALF[1:], dist(1000)), 2046.0),
+    "dist-dp-se": (lambda: dist_dp_se.regret_bound(HALF, dist(1000)), 1023.5),
     "ldp-ucb": (lambda: ldp_ucb.regret_bound(HALF, 1000, 1.0), 2763.7566116),
     # l = log(1 + 5e4): (sqrt(2 log 1e5 + 2 l) + 1) sqrt(16e5 l) + 1.
     "linucb": (lambda: linucb.regret_bound(1e5, 2, 1.0, 1e-5, 1.0), 31968.8124142686),

@@ -25,6 +25,7 @@ NAMES = [
     "adap-klucb",
     "adap-ucb",
     "adaptive-tree",
+    "dist-dp-se",
     "dp-exponential-nas",
     "dp-linear",
     "dp-nas",
