@@ -1,4 +1,4 @@
-"""Bandits with contexts: leaks are refuted, enough noise is not, and joint privacy is told from plain privacy.
+"""Bandits with contexts: leaks are refuted, enough noise is not, joint privacy is told from plain privacy.
 
 Level of each audit: 1e-9. The negative controls are the same program under the two models, and code that
 ignores what it is told.
