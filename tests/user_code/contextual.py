@@ -1,9 +1,8 @@
 """Bandits with contexts as users write them: LinUCB without noise, with enough of it, and with each flaw.
 
-Contexts are those of the arms, (T, K, d). Where noise is enough, each user's round has its own Laplace
-noise on the upper triangle of x x' and on r x, whose L1 sensitivity is bounded for contexts of norm 1
-and rewards in [0, 1]: epsilon-joint-DP. The user's own action is taken with the raw contexts of its own
-round.
+Contexts are those of the arms, (T, K, d). Where noise is enough, each user's round has its own Laplace noise
+on the upper triangle of x x' and on r x, whose L1 sensitivity is bounded for contexts of norm 1 and rewards
+in [0, 1]: epsilon-joint-DP. The user's own action is taken with the raw contexts of its own round.
 """
 
 import numpy as np

@@ -55,7 +55,7 @@ class Contexts:
             )
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "norm", validate.positive("context_norm", self.norm))
-        validate.bounds("bounds", self.bounds)
+        object.__setattr__(self, "bounds", validate.bounds("bounds", self.bounds))
 
     @property
     def dimension(self) -> int:

@@ -250,7 +250,7 @@ class Raw(np.ndarray):
             raw = tainted(args[1:]) or tainted(kwargs)
         if function in _POSITIONS and raw:
             # The answer is a decision, told as such; what follows from it is not told once more.
-            ledger.lead("argmax", result)
+            ledger.lead("argmax", result, plain[0])
             raw = False
         target = kwargs.get("out")
         if isinstance(target, Raw):
@@ -362,7 +362,7 @@ class Raw(np.ndarray):
         if type(self) is Raw and self.given:
             self.ledger.read()
         if self.tainted:
-            self.ledger.lead(what, found)
+            self.ledger.lead(what, found, base(self))
         return found
 
     def __bool__(self) -> bool:

@@ -266,6 +266,25 @@ def shares(traced: Traced) -> tuple[Share, ...]:
     return tuple(sorted(found, key=lambda share: (-share.cost, share.place.file, share.place.line)))
 
 
+def _beyond_own(traced: Traced, horizon: int) -> set[Key]:
+    """Leads that were asked about other raw data in more rounds than that of the user who was replaced.
+
+    That user's own context decides its own action. With the releases of the recorded run, what other users
+    are asked is the same on both inputs, to the last bit, unless raw data takes another way to them.
+    """
+    about: dict[Key, tuple[list[int], list[int]]] = {}
+    for world, ledger in enumerate((traced.here.ledger, traced.there.ledger)):
+        for decision in ledger.decided:
+            about.setdefault((decision.what, decision.place), ([], []))[world].append(decision.about)
+    found = set()
+    for key, (left, right) in about.items():
+        apart = [number for number, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]]
+        each = -(-len(left) // horizon)  # of the questions on this line those of a round
+        if apart and apart[-1] - apart[0] >= each:
+            found.add(key)
+    return found
+
+
 def _bare(traced: Traced) -> bool:
     """Whether nothing random was drawn, as far as tracing sees."""
     ledgers = traced.here.ledger, traced.there.ledger
@@ -316,6 +335,8 @@ class _Search:
         else:
             # A plain number is followed no further: that it moves shows something only where a release pays.
             self.harmless |= {key for key in traced.moved if key[0] != "number" or paid > 0}
+        if self.subject.users and self.subject.users.joint:
+            self.harmful |= _beyond_own(traced, self.subject.horizon)
         events = max(best.events, traced.here.ledger.events)
         best = replace(best, examined=best.examined + 1, rho=max(best.rho, traced.loss.rho), events=events)
         if best.worst is None or self._worse(traced, best.worst):
@@ -603,6 +624,9 @@ def check(found: Found, epsilon: float, *, name: str = "tracing") -> Check:
             "spent": [[n, plain(paid)] for n, paid in flow.spent(worst.loss.each[:, 1].tolist())],
             **_way(found, worst),
         }
+    if isinstance(found.pair, ContextPair):
+        for row in (*statistics["leads"], *statistics["flow"]):
+            row["words"] = row["words"].replace("rewards", "contexts or rewards")
     return Check.of(name, "tracing", statistics)
 
 

@@ -185,12 +185,15 @@ class Decision:
         The answer.
     compared
         Number of coins that had been compared before.
+    about
+        Digest of the raw data; equal data have equal ones.
     """
 
     what: str
     place: Place
     outcome: Any
     compared: int
+    about: int = 0
 
 
 @dataclass
@@ -264,8 +267,8 @@ class Ledger:
     shown: set[int] = field(default_factory=set)
     picked: dict[int, Any] = field(default_factory=dict)
 
-    def lead(self, what: str, outcome: Any = None) -> None:
-        """Note that raw data was used, and what came of it."""
+    def lead(self, what: str, outcome: Any = None, data: Any = None) -> None:
+        """Note that raw data was used, what came of it, and of which data."""
         place = caller(self.files)
         known = self.leads.get((what, place))
         if known is None:
@@ -273,7 +276,8 @@ class Ledger:
         else:
             known.count += 1
         if outcome is not None:
-            self.decided.append(Decision(what, place, outcome, len(self.compared)))
+            about = 0 if data is None else hash(np.asarray(data).tobytes())
+            self.decided.append(Decision(what, place, outcome, len(self.compared), about))
 
     def read(self) -> bool:
         """Note that rewards enter, and tell whether the traced code took them, not one who calls it."""
