@@ -13,6 +13,7 @@ from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import words
 from verifiable_dp.record.verify import LARGEST
+from verifiable_dp.render import card
 from verifiable_dp.render.card import Around
 from verifiable_dp.render.mutation import verify_mutants
 
@@ -51,18 +52,12 @@ def of(path: Path, record: Json, table: Json | None = None, page: Path | None = 
     if page and path.parent.parent != path.parent:
         links += [(said, above / name) for said, name in _PAGES if (above / name).is_file()]
         links += [twin] if (twin := _twin(path, record, above)) else []
-    rows = _of_algorithm(record, kills["mutants"] if kills else ())
+    rows = card.of_algorithm(record, kills["mutants"] if kills else ())
     found = tuple((said, address(place, page)) for said, place in links if page)
     if page and rows and (above / "mutants.html").is_file():
         anchor = quote(str(record["target"]["name"]))
         found += (("kill table", f"{address(above / 'mutants.html', page)}#{anchor}"),)
     return Around(found, rows, _signer(path, record))
-
-
-def _of_algorithm(record: Json, rows: Sequence[Json]) -> tuple[Json, ...]:
-    if record["target"]["kind"] != "algorithm" or words.is_printed(record):
-        return ()
-    return tuple(row for row in rows if row["algorithm"] == record["target"]["name"])
 
 
 def _twin(path: Path, record: Json, above: Path) -> tuple[str, Path] | None:

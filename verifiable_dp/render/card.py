@@ -190,6 +190,13 @@ def _many(n: int, noun: str) -> str:
 # ---------------------------------------------------------------- mutants
 
 
+def of_algorithm(record: Json, rows: Sequence[Json]) -> tuple[Json, ...]:
+    """Rows of the kill table on the algorithm of a record; none for a listing as printed."""
+    if record["target"]["kind"] != "algorithm" or words.is_printed(record):
+        return ()
+    return tuple(row for row in rows if row["algorithm"] == record["target"]["name"])
+
+
 def _missed(kills: Sequence[Json]) -> list[Json]:
     """Rows of a kill table whose mutant broke the promise and passed."""
     return [row for row in kills if row["outcome"] == "survived"]
@@ -203,6 +210,17 @@ def missed(record: Json, kills: Sequence[Json] = ()) -> list[str]:
     """Names of the broken variants that passed: the record's own mutants, and those of the kill table."""
     own = [str(m["name"]) for m in record["mutants"] if m["verdict"] not in ("refuted", "contradicted")]
     return [*own, *(str(row["mutant"]) for row in _missed(kills))]
+
+
+def counted(record: Json, kills: Sequence[Json] = ()) -> str:
+    """Mutants caught of those that were tried, in a few characters."""
+    own = len(record["mutants"])
+    if not own and not kills:
+        return ""
+    # The kill table holds the auditor's own mutants, too: those of the record count once.
+    outcomes = [row["outcome"] for row in kills if row["origin"] != "auditor" or not own]
+    beyond = outcomes.count("killed") + outcomes.count("survived")
+    return f"{words.caught(record['mutants']) + outcomes.count('killed')} of {own + beyond}"
 
 
 def tried(record: Json, kills: Sequence[Json] = ()) -> str:
@@ -298,11 +316,7 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
             for row in guarantee["guidance"]
             if row["level"] == "flag"
         ]
-        groups = [row for row in guarantee["group_privacy"] if row["rounds"] == _ROUNDS]
-        found += [
-            (f"A person with {_ROUNDS} rounds has only epsilon {digits(row['epsilon'])}", "guarantee")
-            for row in groups
-        ]
+        found += [(said, "guarantee") for said in of_a_person(guarantee)]
     if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
         found.append(
             ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")
@@ -313,6 +327,12 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
 
 
 _ROUNDS = 10  # of a person, whom the card speaks of
+
+
+def of_a_person(guarantee: Json) -> list[str]:
+    """What the promise about one event leaves a person with several; empty where it is about more already."""
+    rows = [row for row in guarantee["group_privacy"] if row["rounds"] == _ROUNDS]
+    return [f"A person with {_ROUNDS} rounds has only epsilon {digits(row['epsilon'])}" for row in rows]
 
 
 def _capital(line: str) -> str:

@@ -301,6 +301,8 @@ class Beside:
         Relative address of the page of the papers' items; empty without one.
     schema
         Relative address of the JSON Schema of records; empty without one.
+    kills
+        Rows of the kill table.
     """
 
     errata: Sequence[Mapping[str, Any]] = ()
@@ -309,6 +311,11 @@ class Beside:
     pages: tuple[str, str] = ("", "")
     papers: str = ""
     schema: str = ""
+    kills: Sequence[Mapping[str, Any]] = ()
+
+    def kills_of(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+        """Rows of the kill table on the algorithm of a record."""
+        return card.of_algorithm(record, self.kills)
 
 
 def render_index(
@@ -344,7 +351,8 @@ def render_index(
     seen: dict[str, str] = {}
     for record, link, path in zip(records, links, paths or [""] * len(records), strict=True):
         same = seen.get(record["digest"], "") if path else ""
-        rows.append({**_row(record), "link": link, "path": path, "same_as": same})
+        kills = beside.kills_of(record)
+        rows.append({**_row(record, kills), "link": link, "path": path, "same_as": same})
         seen.setdefault(record["digest"], path)
     shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
     return reachable(
@@ -363,8 +371,25 @@ def render_index(
     )
 
 
-def _row(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What an index shows of a record."""
+def _catches(record: Mapping[str, Any]) -> str:
+    """The smallest leak that is caught, with how; the scope of what is exact is never left out."""
+    power = record["power"]
+    if not power:
+        return ""
+    by = "" if power["by"] == "alignment" else f" ({_words(power['by'])})"
+    return f"{words.least_caught(power)}{by}"
+
+
+def _flags(record: Mapping[str, Any]) -> list[str]:
+    """What guidance flags of a claim: for one round, and for a person with several."""
+    if not words.promises(record):
+        return []
+    guarantee = blocks.of(record)["guarantee"]
+    return [*(str(row["words"]) for row in guarantee["guidance"]), *card.of_a_person(guarantee)]
+
+
+def _row(record: Mapping[str, Any], kills: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """What an index shows of a record, with the rows of the kill table on its algorithm."""
     checks = record["regret"]["checks"] if record["regret"] else []
     bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
     rivals = [c for c in checks if c["kind"] == "comparison" and c["statistics"].get("instance") in bounds]
@@ -374,7 +399,12 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
         "baseline": words.is_baseline(record),
         "printed": words.is_printed(record),
         "title": words.title(record),
-        "caught": words.caught(record["mutants"]),
+        "paper": plainly.short(str(record["target"]["paper"])),
+        "strength": card.strength(record, kills),
+        "catches": _catches(record),
+        "tried": card.counted(record, kills),
+        "missed": card.missed(record, kills),
+        "flags": _flags(record),
         "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
         "bounds": bounds,
         "comparisons": rivals,

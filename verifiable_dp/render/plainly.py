@@ -161,3 +161,20 @@ def _fact(key: str, facts: Mapping[str, Any]) -> str:
             return "unknown"
         return pairs({_LABELS.get(name, name): item for name, item in found.items()}, "unknown")
     return value(found, "unknown")
+
+
+_CITED = re.compile(r"(?P<authors>[^,&]+(?:, [^,&]+)*? & [^,]+|[^,]+), .*?(?P<year>(?:19|20)\d\d)\D*$")
+
+
+def short(paper: str) -> str:
+    """Authors and year of a paper that is cited as `authors, title, venue year`; else its first words."""
+    found = _CITED.fullmatch(paper)
+    if not found:
+        return paper if len(paper) <= _SHORT else f"{paper[: _SHORT - 1]}…"
+    authors = found["authors"]
+    first = authors.split(",")[0].split(" & ")[0]
+    several = authors.count(",") + authors.count(" & ") > 1
+    return f"{f'{first} et al.' if several else authors} {found['year']}"
+
+
+_SHORT = 40  # characters of a paper that is cited otherwise

@@ -153,6 +153,7 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
     beside = Beside(
         errata=found.errata["errata"] if found.errata else [],
         mutants=found.mutants["summary"] if found.mutants else None,
+        kills=found.mutants["mutants"] if found.mutants else (),
         studies=[
             (link(path, whole, "index.html", study.page_of), whole) for path, whole in found.studies.items()
         ],

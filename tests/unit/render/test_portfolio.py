@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,10 @@ from verifiable_dp.campaign.run import write_index
 from verifiable_dp.cli import main
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
-from verifiable_dp.render import portfolio
+from verifiable_dp.render import page as page_
+from verifiable_dp.render import plainly, portfolio
 from verifiable_dp.render.card import ALONE
-from verifiable_dp.render.page import render_index
+from verifiable_dp.render.page import Beside, render_index
 from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -252,6 +254,76 @@ def test_a_row_carries_what_it_is_filtered_by(folder):
     assert all(
         row["data-paper"] == record(name)["target"]["paper"] for name, row in (("ucb1", by_model["none"]),)
     )
+
+
+def cells(page):
+    """Texts of the cells of each row of a record, by the heads of its table."""
+    found = []
+    for table in re.findall(r"<section data-list>.*?</section>", page, re.DOTALL):
+        rows = [
+            re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
+            for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
+        ]
+        texts = [
+            [" ".join(html.unescape(re.sub("<[^>]*>", "", cell)).split()) for cell in row] for row in rows
+        ]
+        found += [dict(zip(texts[0], row, strict=True)) for row in texts[1:]]
+    return {row.get("Target", row.get("Listing")): row for row in found}
+
+
+def test_a_record_is_one_line_with_its_strength_and_its_misses():
+    """Negative control: without the kill table the same record has no miss, and is strong."""
+    names = ("dp-se", "dp-nas", "dp-robust-elimination", "ucb1", "dp-linear-printed")
+    kills = json.loads((REPORTS / "mutants.json").read_text("utf-8"))["mutants"]
+    records, links = [record(name) for name in names], [f"{name}/record.html" for name in names]
+    rows = cells(render_index(records, links, Beside(kills=kills)))
+    assert [(rows[name]["Strength"], rows[name]["Flags"]) for name in names[:4]] == [
+        ("strong", "⚑ 1"),
+        ("weak", "⚑ 2"),
+        ("weak", "⚑ 1"),
+        ("", ""),
+    ]
+    assert rows["dp-robust-elimination"]["Mutants caught"].endswith(" 1 missed")
+    assert rows["dp-se"]["Catches"] == "any excess, on the transcripts examined"
+    assert rows["ucb1"]["Privacy"] == "baseline"
+    assert rows["dp-se"]["Paper"] == "Sajed & Sheffet 2019"
+    alone = cells(render_index(records, links))["dp-robust-elimination"]
+    assert (alone["Strength"], alone["Mutants caught"]) == ("strong", "15 of 15")
+
+
+def test_papers_are_shortened_to_authors_and_year():
+    for paper, said in (
+        ("Auer, Cesa-Bianchi & Fischer, Finite-time Analysis, Machine Learning 2002", "Auer et al. 2002"),
+        ("Wu & Tao, On A, B & C, 1999 and 2001", "Wu & Tao 2001"),
+        ("Knuth, The Art of 1234 things, 1968", "Knuth 1968"),
+        ("", ""),
+        ("a" * 60, "a" * 39 + "…"),
+    ):
+        assert plainly.short(paper) == said
+
+
+def test_every_column_can_be_sorted_by_what_its_cells_say():
+    """The order of the script, in node: numbers before texts, what says nothing last."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node")
+    script = Path(page_.__file__).with_name("templates").joinpath("portfolio.js").read_text("utf-8")
+    parts = [
+        re.search(rf"  const {name} = \(.*?\n  }};\n", script, re.DOTALL)[0] for name in ("value", "order")
+    ]
+    rows = ["2", "", "∞", "weak", "10", "1", "Strong"]
+    code = (
+        "".join(parts)
+        + f"const rows = {json.dumps(rows)}"
+        + ".map((text) => ({cells: [{dataset: {}, textContent: text}]}));"
+        + "const sorted = (sign) => [...rows].sort((a, b) => order(value(a, 0), value(b, 0), sign));"
+        + "const said = (sign) => sorted(sign).map((row) => row.cells[0].textContent);"
+        + "console.log(JSON.stringify([said(1), said(-1)]));"
+    )
+    done = subprocess.run([node, "-e", code], capture_output=True, text=True, check=True, timeout=60)
+    up, down = json.loads(done.stdout)
+    assert up == ["1", "2", "10", "∞", "Strong", "weak", ""]
+    assert down == ["weak", "Strong", "∞", "10", "2", "1", ""]
 
 
 def test_the_page_is_whole_without_its_script(folder):

@@ -3,7 +3,7 @@
   const form = document.getElementById("filters");
   const count = document.getElementById("count");
   const rows = [...document.querySelectorAll("tr[data-verdict]")];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const texts = rows.map((row) => `${row.textContent} ${row.dataset.paper}`.toLowerCase());
   const facets = [...form.querySelectorAll("select")];
   const words = form.elements.q;
   const apply = () => {
@@ -41,6 +41,33 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(() => { apply(); remember(); }));
   addEventListener("hashchange", restore);
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    const text = cell.dataset.value ?? cell.textContent.trim();
+    const number = text === "∞" ? Infinity : parseFloat(text);
+    return Number.isNaN(number) ? text.toLowerCase() : number;
+  };
+  const order = (a, b, sign) => {
+    if ((a === "") !== (b === "")) return a === "" ? 1 : -1; // what says nothing comes last
+    if (typeof a !== typeof b) return typeof a === "number" ? -sign : sign;
+    return a < b ? -sign : sign * Number(a > b);
+  };
+  for (const table of document.querySelectorAll("[data-list] table")) {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const body = table.tBodies[0];
+        const sorted = [...body.rows].sort((a, b) => order(value(a, column), value(b, column), down ? -1 : 1));
+        body.append(...sorted);
+      });
+    });
+  }
   form.hidden = false;
   restore();
 })();
