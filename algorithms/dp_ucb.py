@@ -10,7 +10,9 @@ import numpy as np
 from numba import njit
 
 from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._fresh_nodes import falls, halve, tables
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
+from verifiable_dp.algorithms.ucb1 import BLOCK, draw_hits
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.environments import TwoPoint
@@ -27,6 +29,7 @@ def private_ucb(estimate: Any, pulls: Any, log_t: Any, width: Any) -> Any:
 
 
 _private_ucb = njit(inline="always")(private_ucb)
+FIRST = 256  # pulls of an arm before its first block
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,12 @@ class DPUCB(TreeIndex):
     def kernel(
         self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Compiled loop: the same pulls as the definition, draw for draw."""
+        """Compiled loop: the law of the definition; draw for draw the same until an arm has `FIRST` pulls.
+
+        From then on pulls of the leader that surely keep it ahead are one block: of its rewards only the sum
+        matters, of the nodes within it only that none takes the lead. A run of T = 5e7 has some 10^4 changes
+        of the leader, and takes a few dozen draws for each.
+        """
         tree = self.mechanism
         pulls, at = _kernel(
             (key_of(seed, (1,)), key_of(seed, (0,))),
@@ -113,6 +121,7 @@ class DPUCB(TreeIndex):
             (environment.probabilities, environment.low, environment.high),
             (tree.scale, tree.levels, self.width),
             times,
+            (*tables(tree.levels), FIRST, BLOCK),
         )
         return pulls, at, np.zeros((len(run), 0))
 
@@ -120,16 +129,6 @@ class DPUCB(TreeIndex):
 @njit(inline="always")
 def _lowest_bit(number):  # type: ignore[no-untyped-def]
     return philox.trailing_zeros(np.uint64(number))
-
-
-@njit(inline="always")
-def _rewards(key, base, number, run):  # type: ignore[no-untyped-def]
-    return philox.block(key[0], key[1], base | np.uint64(number), run, philox.REWARD, np.uint64(0))
-
-
-@njit(inline="always")
-def _noise(key, base, number, run):  # type: ignore[no-untyped-def]
-    return philox.block(key[0], key[1], base | np.uint64(number), run, philox.NOISE, np.uint64(0))
 
 
 @njit(inline="always")
@@ -142,104 +141,124 @@ def _add_node(stacked, n, noise):  # type: ignore[no-untyped-def]
     return noise
 
 
-@njit(inline="always")
-def _leader(estimate, pulls, t, width):  # type: ignore[no-untyped-def]
-    """The arm of the largest index, for how many rounds it may lead, and the level that shows it does.
+@njit
+def _leader(arms, t, width):  # type: ignore[no-untyped-def]
+    """The arm of the largest index, and what bounds its lead from here on.
 
-    It stays the leader if estimate + width > level * pulls throughout these rounds.
+    That is the round, the largest index of the others, by how much this grows a round at most, as log t does,
+    and the part of the leader's index, times its pulls, that only grows.
     """
-    k = len(pulls)
-    arm, window, safe = t, 1, math.inf
-    if t >= k:
-        log_t = math.log(float(t))
-        best = -math.inf
-        for a in range(k):
-            value = _private_ucb(estimate[a], pulls[a], log_t, width)
-            if value > best:
-                best, arm = value, a
-        window = max(1, min(pulls[arm] >> 6, 1024))
-        later = math.log(float(t + window))
-        cap = -math.inf
-        for a in range(k):
-            if a != arm:
-                cap = max(cap, _private_ucb(estimate[a], pulls[a], later, width))
-        safe = cap + 1e-12 - math.sqrt(2 * log_t / (pulls[arm] + window))
-    return arm, window, safe
+    pulls, _, sums, noise, _ = arms
+    if t < len(pulls):
+        return t, (float(t), math.inf, 0.0, 0.0)
+    arm, best, cap, log_t, fewest = 0, -math.inf, -math.inf, math.log(float(t)), pulls[0]
+    for a in range(len(pulls)):
+        value = _private_ucb(sums[a] + noise[a], pulls[a], log_t, width)
+        if value > best:
+            arm, best, cap = a, value, best
+        else:
+            cap = max(cap, value)
+        fewest = min(fewest, pulls[a])
+    rise = math.sqrt(0.5 / (log_t * fewest)) / t
+    return arm, (float(t), cap, rise, width + math.sqrt(2 * log_t * pulls[arm]))
+
+
+@njit(inline="always")
+def _margin(arm, arms, view, low, t, rounds):  # type: ignore[no-untyped-def]
+    """How far the leader's noise may fall within these rounds, at least, before another arm may lead.
+
+    Every reward that is not drawn yet counts as the low one. The bound on the others' indices is linear in t,
+    so that the margin is concave, and its two ends decide.
+    """
+    pulls, paid, sums, noise, _ = arms
+    since, cap, rise, bonus = view
+    n, now = pulls[arm], cap + rise * (t - since)
+    have, then = sums[arm] + noise[arm] + low * (n - paid[arm]) + bonus, now + rise * rounds
+    least = min(have - now * n, have + low * rounds - then * (n + rounds))
+    return least - 1e-12 * (abs(have) + abs(then) * (n + rounds))  # for rounding
+
+
+@njit
+def _pay(arm, arms, key, run, rewards, least):  # type: ignore[no-untyped-def]
+    """Draw the rewards of an arm's last pulls, which nothing has depended on."""
+    pulls, paid, sums, _, _ = arms
+    chance, low, high = rewards
+    steps = pulls[arm] - paid[arm]
+    hits = draw_hits(key, run, arm, paid[arm], steps, chance[arm], least)
+    sums[arm] += low * (steps - hits) + high * hits
+    paid[arm] = pulls[arm]
+
+
+@njit(inline="always")
+def _draw(key, run, arm, n):  # type: ignore[no-untyped-def]
+    """Standard noise of the node that an arm's pull n completes, as the definition draws it."""
+    base = np.uint64(arm) << np.uint64(SLOT_BITS)
+    return philox.to_laplace(philox.word(key[0], key[1], run, philox.NOISE, base | np.uint64(n)))
+
+
+@njit(inline="always")
+def _size(arm, arms, view, rule, t, stop, blocks):  # type: ignore[no-untyped-def]
+    """Level of the largest block that will do, how far its noise may fall, and the level that would fit."""
+    low, scale = rule
+    _, enough, first, _ = blocks
+    n = arms[0][arm]
+    if n < first:
+        return 0, 0.0, 0
+    fits = min(_lowest_bit(n), 63 - philox.leading_zeros(np.uint64(stop - t)))
+    for level in range(fits, 0, -1):
+        room = _margin(arm, arms, view, low, t, 1 << level) / scale
+        if room >= enough[level]:
+            return level, room, fits
+    return 0, 0.0, fits
 
 
 @kernel
-def _kernel(keys, runs, horizon, rewards, tree, times):  # type: ignore[no-untyped-def]
-    """Leader runs: while the leader surely stays ahead of the others' best index, none is compared.
+def _kernel(keys, runs, horizon, rewards, tree, times, blocks):  # type: ignore[no-untyped-def]
+    """An arm leads on while nothing that it may be paid, and no noise, can take its lead.
 
-    Nodes of levels 0 and 1 die within the four pulls of a block of noise: a leader that is far enough ahead
-    for any noise of that size plays these pulls at once, and their draws are bounded instead of computed.
+    A block of its pulls is decided by one draw. If this says that the noise of the next 2^known pulls falls
+    by `room` scales or more, they are halved.
     """
     reward_key, noise_key = keys
-    chance, low, high = rewards
-    scale, levels, width = tree
-    k = len(chance)
-    limit = np.array([philox.below(c) for c in chance])
+    low, (scale, levels, width), (table, _, _, least) = rewards[1], tree, blocks
+    k, patience = len(rewards[0]), max(32.0, scale)
     total = np.zeros((len(runs), k), np.int64)
     at = np.zeros((len(runs), len(times), k), np.int64)
     for i in range(len(runs)):
-        run = np.uint64(runs[i])
-        pulls = np.zeros(k, np.int64)
-        sums = np.zeros(k)
+        run, number = np.uint64(runs[i]), np.uint64(0)
+        pulls, paid, sums, noise = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k), np.zeros(k)
         # stacked[a, l]: noise of the nodes of arm a at level l and above that make up its prefix sum
         stacked = np.zeros((k, levels + 1))
-        estimate = np.zeros(k)
-        t, mark = 0, 0
+        arms = pulls, paid, sums, noise, stacked
+        t, mark, arm, known, room, view = 0, 0, 0, 0, 0.0, (-1.0, math.inf, 0.0, 0.0)
         while t < horizon:
-            arm, window, safe = _leader(estimate, pulls, t, width)
-            stop = min(t + window, horizon)
-            if mark < len(times):
-                stop = min(stop, times[mark])
+            stop = horizon if mark == len(times) else min(horizon, times[mark])
+            level, fits = known, known
+            if known == 0:
+                level, room, fits = _size(arm, arms, view, (low, scale), t, stop, blocks)
+            stale = t > view[0] and _margin(arm, arms, view, low, t, 0) <= 0
+            if stale or (level < fits and t - view[0] >= patience):
+                _pay(arm, arms, reward_key, run, rewards, least)
+                best, view = _leader(arms, t, width)
+                known = known if best == arm else 0
+                arm = best
+                continue
+            drop = math.nan
+            number += np.uint64(1)
+            if known > 0:
+                more = max(room, _margin(arm, arms, view, low, t, 1 << known) / scale)
+                level, drop, known, room = halve(table, known, room, more, noise_key, number, run)
+                if level < 0:
+                    continue
+            elif level > 0 and falls(table, level, room, noise_key, number, run):
+                known = level
+                continue
+            pulls[arm] += 1 << level
+            t += 1 << level
             n = pulls[arm]
-            total_arm = sums[arm]
-            base = np.uint64(arm) << np.uint64(SLOT_BITS - 2)
-            r0 = r1 = r2 = r3 = v0 = v1 = v2 = v3 = np.uint64(0)
-            reward_block = noise_block = -1
-            fall = 3 * max(safe - low, 0.0)  # how much of the lead three rewards can cost
-            ahead = True
-            while t < stop and ahead:
-                if n & 3 == 0 and n > 0 and t + 4 <= stop:
-                    if n >> 2 != noise_block:
-                        noise_block = n >> 2
-                        v0, v1, v2, v3 = _noise(noise_key, base, noise_block, run)
-                    lead = total_arm + stacked[arm, _lowest_bit(n)] + width - safe * n
-                    # A draw is below log 2 times (leading zeros + 1); two of them are in a prefix sum.
-                    most = 1.3864 * scale * (philox.leading_zeros(min(v1, v2, v3) | np.uint64(1)) + 1)
-                    if lead > fall + most:
-                        r0, r1, r2, r3 = _rewards(reward_key, base, noise_block, run)
-                        noise_block += 1
-                        v0, v1, v2, v3 = _noise(noise_key, base, noise_block, run)
-                        total_arm += high if r0 < limit[arm] else low
-                        total_arm += high if r1 < limit[arm] else low
-                        total_arm += high if r2 < limit[arm] else low
-                        total_arm += high if r3 < limit[arm] else low
-                        n += 4
-                        t += 4
-                        noise = _add_node(stacked[arm], n, scale * philox.to_laplace(v0))
-                        ahead = total_arm + noise + width > safe * n
-                        continue
-                if n >> 2 != reward_block:
-                    reward_block = n >> 2
-                    r0, r1, r2, r3 = _rewards(reward_key, base, reward_block, run)
-                which = n & 3
-                bits = r0 if which == 0 else (r1 if which == 1 else (r2 if which == 2 else r3))
-                total_arm += high if bits < limit[arm] else low
-                n += 1
-                t += 1
-                if n >> 2 != noise_block:
-                    noise_block = n >> 2
-                    v0, v1, v2, v3 = _noise(noise_key, base, noise_block, run)
-                which = n & 3
-                bits = v0 if which == 0 else (v1 if which == 1 else (v2 if which == 2 else v3))
-                noise = _add_node(stacked[arm], n, scale * philox.to_laplace(bits))
-                ahead = total_arm + noise + width > safe * n
-            pulls[arm] = n
-            sums[arm] = total_arm
-            estimate[arm] = total_arm + stacked[arm, _lowest_bit(n)]
+            if math.isnan(drop):
+                drop = _draw(noise_key, run, arm, n)
+            noise[arm] = _add_node(stacked[arm], n, scale * drop)
             while mark < len(times) and times[mark] == t:
                 at[i, mark] = pulls
                 mark += 1

@@ -102,7 +102,7 @@ def _kernel(key, runs, horizon, rewards, times, least):  # type: ignore[no-untyp
             steps = min(steps, horizon - t)
             if mark < len(times):
                 steps = min(steps, times[mark] - t)
-            hits = _hits(key, np.uint64(runs[i]), arm, pulls[arm], steps, chance[arm], least)
+            hits = draw_hits(key, np.uint64(runs[i]), arm, pulls[arm], steps, chance[arm], least)
             sums[arm] += low * (steps - hits) + high * hits
             pulls[arm] += steps
             t += steps
@@ -114,7 +114,7 @@ def _kernel(key, runs, horizon, rewards, times, least):  # type: ignore[no-untyp
 
 
 @njit(inline="always")
-def _hits(key, run, arm, pulls, steps, chance, least):  # type: ignore[no-untyped-def]
+def draw_hits(key, run, arm, pulls, steps, chance, least):  # type: ignore[no-untyped-def]
     """How many of an arm's next rewards, after so many `pulls`, are the high one."""
     base = np.uint64(arm) << np.uint64(SLOT_BITS)
     if steps >= least:

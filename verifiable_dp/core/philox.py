@@ -29,6 +29,7 @@ NOISE = np.uint64(0)
 REWARD = np.uint64(1)
 REPORTS = np.uint64(2)
 COUNTS = np.uint64(3)
+FRESH = np.uint64(4)
 
 
 @intrinsic
