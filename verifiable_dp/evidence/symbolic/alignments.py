@@ -27,6 +27,7 @@ LAWS = {
     "laplace": (1.0, 1.0),
     "logistic": (1.0, 1.0),
     "cauchy": (1.0, 1.0),
+    "hypsecant": (1.0, 1.0),
     "exponential": (1.0, math.inf),
     "gumbel": (1.0, math.inf),
     "geometric": (1.0, math.inf),

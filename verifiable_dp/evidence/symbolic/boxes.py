@@ -483,6 +483,19 @@ def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
     return call
 
 
+def _end(ufunc: Any, of_terms: Any) -> Callable[[Any, Any], Any]:
+    """The larger or smaller of two numbers."""
+
+    def call(left: Any, right: Any) -> Any:
+        if nature(right) == "uniform":
+            left, right = right, left
+        if nature(left) == "uniform" and not _hidden(right):
+            return left.through(lambda u: ufunc(u, float(right)))
+        return of_terms([ordinary(left), ordinary(right)])
+
+    return call
+
+
 _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.add: _operator(operator.add, terms.add),
     np.subtract: _operator(operator.sub, terms.subtract),
@@ -508,10 +521,10 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.ceil: lambda v: terms.rounded(v, np.ceil),
     np.rint: lambda v: terms.rounded(v, np.rint),
     np.trunc: lambda v: terms.rounded(v, np.trunc),
-    np.maximum: lambda a, b: terms.most([a, b]),
-    np.minimum: lambda a, b: terms.least([a, b]),
-    np.fmax: lambda a, b: terms.most([a, b]),
-    np.fmin: lambda a, b: terms.least([a, b]),
+    np.maximum: _end(np.maximum, terms.most),
+    np.minimum: _end(np.minimum, terms.least),
+    np.fmax: _end(np.maximum, terms.most),
+    np.fmin: _end(np.minimum, terms.least),
     np.greater: _compare(True, False),
     np.greater_equal: _compare(False, False),
     np.less: _compare(True, True),

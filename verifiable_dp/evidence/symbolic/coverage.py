@@ -6,9 +6,7 @@ the rewards and from what is computed of these, or if only an exception waits on
 
 from __future__ import annotations
 
-import ast
 import dis
-import functools
 import itertools
 import sys
 import types
@@ -17,17 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
-_PLAIN = (int, float, str, bool, type(None), tuple)
-_CALLS = frozenset(
-    ("len", "range", "min", "max", "abs", "int", "float", "bool", "isinstance", "round", "sum")
-)
-_CONSTANT_ARGUMENTS = frozenset(
-    ("n_arms", "k", "K", "horizon", "T", "epsilon", "eps", "delta", "n_rounds", "num_arms", "rewards", "rng")
-)
 
 
 @dataclass
@@ -84,10 +76,15 @@ class Coverage:
         If not `strict`, a loop need not come to its end where what follows it was reached by a break.
         """
         found = set()
+        known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
             for line, position in _one_sided(code, steps, strict):
-                if not _constant(code, position, scopes.get(code.co_filename, {})):
-                    found.add(Place(code.co_filename, line))
+                file = code.co_filename
+                if file not in known:
+                    known[file] = constancy_of(file, scopes.get(file, {}))
+                constant = known[file]
+                if position is None or constant is None or not constant.constant(position):
+                    found.add(Place(file, line))
         return sorted(found, key=lambda place: (place.file, place.line))
 
 
@@ -127,145 +124,3 @@ def _raises(instructions: list[Any], offset: int) -> bool:
         ):
             return False
     return False
-
-
-# ---------------------------------------------------------------- conditions that are constant
-
-
-def _constant(code: types.CodeType, position: Any, scope: Mapping[str, Any]) -> bool:
-    """Whether the condition at a position is the same in every run."""
-    try:
-        tree = _tree(code.co_filename)
-    except (OSError, SyntaxError, ValueError):
-        return False
-    function = next(
-        (
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.Lambda)
-            and _first_line(node) == code.co_firstlineno
-            and getattr(node, "name", "<lambda>") == code.co_name
-        ),
-        None,
-    )
-    if function is None or position is None:
-        return False
-    where = (position.lineno, position.col_offset, position.end_lineno, position.end_col_offset)
-    found = [node for node in ast.walk(function) if _where(node) == where]
-    changing = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-    scope = {name: value for name, value in scope.items() if name not in changing}
-    known = _known_names(function, scope)
-    tests = [
-        node.iter if isinstance(node, ast.For) else node
-        for node in ast.walk(function)
-        if isinstance(node, ast.For) and _where(node.iter) == where
-    ]
-    nodes = [node for node in (*found, *tests) if isinstance(node, ast.expr)]
-    return bool(nodes) and all(_is_known(node, known, scope) for node in nodes)
-
-
-@functools.lru_cache(maxsize=64)
-def _tree(file: str) -> ast.Module:
-    with open(file, encoding="utf-8") as text:
-        return ast.parse(text.read())
-
-
-def _first_line(node: Any) -> int:
-    found: int = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    return found
-
-
-def _where(node: Any) -> Any:
-    return tuple(
-        getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    )
-
-
-def _known_names(function: Any, scope: Mapping[str, Any]) -> set[str]:
-    """Local names that hold the same in every run: the largest set that bears itself out."""
-    arguments = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
-    assigned = list(_assigned(function, []))
-    known = {name for name, _, _ in assigned} | (arguments & _CONSTANT_ARGUMENTS)
-    known -= arguments - _CONSTANT_ARGUMENTS
-    for node in ast.walk(function):
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            known -= set(node.names)  # it may hold something else in the next run
-    while True:
-        lost = {
-            name
-            for name, values, conditions in assigned
-            if name in known and not all(_is_known(v, known, scope) for v in (*values, *conditions))
-        }
-        if not lost:
-            return known
-        known -= lost
-
-
-def _assigned(node: Any, conditions: list[Any]) -> Iterator[tuple[str, list[Any], list[Any]]]:
-    """Names that are assigned, with the values, and the conditions around them."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            if hasattr(child, "name"):
-                yield child.name, [ast.Yield()], conditions
-            continue
-        around = conditions
-        if isinstance(child, ast.If | ast.While):
-            around = [*conditions, child.test]
-        elif isinstance(child, ast.For):
-            around = [*conditions, child.iter]
-            for name in _names(child.target):
-                yield name, [child.iter], conditions
-        elif isinstance(child, ast.Try | ast.With):
-            around = [*conditions, ast.Yield()]
-        if isinstance(child, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
-            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
-            values = [child.value] if child.value is not None else []
-            for target in targets:
-                for name in _names(target):
-                    yield name, values, around
-        elif isinstance(child, ast.comprehension):
-            for name in _names(child.target):
-                yield name, [child.iter], around
-        yield from _assigned(child, around)
-
-
-def _names(target: Any) -> list[str]:
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
-
-
-def _is_known(node: Any, known: set[str], scope: Mapping[str, Any]) -> bool:
-    """Whether an expression is the same in every run."""
-    if isinstance(node, ast.Constant):
-        return True
-    if isinstance(node, ast.Name):
-        if node.id in ("rewards", "rng"):
-            return False
-        if node.id in known:
-            return True
-        return node.id in scope and isinstance(scope[node.id], _PLAIN)
-    if isinstance(node, ast.Attribute):
-        return (
-            node.attr in ("shape", "ndim") and isinstance(node.value, ast.Name) and node.value.id == "rewards"
-        )
-    if isinstance(node, ast.Call):
-        named = isinstance(node.func, ast.Name) and (node.func.id in _CALLS)
-        shape = named and ast.unparse(node.func) == "len" and ast.unparse(node.args[0]) == "rewards"
-        pure = isinstance(node.func, ast.Attribute) and ast.unparse(node.func).startswith("math.")
-        return shape or (
-            (named or pure) and not node.keywords and all(_is_known(a, known, scope) for a in node.args)
-        )
-    if isinstance(node, ast.Compare) and ast.unparse(node.left) in ("rewards", "rng"):
-        return all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
-    allowed = (
-        ast.BinOp,
-        ast.BoolOp,
-        ast.UnaryOp,
-        ast.Compare,
-        ast.Tuple,
-        ast.IfExp,
-        ast.Subscript,
-    )
-    if not isinstance(node, allowed):
-        return False
-    parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-    return all(_is_known(child, known, scope) for child in parts)

@@ -23,16 +23,18 @@ from verifiable_dp.evidence.symbolic.terms import (
     World,
     add,
     is_term,
+    multiply,
     number,
     outcome,
     subtract,
+    total,
 )
 
 _GRID = np.concatenate(
     [
-        np.geomspace(1e-15, 1e-3, 400),
+        np.geomspace(2**-53, 1e-3, 400),
         np.linspace(0.001, 0.999, 3001) + 1e-5 * np.pi,
-        1 - np.geomspace(1e-3, 1e-12, 300),
+        1 - np.geomspace(1e-3, 2**-53, 400),
     ]
 )
 # Quantile functions of the laws at scale 1, at u and at 1 - u.
@@ -43,6 +45,7 @@ _QUANTILES: dict[str, Callable[[Any], Any]] = {
     "logistic": lambda u: np.log(u) - np.log1p(-u),
     "normal": special.ndtri,
     "cauchy": lambda u: np.tan(np.pi * (u - 0.5)),
+    "hypsecant": lambda u: np.log(np.tan(np.pi * u / 2)),
 }
 
 
@@ -111,7 +114,9 @@ class Uniform(Lazy):
         if type(other) is Uniform and other.source is self.source and not self.source.is_public:
             mine, theirs = self.function, other.function
             return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
-        if type(other) in (Uniform, Coin, contests.Pick, contests.Veiled):
+        if isinstance(other, Uniform) and function in _SIGNS and not self._gone and not other._gone:
+            return Product([*self.factors, *((f, _SIGNS[function] * by) for f, by in other.factors)])
+        if type(other) in (Uniform, Product, Coin, contests.Pick, contests.Veiled):
             other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
@@ -146,6 +151,16 @@ class Uniform(Lazy):
     def __pow__(self, other: Any) -> Any:
         return self._with(other, operator.pow)
 
+    @property
+    def factors(self) -> list[tuple[Uniform, int]]:
+        """Of which it is the product, each with its power."""
+        return [(self, 1)]
+
+    @property
+    def _gone(self) -> bool:
+        """Whether it cannot become noise any more."""
+        return self.source.is_public or self.source.state is not None or self.source.noise is not None
+
     def __neg__(self) -> Any:
         return self.through(np.negative)
 
@@ -158,7 +173,7 @@ class Uniform(Lazy):
             if self.is_bare and boxes.has_terms(limit.box):
                 return limit.toss(self.source)
             limit = limit.plain()
-        if type(limit) in (Uniform, Coin, contests.Pick):
+        if type(limit) in (Uniform, Product, Coin, contests.Pick):
             limit = limit.plain()
         limit = number(limit)
         if type(limit) is Term:
@@ -226,6 +241,46 @@ class Uniform(Lazy):
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.plain(), name)
+
+
+_SIGNS = {operator.mul: 1, operator.truediv: -1}
+
+
+class Product(Uniform):
+    """A product or quotient of functions of several uniform draws: its logarithm is a sum of noise."""
+
+    def __init__(self, factors: list[tuple[Uniform, int]]) -> None:
+        super().__init__(Source(factors[0][0].world, 0.0), _itself)  # no draw's own
+        self._factors = factors
+
+    @property
+    def factors(self) -> list[tuple[Uniform, int]]:
+        """Of which it is the product, each with its power."""
+        return self._factors
+
+    @property
+    def _gone(self) -> bool:
+        sources = [factor.source for factor, _ in self._factors]
+        return any(factor._gone for factor, _ in self._factors) or len({*sources}) < len(sources)
+
+    def plain(self) -> Any:
+        """The number itself: the draws are public from here on."""
+        return math.prod(factor.plain() ** by for factor, by in self._factors)
+
+    term = plain
+
+    def through(self, function: Callable[[Any], Any]) -> Any:
+        """A function of it: the logarithm adds up those of the factors."""
+        if function is not np.log or self._gone:
+            return function(self.plain())
+        return total(multiply(factor.through(np.log).term(), by) for factor, by in self._factors)
+
+    def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+        own = function in _SIGNS and isinstance(other, Uniform) and type(other) is not Coin
+        return super()._with(other, function) if own else function(self.plain(), boxes.ordinary(other))
+
+    def _below(self, limit: Any) -> Any:
+        return self.plain() < boxes.ordinary(limit)
 
 
 def opposite(value: Any) -> Any:
@@ -382,7 +437,7 @@ def _at_most_one(chance: Term) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
-    """Kind, center and scale of a function of a uniform draw, seen at 3701 of its values; None if unknown.
+    """Kind, center and scale of a function of a uniform draw, seen at 3801 of its values; None if unknown.
 
     Clipped or rounded noise has another law, and so do functions that bend where a law does not.
     """
@@ -400,8 +455,9 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
                     scale = (values[1200] - values[800]) / (law[1200] - law[800])
                     center = values[1000] - scale * law[1000]
                     size = np.abs(values) + np.abs(center) + np.abs(scale)
-                    rough = 1e-9 + 1e-15 / np.minimum(_GRID, 1 - _GRID)
-                    fits = np.abs(center + scale * law - values) <= rough * size
+                    # What rounding does to 1 - u, and a logarithm or a tangent to that.
+                    rounding = 1e-15 / np.minimum(_GRID, 1 - _GRID) * (size if kind == "cauchy" else scale)
+                    fits = np.abs(center + scale * law - values) <= 1e-9 * size + rounding
                     if scale > 0 and np.isfinite(values).all() and fits.all():
                         center = 0.0 if abs(center) <= 1e-9 * scale else float(center)
                         return kind, center, sign * float(scale)

@@ -72,7 +72,7 @@ class Chooser:
         if arms and self._favourite < self._n_arms:
             sign = 1.0 if arms[-1] == self._favourite else -1.0
         size = self._size * self._rng.random()
-        if draw.kind in ("laplace", "normal", "logistic", "cauchy"):
+        if draw.kind in ("laplace", "normal", "logistic", "cauchy", "hypsecant"):
             draw.value += math.copysign(size, sign * weight)
         elif sign * weight > 0:
             draw.value += math.ceil(size) if draw.kind == "geometric" else size
@@ -331,7 +331,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
             return Found(tuple(paths), path.failure, path.at)
         if number < _NATURAL and not _as_plain(program, path):
             return Found(tuple(paths), "a traced run returns something else than a plain one")
-        if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes):
+        if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes, coverage):
             return Found(
                 tuple(paths), "how many proposals were turned down shows in what follows", path.contested
             )
@@ -341,10 +341,11 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
     return Found(tuple(paths))
 
 
-def _same_without(program: Program, n_arms: int, path: Path, scopes: Any) -> bool:
+def _same_without(program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
     for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
-        other = run(program, path.number, Chooser(path.number, n_arms, failures), scopes, None)
+        watched = coverage if failures == 1 else None
+        other = run(program, path.number, Chooser(path.number, n_arms, failures), scopes, watched)
         if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
             return False
     return True

@@ -205,6 +205,8 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
         if not values:
             return real(values, **({"key": key} if key else {}), **kwargs)
         if key is None:
+            if len(values) == 2 and "uniform" in map(terms.nature, values):
+                return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
             return pick(values) if any(type(number(v)) is Term for v in values) else real(values)
         keys = [number(key(value)) for value in values]
         if not any(type(k) is Term for k in keys):

@@ -1,0 +1,538 @@
+"""Which conditions of a program are the same in every run: those that no draw and no reward can reach.
+
+Of every name, attribute and function of a file two things are asked: may what it holds follow from a draw or
+from rewards, and may its size. Both spread along assignments, calls and the branches around them, until no
+more is found; attributes are told apart by name alone, and what is not understood counts as random.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_PLAIN = (int, float, str, bool, type(None), tuple)
+# Parameters of functions that nothing in the file calls.
+_CONSTANT_ARGUMENTS = frozenset(
+    ("self", "n_arms", "k", "K", "horizon", "T", "epsilon", "eps", "delta", "n_rounds", "num_arms")
+)
+_NUMBERS = frozenset(("min", "max", "abs", "int", "float", "bool", "round", "sum", "divmod", "str", "any", "all"))
+_SEQUENCES = frozenset(("list", "tuple", "sorted", "reversed", "enumerate", "zip", "iter", "dict"))
+_KEEPS_SIZE = frozenset(
+    (
+        *("sqrt", "log", "log2", "log1p", "exp", "expm1", "abs", "sum", "mean", "max", "min", "argmax", "argmin"),
+        *("cumsum", "maximum", "minimum", "clip", "sort", "argsort", "round", "floor", "ceil", "asarray"),
+        *("array", "median", "var", "std", "dot", "power", "square", "sign", "zeros_like", "ones_like"),
+        *("empty_like", "float64", "int64", "rint", "astype", "copy", "tolist", "item", "ravel", "flatten"),
+        *("random", "shuffle", "permuted"),
+    )
+)
+_GROWS = frozenset(("append", "extend", "insert", "pop", "clear", "sort", "reverse", "appendleft", "popleft"))
+_MAY_GROW = frozenset(("add", "update", "setdefault", "remove", "discard", "popitem"))
+
+
+class Mark(NamedTuple):
+    """Whether what something holds may be random, and whether its size may be."""
+
+    holds: bool = False
+    size: bool = False
+
+    def __or__(self, other: Any) -> Mark:  # type: ignore[override]
+        return Mark(self.holds or other.holds, self.size or other.size)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything about it may be random."""
+        return self.holds or self.size
+
+
+_RANDOM = Mark(True, True)
+
+
+def where(node: Any) -> Any:
+    """Position of a node."""
+    names = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    return tuple(getattr(node, name, None) for name in names)
+
+
+_FUNCTION = (ast.FunctionDef, ast.Lambda)
+_IMPORTS = ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal
+_CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_GENERATOR, _ARRAY = np.random.Generator, np.ndarray
+
+
+def _called(node: ast.Call) -> str:
+    """The name of what is called."""
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def _of_numpy(node: Any) -> bool:
+    """Whether an expression makes an array."""
+    made = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    return isinstance(made, ast.Name) and made.id in ("np", "numpy")
+
+
+def _number(node: Any) -> bool:
+    """Whether an argument may be a number, so that it sets a size."""
+    return not isinstance(node, ast.List | ast.ListComp | ast.Tuple)
+
+
+def _own_nodes(function: Any) -> Iterator[tuple[Any, bool]]:
+    """Nodes of a function but not of those in it, and whether each is in a loop."""
+    waiting = [(child, False) for child in ast.iter_child_nodes(function)]
+    while waiting:
+        node, loop = waiting.pop()
+        yield node, loop
+        if not isinstance(node, _FUNCTION):
+            inside = loop or isinstance(node, ast.For | ast.While | ast.comprehension)
+            waiting += [(child, inside) for child in ast.iter_child_nodes(node)]
+
+
+def _stored(node: Any) -> list[tuple[Any, Any]]:
+    """Targets of an assignment with the values, None where these are parts of something."""
+    if isinstance(node, ast.Assign):
+        made = []
+        for target in node.targets:
+            several = isinstance(target, ast.Tuple | ast.List)
+            paired = several and isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(target.elts)
+            values = node.value.elts if paired else [None] * len(target.elts) if several else [node.value]
+            made += list(zip(target.elts if several else [target], values, strict=True))
+        return made
+    if isinstance(node, ast.AnnAssign | ast.NamedExpr):
+        return [(node.target, node.value)]
+    if isinstance(node, ast.AugAssign):
+        return [(node.target, None)]
+    if isinstance(node, ast.For | ast.comprehension):
+        target = node.target
+        return [(part, None) for part in ast.walk(target) if isinstance(part, ast.Name | ast.Attribute)]
+    if isinstance(node, ast.arg):
+        return [(ast.Name(node.arg, ast.Store()), node)]
+    return []
+
+
+class Constancy:
+    """What may be random in a file.
+
+    Parameters
+    ----------
+    tree
+        Of the file.
+    scope
+        Its globals.
+    """
+
+    def __init__(self, tree: ast.Module, scope: Mapping[str, Any]) -> None:
+        self._scope = scope
+        self._marks: dict[Any, Mark] = {}
+        self._changed = False
+        self._outer: dict[Any, Any] = {}  # of a function, the one around it
+        self._names: dict[Any, set[str]] = {}  # that are local to a function
+        self._functions: dict[str, list[Any]] = {}
+        self._classes: dict[str, Any] = {}
+        self._random_exits: set[Any] = set()  # functions and loops that may be left early, at random
+        self._conditions: dict[Any, tuple[Mark, bool]] = {}
+        self._objects: dict[Any, bool] = {}  # names and attributes that hold objects of the file's classes only
+        self._arrays: dict[Any, bool] = {}
+        self._containers: dict[Any, bool] = {}  # those that hold lists, dictionaries and sets only
+        self._stores: dict[Any, int] = {}
+        self._control = False  # whether what is looked at may happen or not
+        self._shared = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
+        self._collect(tree, None)
+        self._all = [f for f in self._outer if isinstance(f, _FUNCTION)]
+        self._kinds()
+        self._entries(tree)
+        while True:
+            self._changed = False
+            for function in self._all:
+                self._function(function)
+            if not self._changed:
+                break
+
+    def constant(self, position: Any) -> bool:
+        """Whether the condition, or the length of what is looped over, at a position is the same in every run."""
+        place = (position.lineno, position.col_offset, position.end_lineno, position.end_col_offset)
+        found = self._conditions.get(place)
+        return found is not None and not found[0].any and not found[1]
+
+    # ------------------------------------------------------------ what is there
+
+    def _collect(self, node: Any, function: Any) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = function
+            if isinstance(child, ast.ClassDef):
+                self._classes[child.name] = child
+            if isinstance(child, _FUNCTION):
+                self._outer[child], inside = function, child
+                arguments = [a.arg for a in ast.walk(child.args) if isinstance(a, ast.arg)]
+                self._names[child] = set(arguments)
+                if isinstance(child, ast.FunctionDef):
+                    self._functions.setdefault(child.name, []).append(child)
+                    if function is not None:
+                        self._names[function].add(child.name)
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store) and function is not None:
+                self._names[function].add(child.id)
+            self._collect(child, inside)
+        if isinstance(node, ast.Nonlocal | ast.Global):
+            self._names[function] -= set(node.names)
+
+    def _entries(self, tree: ast.Module) -> None:
+        """Parameters of functions that are called from elsewhere, or are passed on."""
+        calls = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        called = {_called(n) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        passed = {
+            n.id if isinstance(n, ast.Name) else n.attr
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Name | ast.Attribute) and isinstance(n.ctx, ast.Load) and id(n) not in calls
+        }
+        for function in self._all:
+            name = getattr(function, "name", "")
+            dunder = name.startswith("__") and name.endswith("__")
+            if name and name in called and name not in passed and not dunder:
+                continue
+            if dunder and name in ("__init__", "__call__"):
+                continue  # reached by the name of the class, and by any call of what is not known
+            for argument in ast.walk(function.args):
+                if isinstance(argument, ast.arg) and argument.arg not in _CONSTANT_ARGUMENTS:
+                    given = argument.arg in ("rewards", "rng")
+                    self._add((function, argument.arg), Mark(True, not given))
+            if name in passed or not name:
+                self._add((function, "control"), Mark(True))
+
+    # ------------------------------------------------------------ marks
+
+    def _add(self, key: Any, mark: Mark) -> None:
+        known = self._marks.get(key, Mark())
+        if known | mark != known:
+            self._marks[key] = known | mark
+            self._changed = True
+
+    def _owner(self, function: Any, name: str) -> Any:
+        while function is not None and name not in self._names[function]:
+            function = self._outer[function]
+        return function
+
+    def _name(self, function: Any, name: str) -> Mark:
+        owner = self._owner(function, name)
+        if owner is not None:
+            return self._marks.get((owner, name), Mark())
+        if name in self._functions or name in self._classes:
+            return Mark()
+        known = name in self._scope and isinstance(self._scope[name], _PLAIN) and name not in self._shared
+        module = isinstance(self._scope.get(name), types.ModuleType)
+        return Mark() if known or module or name not in self._scope and hasattr(builtins, name) else _RANDOM
+
+    def _assign(self, function: Any, target: Any, mark: Mark, control: bool) -> None:
+        mark = _RANDOM if control else mark
+        if isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._assign(function, part, Mark(mark.any, mark.any and mark.size), control)
+        elif isinstance(target, ast.Starred):
+            self._assign(function, target.value, mark, control)
+        elif isinstance(target, ast.Name):
+            self._add((self._owner(function, target.id), target.id), mark)
+        elif isinstance(target, ast.Attribute):
+            self._add("." + target.attr, mark | self._taken(function, target.value))
+        elif isinstance(target, ast.Subscript):
+            # A new key of a dictionary changes its size, an entry of an array does not.
+            key = self._of(function, target.slice)
+            grows = control or (key.holds and not self._kind(self._arrays, function, target.value))
+            self._into(function, target.value, Mark(mark.any or key.any, grows))
+
+    def _into(self, function: Any, target: Any, mark: Mark) -> None:
+        """What a container holds is changed."""
+        while isinstance(target, ast.Subscript):
+            mark |= Mark(*[self._of(function, target.slice).any] * 2)
+            target = target.value
+        if isinstance(target, ast.Name):
+            self._add((self._owner(function, target.id), target.id), mark)
+        elif isinstance(target, ast.Attribute):
+            self._add("." + target.attr, mark | self._taken(function, target.value))
+
+    def _taken(self, function: Any, target: Any) -> Mark:
+        """How random it is whose attribute is set or read."""
+        if isinstance(target, ast.Name) and target.id == "self":
+            return Mark()
+        return Mark(*[self._of(function, target).holds] * 2)
+
+    # ------------------------------------------------------------ expressions
+
+    def _of(self, function: Any, node: Any) -> Mark:
+        """The mark of an expression."""
+        if node is None or isinstance(node, ast.Constant | ast.JoinedStr):
+            return Mark()
+        if isinstance(node, ast.Name):
+            return self._name(function, node.id)
+        if isinstance(node, ast.Attribute):
+            base = self._of(function, node.value)
+            if node.attr in ("shape", "ndim", "size"):
+                return Mark(base.size)
+            if node.attr in ("T", "dtype"):
+                return base
+            if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "math"):
+                return Mark()
+            return self._marks.get("." + node.attr, Mark()) | self._taken(function, node.value)
+        if isinstance(node, ast.Subscript):
+            base, key = self._of(function, node.value), self._of(function, node.slice)
+            masked = key.any and not isinstance(node.slice, ast.Constant)
+            return Mark(base.holds or key.any, base.size or masked)
+        if isinstance(node, ast.Call):
+            return self._call(function, node)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            return self._comprehension(function, node)
+        if isinstance(node, ast.Lambda):
+            self._add((node, "return"), self._of(node, node.body))
+            return Mark()
+        if isinstance(node, ast.NamedExpr):
+            mark = self._of(function, node.value)
+            self._assign(function, node.target, mark, self._control)
+            return mark
+        if isinstance(node, ast.IfExp):
+            test = self._test(function, node.test)
+            parts = self._of(function, node.body) | self._of(function, node.orelse)
+            return _RANDOM if test else parts
+        if isinstance(node, ast.BoolOp):
+            tests = [self._test(function, value) for value in node.values]  # each is a branch
+            parts = [self._of(function, value) for value in node.values]
+            return Mark(any(tests) or any(p.holds for p in parts), any(tests) or any(p.size for p in parts))
+        kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred, ast.Slice)
+        if not isinstance(node, kinds):
+            return _RANDOM
+        found = Mark()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                found |= self._of(function, child)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            for side, times in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(side, ast.List):  # [0] * n
+                    found |= Mark(size=self._of(function, times).any)
+        return Mark(found.any) if isinstance(node, ast.Compare) else found
+
+    def _comprehension(self, function: Any, node: Any) -> Mark:
+        size = False
+        for part in node.generators:
+            mark = self._of(function, part.iter)
+            self._assign(function, part.target, Mark(mark.any), False)
+            tests = [self._test(function, test) for test in part.ifs]
+            size = size or mark.size or any(tests)
+        self._conditions[where(node.generators[0].iter)] = (Mark(size), False)
+        parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+        marks = [self._of(function, part) for part in parts]
+        keyed = isinstance(node, ast.DictComp | ast.SetComp) and marks[0].any
+        return Mark(size or any(m.any for m in marks), size or keyed)
+
+    def _call(self, function: Any, node: ast.Call) -> Mark:
+        given = [self._of(function, a) for a in (*node.args, *(k.value for k in node.keywords))]
+        any_given = functools.reduce(Mark.__or__, given, Mark())
+        name = _called(node)
+        if isinstance(node.func, ast.Name):
+            owner = self._owner(function, name)
+            if owner is None or name in self._functions:
+                if name in self._functions:
+                    return self._enter(function, node, given, self._functions[name])
+                if name in self._classes:
+                    inits = [f for f in self._functions.get("__init__", []) if f in self._classes[name].body]
+                    self._enter(function, node, given, inits, method=True)
+                    return Mark(size=False)
+                if name == "len":
+                    return Mark(any_given.size)
+                if name in _NUMBERS:
+                    return Mark(any_given.any)
+                if name in _SEQUENCES:
+                    return any_given
+                if name in ("range", "isinstance"):
+                    return Mark(any_given.any, any_given.any)
+            self._enter(function, node, given, self._functions.get("__call__", []), method=True)
+            return _RANDOM
+        if not isinstance(node.func, ast.Attribute):
+            return _RANDOM
+        base = node.func.value
+        if isinstance(base, ast.Name) and base.id in ("np", "numpy", "math", "special"):
+            keeps = name in _KEEPS_SIZE or base.id == "math"
+            return Mark(any_given.any, any_given.size if keeps else any_given.any)
+        own = self._of(function, base)
+        if name in ("random", "shuffle", "permuted", "permutation") or hasattr(_GENERATOR, name):
+            sizes = any_given.size or any(m.holds for m, a in zip(given, node.args, strict=False) if _number(a))
+            return Mark(True, sizes or own.size or name == "choice" and any_given.any)
+        found = Mark()
+        if name in self._functions:
+            found |= self._enter(function, node, given, self._functions[name], method=True, own=own)
+        if name in _GROWS | _MAY_GROW and not self._kind(self._objects, function, base):
+            grows = self._control or any_given.size or (name in _MAY_GROW and any_given.any)
+            self._into(function, base, Mark(any_given.any or self._control, grows))
+        if name in self._functions:
+            return found | Mark(own.holds and not self._kind(self._objects, function, base))
+        keeps = name in _KEEPS_SIZE or name in ("get", "items", "keys", "values", "index", "pop")
+        known = keeps or name in _GROWS | _MAY_GROW or hasattr(_ARRAY, name) or hasattr(str, name) or hasattr(dict, name)
+        if not known:
+            return _RANDOM
+        return Mark(own.holds or any_given.any, own.size or any_given.size or (not keeps and any_given.any))
+
+    def _kind(self, kinds: Mapping[Any, bool], function: Any, base: Any) -> bool:
+        """Whether an expression is of a kind, or a part of what is."""
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Name):
+            return kinds.get((self._owner(function, base.id), base.id), False)
+        return isinstance(base, ast.Attribute) and kinds.get("." + base.attr, False)
+
+    def _enter(
+        self,
+        function: Any,
+        node: ast.Call,
+        given: list[Mark],
+        functions: list[Any],
+        *,
+        method: bool = False,
+        own: Mark = Mark(),  # noqa: B008
+    ) -> Mark:
+        """What a function of the file returns; what it is given reaches its parameters."""
+        found = Mark()
+        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        everything = functools.reduce(Mark.__or__, given, Mark())
+        for called in functions:
+            names = [a.arg for a in (*called.args.posonlyargs, *called.args.args)]
+            if method and names[:1] == ["self"]:
+                names = names[1:]
+            rest = [a.arg for a in (called.args.vararg, called.args.kwarg) if a is not None]
+            for i, mark in enumerate(given):
+                keyword = node.keywords[i - len(node.args)].arg if i >= len(node.args) else None
+                positional = names[i] if keyword is None and i < len(names) else None
+                name = keyword or positional
+                targets = rest if starred or name is None else [name]
+                for target in targets + (names if starred else []):
+                    self._add((called, target), everything if starred else mark)
+            self._add((called, "control"), Mark(self._control))
+            found |= self._marks.get((called, "return"), Mark())
+        return found
+
+    def _test(self, function: Any, node: Any) -> bool:
+        """Whether a condition may be random."""
+        mark = self._of(function, node)
+        sized = isinstance(node, ast.Name | ast.Attribute) and self._kind(self._containers, function, node)
+        found = Mark(mark.size if sized else mark.any)
+        self._conditions[where(node)] = (found, self._control and self._varies(function, node))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self._test(function, node.operand)
+        return found.holds
+
+    def _varies(self, function: Any, node: Any) -> bool:
+        """Whether a condition may differ from one time to the next within a run."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                owner = self._owner(function, part.id)
+                if owner is not None and self._stores.get((owner, part.id), 0) > 1:
+                    return True
+            elif isinstance(part, ast.Call | ast.Attribute | ast.Subscript):
+                return True
+        return False
+
+    # ------------------------------------------------------------ statements
+
+    def _function(self, function: Any) -> None:
+        defaults = (*function.args.defaults, *(d for d in function.args.kw_defaults if d is not None))
+        names = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+        for name, default in zip(reversed(names), reversed(defaults), strict=False):
+            self._add((function, name), self._of(self._outer[function], default))
+        if isinstance(function, ast.Lambda):
+            self._add((function, "return"), self._of(function, function.body))
+            return
+        control = self._marks.get((function, "control"), Mark()).any or function in self._random_exits
+        self._block(function, function.body, control, [function])
+
+    def _block(self, function: Any, body: list[Any], control: bool, around: list[Any]) -> None:
+        for node in body:
+            self._statement(function, node, control or any(a in self._random_exits for a in around), around)
+
+    def _leave(self, places: list[Any], control: bool) -> None:
+        """Functions and loops are left early; everything in them is random if that is."""
+        for place in places if control else ():
+            if place not in self._random_exits:
+                self._random_exits.add(place)
+                self._changed = True
+
+    def _statement(self, function: Any, node: Any, control: bool, around: list[Any]) -> None:
+        outer, self._control = self._control, control
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            if isinstance(node, ast.AugAssign):
+                mark = self._of(function, node.value)
+                if isinstance(node.target, ast.Name | ast.Attribute):
+                    mark |= self._of(function, node.target)
+                    if self._kind(self._containers, function, node.target):
+                        mark |= Mark(size=control)
+                self._assign(function, node.target, mark, control)
+            else:
+                for target, value in _stored(node):
+                    self._assign(function, target, self._of(function, value or node.value), control)
+        elif isinstance(node, ast.If | ast.While):
+            random = self._test(function, node.test)
+            inner = [*around, node] if isinstance(node, ast.While) else around
+            self._block(function, node.body, control or random, inner)
+            self._block(function, node.orelse, control or random, around)
+        elif isinstance(node, ast.For):
+            mark = self._of(function, node.iter)
+            varies = control and self._varies(function, node.iter) and not isinstance(node.iter, ast.Name)
+            self._conditions[where(node.iter)] = (Mark(mark.size), varies)
+            self._assign(function, node.target, Mark(mark.any, mark.any), control or mark.size)
+            self._block(function, node.body, control or mark.size, [*around, node])
+            self._block(function, node.orelse, control or mark.size, around)
+        elif isinstance(node, ast.Return):
+            self._add((function, "return"), _RANDOM if control else self._of(function, node.value))
+            self._leave(around, control)
+        elif isinstance(node, ast.Break | ast.Continue):
+            loops = [a for a in around if isinstance(a, ast.For | ast.While)]
+            self._leave(loops[-1:], control)
+        elif isinstance(node, ast.Expr):
+            self._of(function, node.value)
+            if isinstance(node.value, ast.Yield | ast.YieldFrom):
+                self._add((function, "return"), _RANDOM)
+        elif isinstance(node, ast.Try | ast.With):
+            for name in ("body", "orelse", "finalbody"):
+                self._block(function, getattr(node, name, []), True, around)
+            for handler in getattr(node, "handlers", []):
+                self._block(function, handler.body, True, around)
+        elif not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Pass | ast.Raise | ast.Assert | _IMPORTS):
+            self._add((function, "control"), Mark(True))  # not understood: nothing in it is constant
+        self._control = outer
+
+    # ------------------------------------------------------------ what names hold
+
+    def _kinds(self) -> None:
+        """Names and attributes that only ever hold objects of the file's classes, or containers; stores of names."""
+        held: dict[Any, list[Any]] = {}
+        for function in self._all:
+            for node, loop in _own_nodes(function):
+                for target, value in _stored(node):
+                    if isinstance(target, ast.Name):
+                        key: Any = (self._owner(function, target.id), target.id)
+                        self._stores[key] = self._stores.get(key, 0) + (2 if loop or value is None else 1)
+                    elif isinstance(target, ast.Attribute):
+                        key = "." + target.attr
+                    else:
+                        continue
+                    held.setdefault(key, []).append(value)
+        for key, values in held.items():
+            self._arrays[key] = all(_of_numpy(v) for v in values)
+            self._containers[key] = all(isinstance(v, _CONTAINERS) for v in values)
+            self._objects[key] = all(self._is_object(v) for v in values)
+
+    def _is_object(self, value: Any) -> bool:
+        if isinstance(value, ast.ListComp | ast.DictComp):
+            return self._is_object(value.value if isinstance(value, ast.DictComp) else value.elt)
+        if isinstance(value, ast.List):
+            return bool(value.elts) and all(map(self._is_object, value.elts))
+        return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self._classes
+
+
+def constancy_of(file: str, scope: Mapping[str, Any]) -> Constancy | None:
+    """What may be random in a file; None if it cannot be read."""
+    try:
+        with open(file, encoding="utf-8") as text:
+            tree = ast.parse(text.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return Constancy(tree, scope)
