@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
+from verifiable_dp.core.algorithm import Algorithm, Batch, Memory, Query, State
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.noise import Draw, Noise
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
@@ -34,6 +34,9 @@ class TurnState(State):
     pulls: IntArray
     estimate: FloatArray
     active: BoolArray
+
+
+EDGE = 1e-9  # no chance of a coin is closer to 0 or 1
 
 
 class Turns(Algorithm):
@@ -124,3 +127,72 @@ class Episodes(Turns):
     def last(self, state: Any) -> FloatArray:
         """Length of each arm's last episode, (n, K): half of its pulls, or its first one."""
         return np.asarray(np.maximum(state.pulls / 2, 1.0))
+
+
+@dataclass(frozen=True)
+class Buffers(Batch):
+    """Private side: sums (n, K) of the rewards since each arm's last release."""
+
+    sums: FloatArray
+
+
+class Batches(Turns):
+    """The next arm is chosen anew in every round; an arm's rewards are released in batches that double.
+
+    Coins are public: each is made from a Laplace draw that no data enter.
+    """
+
+    epsilon: float
+
+    @property
+    @abstractmethod
+    def coins(self) -> int:
+        """How many are tossed in a round."""
+
+    @abstractmethod
+    def full(self, pulls: IntArray) -> BoolArray:
+        """Whether an arm's batch is full after so many pulls, (n, K)."""
+
+    @abstractmethod
+    def size(self, pulls: IntArray) -> IntArray:
+        """Rewards of the batch that is full after so many pulls, (n, K)."""
+
+    @property
+    def mechanism(self) -> Laplace:
+        """Of the sum of a batch."""
+        return Laplace(1.0, self.epsilon)
+
+    def private(self, run: IntArray) -> Memory:
+        """No rewards."""
+        return Buffers(np.zeros((len(run), self.n_arms)))
+
+    def release(
+        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+    ) -> tuple[Memory, FloatArray]:
+        """Columns: the sum of a batch that is full, and the coins of the next round."""
+        sums, n, width = memory.sums + answer, len(answer), self.n_arms + self.coins
+        full = query.active & query.complete[:, None] & self.full(state.pulls + query.pulls())
+        scale = np.repeat([self.mechanism.scale, 1.0], [self.n_arms, self.coins])
+        draw = Draw(
+            np.hstack([sums, np.zeros((n, self.coins))]),
+            np.broadcast_to(scale, (n, width)),
+            state.run,
+            state.t[:, None] * width + np.arange(width),
+            np.hstack([full, np.repeat(query.complete[:, None], self.coins, axis=1)]),
+        )
+        return Buffers(self.kept(sums, full)), noise(draw)
+
+    def kept(self, sums: FloatArray, full: BoolArray) -> FloatArray:
+        """What stays private after a release: a full batch is forgotten."""
+        return np.where(full, 0.0, sums)
+
+    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+        """Mean of the arm's last batch."""
+        batch, sums = self.size(state.pulls + query.pulls()), released[:, : self.n_arms]
+        return np.asarray(np.where(np.isnan(sums), state.estimate, sums / np.maximum(batch, 1)))
+
+    def chances(self, released: FloatArray) -> FloatArray:
+        """The coins as numbers in (0, 1), (n, coins)."""
+        coin = np.nan_to_num(released[:, self.n_arms :])
+        tail = np.exp(-np.abs(coin)) / 2
+        return np.asarray(np.clip(np.where(coin < 0, tail, 1 - tail), EDGE, 1 - EDGE))

@@ -45,3 +45,7 @@ HU = (
     "Bandits, UAI 2022"
 )
 CHOWDHURY = "Chowdhury & Zhou, Distributed Differential Privacy in Multi-Armed Bandits, ICLR 2023"
+AZIZE_BAI = (
+    "Azize, Jourdan, Al Marjani & Basu, On the Complexity of Differentially Private Best-Arm Identification "
+    "with Fixed Confidence, NeurIPS 2023"
+)

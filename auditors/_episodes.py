@@ -10,9 +10,10 @@ import numpy as np
 from verifiable_dp.auditors._elimination import mean_noise
 from verifiable_dp.auditors._index import first_rewards
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
+from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
@@ -106,6 +107,55 @@ PRIVACY_MUTANTS = (
         ),
     ),
 )
+
+
+def _same_noise(rule: Any, slot: IntArray) -> IntArray:
+    """Slots of sums by arm alone; coins keep theirs, beyond."""
+    width = rule.n_arms + rule.coins
+    return np.asarray(np.where(slot % width < rule.n_arms, slot % width, slot + width))
+
+
+def _coins_are_noise(rule: Any, slot: IntArray) -> IntArray:
+    """A coin gets the slot of the sum of an arm."""
+    return np.asarray(np.where(slot % (rule.n_arms + rule.coins) < rule.n_arms, slot, slot - rule.n_arms))
+
+
+def _of_means(rule: Any, state: Any, query: Query) -> FloatArray:
+    """1 over the batch for sums, 1 for coins."""
+    batch = np.maximum(rule.size(state.pulls + query.pulls()), 1)
+    return np.hstack([1 / batch, np.ones((len(batch), rule.coins))])
+
+
+BATCH_MUTANTS = (
+    HALF_NOISE,
+    NO_NOISE,
+    Mutant(
+        "noise of an arm is not reset",
+        "an arm gets the same noise in all of its releases, so that their differences are exact",
+        mutants.shared(_same_noise),
+    ),
+    Mutant(
+        "one draw throughout",
+        "all releases and all coins are the same draw",
+        mutants.shared(lambda rule, slot: np.zeros_like(slot)),
+    ),
+    Mutant(
+        "the noise is the coin",
+        "what is chosen by chance is chosen with the noise of a sum, which the choice gives away",
+        mutants.shared(_coins_are_noise),
+    ),
+    Mutant(
+        "no forgetting",
+        "batches are kept, so that a reward enters several releases",
+        mutants.result("kept", lambda rule, kept, sums, full: sums),
+    ),
+    Mutant(
+        "noise of means on sums",
+        "sums get Lap(1/(epsilon n)), which is the scale for means",
+        mutants.noise_by(_of_means),
+    ),
+)
+UNIFORM_CHOICE = mutants.result("choice", lambda rule, arm, state, released: state.pulls.argmin(axis=1))
 
 
 def _turns(rule: Any, index: FloatArray, state: Any) -> FloatArray:

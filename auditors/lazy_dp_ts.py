@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.lazy_dp_ts import LazyDPTS
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
-from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import RegretClaim, Source
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor, Mutant
-from verifiable_dp.registry.mutants import noise_by, result, shared
+from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.theorems import MeanBound
 
 LEVEL = 16.0  # ours: the paper's constants are not at hand
@@ -26,24 +23,6 @@ def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
     """The rate of Theorem 4 with our constant: sum over Delta_a > 0 of 16 log T/min(Delta_a, epsilon)."""
     bad = gaps[gaps > 0]
     return float(np.sum(LEVEL * math.log(horizon) / np.minimum(bad, epsilon)))
-
-
-def _same_noise(rule: Any, slot: IntArray) -> IntArray:
-    """Slots of sums by arm alone; coins keep theirs, beyond."""
-    place = slot % (2 * rule.n_arms)
-    return np.asarray(np.where(place < rule.n_arms, place, slot + 2 * rule.n_arms))
-
-
-def _coins_are_noise(rule: Any, slot: IntArray) -> IntArray:
-    """A coin gets the slot of the sum of its arm."""
-    place = slot % (2 * rule.n_arms)
-    return np.asarray(np.where(place < rule.n_arms, slot, slot - rule.n_arms))
-
-
-def _of_means(rule: Any, state: Any, query: Query) -> FloatArray:
-    """1 over the batch for sums, 1 for coins."""
-    batch = np.maximum((state.pulls + query.pulls() + 1) // 2, 1)
-    return np.hstack([1 / batch, np.ones(batch.shape)])
 
 
 CLAIMS = (
@@ -65,37 +44,11 @@ CLAIMS = (
 )
 
 MUTANTS = (
-    HALF_NOISE,
-    NO_NOISE,
-    Mutant(
-        "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so that their differences are exact",
-        shared(_same_noise),
-    ),
-    Mutant(
-        "one draw throughout",
-        "all releases and all coins are the same draw",
-        shared(lambda rule, slot: np.zeros_like(slot)),
-    ),
-    Mutant(
-        "the noise is the coin",
-        "the posterior of an arm is sampled with the noise of its sum, which the choice gives away",
-        shared(_coins_are_noise),
-    ),
-    Mutant(
-        "no forgetting",
-        "batches are kept, so that a reward enters several releases",
-        result("kept", lambda rule, kept, sums, full: sums),
-    ),
-    Mutant(
-        "noise of means on sums",
-        "sums get Lap(1/(epsilon O)), which is the scale for means",
-        noise_by(_of_means),
-    ),
+    *family.BATCH_MUTANTS,
     Mutant(
         "uniform play",
         "the arm that was pulled least is next",
-        result("choice", lambda rule, arm, state, released: state.pulls.argmin(axis=1)),
+        family.UNIFORM_CHOICE,
         caught_by=CAUGHT,
     ),
     Mutant(

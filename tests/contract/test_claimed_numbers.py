@@ -22,6 +22,7 @@ from verifiable_dp.auditors import (
     _linear,
     _robust,
     _stopping,
+    adap_tt,
     adap_ucb,
     adaptive_tree,
     dist_dp_se,
@@ -192,6 +193,8 @@ BY_HAND = {
     # 16 * 3.1 log(1000)/.5 + 31; u = 436.3: .5 (4 * 256 + 3 (4/9 + 2/3)); .5 (200 log(1000)/.25 + 1.309).
     "adap-ucb": (lambda: adap_ucb.regret_bound(HALF, 1000, 1.0, 3.1), 716.2493237),
     "adap-klucb": (lambda: _episodes.regret_bound(HALF, 1000, 1.0, 4.0), 513.6666666667),
+    # 2 radius(128) = .5007 and 2 radius(256) = .331: 1.4 * 2 * 512.
+    "adap-tt": (lambda: adap_tt.samples_bound(HALF, 2, 1.0, 0.1), 1433.6),
     "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, 1000, 1.0), 16 * 13.8155105579643),
     # beta(9) = .149 and beta(10) = .099 at T = 1000: 2 + ... + 2^10 = 2046, half of it, and .5.
     "dist-dp-se, pulls": (lambda: dist_dp_se.pulls_bound(HALF[1:], dist(1000)), 2046.0),

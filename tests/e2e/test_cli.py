@@ -23,6 +23,7 @@ from verifiable_dp.record.sealing import SCHEMAS, schema
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 NAMES = [
     "adap-klucb",
+    "adap-tt",
     "adap-ucb",
     "adaptive-tree",
     "dist-dp-se",

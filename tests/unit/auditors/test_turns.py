@@ -8,6 +8,7 @@ from scipy.stats import beta, kstest
 
 from verifiable_dp.algorithms._episodes import TurnState
 from verifiable_dp.algorithms.adap_klucb import kl_bound
+from verifiable_dp.algorithms.adap_tt import AdaPTT
 from verifiable_dp.algorithms.adap_ucb import AdaPUCB
 from verifiable_dp.algorithms.dist_dp_se import DistDPSE
 from verifiable_dp.algorithms.lazy_dp_ts import LazyDPTS
@@ -21,7 +22,7 @@ from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.registry import entries
 
 GAPS = _episodes.TWO.gaps
-NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts", "dist-dp-se"]
+NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts", "dist-dp-se", "adap-tt"]
 
 
 def bound(algorithm):
@@ -122,7 +123,7 @@ def test_arms_with_few_pulls_come_first():
 def batches(rule, table, seed):
     """(pulls, released sum) of every batch of arm 0 of one run without noise, and its rewards."""
     seen, rewards = [], []
-    session = rule.session(noise=lambda draw: np.where(draw.where, draw.value, np.nan))
+    session = rule.session(noise=without_noise)
     while not session.finished:
         arm = session.select()
         if arm == 0:
@@ -143,6 +144,40 @@ def test_batches_of_thompson_sampling_double_and_are_forgotten():
         size = 1 << ((pulls + 1).bit_length() - 2)
         end = 2 * size - 1
         assert estimate == pytest.approx(np.mean(rewards[end - size : end]), rel=1e-12)
+
+
+def without_noise(draw):
+    return np.where(draw.where, draw.value, np.nan)
+
+
+def test_the_best_arm_is_found_by_its_last_batches():
+    """Without noise: estimates are means of the last half of an arm's pulls; the run stops where it may."""
+    rule, done, coins = AdaPTT(3, 1.0, 3000), None, np.random.default_rng(3)
+
+    def noise(draw):
+        assert draw.value.shape == (1, 4)
+        return without_noise(draw) + np.array([0, 0, 0, coins.laplace()])
+
+    table = np.random.default_rng(2).random((3000, 3)) * 0.2 + np.array([0.1, 0.7, 0.3])
+    rewards = [[], [], []]
+    session = rule.session(noise=noise)
+    while not session.finished:
+        arm = session.select()
+        rewards[arm].append(float(table[session.rounds, arm]))
+        session.update(table[session.rounds, arm])
+        state = session.state
+        for a, mine in enumerate(rewards):
+            end = 1 << (len(mine).bit_length() - 1) if mine else 0
+            last = mine[end // 2 : end] if end > 1 else mine[:1]
+            assert state.estimate[0, a] == pytest.approx(np.mean(last) if last else 0.0, rel=1e-12)
+        if done is None and state.found[0] >= 0:
+            done = len(rewards[0]) + len(rewards[1]) + len(rewards[2])
+            low = state.estimate[0] - rule.radius(state)[0]
+            high = state.estimate[0] + rule.radius(state)[0]
+            assert low[1] > max(high[0], high[2])
+        assert state.found[0] < 0 or session.finished or session.select() == 1
+    assert state.stopped[0] == done < 3000
+    assert rule.output(state)[0].tolist() == [done, 1]
 
 
 def test_posteriors_are_sampled_by_their_law():

@@ -1,0 +1,156 @@
+"""AdaP-TT: the best arm, found by leader and challenger (Azize, Jourdan, Al Marjani & Basu 2023)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms._episodes import Batches, TurnState
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class FoundState(TurnState):
+    """Public state of a search for the best arm.
+
+    Attributes
+    ----------
+    found : (n,) int
+        The arm that was found, -1 before.
+    stopped : (n,) int
+        Rounds after which it was found, 0 before.
+    """
+
+    found: IntArray
+    stopped: IntArray
+
+
+@dataclass(frozen=True)
+class AdaPTT(Batches):
+    r"""Play a leader or its challenger by the toss of a coin, until one arm is sure to be the best.
+
+    An arm's batches end when its pulls have doubled; with n_a the size of the last one, its estimate is
+    the mean of that batch alone with :math:`Lap(1/(\varepsilon n_a))`. After t rounds the leader is the arm
+    of the largest :math:`\tilde\mu_a + \sqrt{\log t/(2 n_a)} + \log t/(\varepsilon n_a)`, its challenger
+    the arm of the least :math:`(\tilde\mu_{lead} - \tilde\mu_a + \log(1 + t)^{-1/4})/\sqrt{1/N_{lead} +
+    1/N_a}`, N_a being its pulls.
+
+    It stops when the largest estimate exceeds every other one by the radii of both, which hold with
+    probability 1 - beta together,
+
+    .. math:: \sqrt{\frac{\log x_a}{2 n_a}} + \frac{\log x_a}{\varepsilon n_a},
+              \quad x_a = 3 K k_a (k_a + 1)/\beta,
+
+    k_a the number of the arm's batches. The arm that was found plays to the end.
+
+    Parameters
+    ----------
+    n_arms
+        K >= 2.
+    epsilon
+        Privacy budget of the whole run, event level.
+    horizon
+        T >= K, where a run ends that has not stopped.
+    beta
+        Failure probability in (0, 1); the paper's delta.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Sampling is as in the authors' published program. The paper's threshold for stopping is not at hand: this
+    one is ours, by Hoeffding's inequality, the tail of Laplace noise and a union over arms and batches.
+    """
+
+    n_arms: int
+    epsilon: float
+    horizon: int
+    beta: float = 0.1
+    name: ClassVar[str] = "adap-tt"
+
+    def __post_init__(self) -> None:
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.positive("epsilon", self.epsilon)
+        validate.probability("beta", self.beta)
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """A reward enters one batch."""
+        source = Source(
+            papers.AZIZE_BAI, "epsilon-global DP of AdaP-TT", "the number of its theorem is not known"
+        )
+        return PrivacyClaim(self.epsilon, observe="releases", source=source)
+
+    @property
+    def coins(self) -> int:
+        """Leader or challenger."""
+        return 1
+
+    def full(self, pulls: IntArray) -> BoolArray:
+        """After 1, 2, 4, ... pulls."""
+        return np.asarray(pulls & (pulls - 1) == 0)
+
+    def size(self, pulls: IntArray) -> IntArray:
+        """The pulls since they were half as many."""
+        return np.asarray(np.maximum(pulls // 2, 1))
+
+    def batches(self, state: Any) -> IntArray:
+        """k_a, (n, K)."""
+        return np.asarray(np.frexp(np.maximum(state.pulls, 1).astype(np.float64))[1])
+
+    def last(self, state: Any) -> FloatArray:
+        """n_a, (n, K)."""
+        return np.asarray(np.maximum(2.0 ** (self.batches(state) - 2), 1.0))
+
+    def index(self, state: Any) -> FloatArray:
+        """Upper confidence bounds, by which the leader is chosen."""
+        log, n = np.log(np.maximum(state.t, 1))[:, None], self.last(state)
+        return np.asarray(state.estimate + np.sqrt(log / (2 * n)) + log / (self.epsilon * n))
+
+    def radius(self, state: Any) -> FloatArray:
+        """How far an estimate may lie from its arm's mean, (n, K)."""
+        k, n = self.batches(state), self.last(state)
+        log = np.log(3 * self.n_arms * k * (k + 1) / self.beta)
+        return np.asarray(np.sqrt(log / (2 * n)) + log / (self.epsilon * n))
+
+    def choice(self, state: Any, released: FloatArray) -> IntArray:
+        """Leader or challenger."""
+        rows, pulls = np.arange(len(state.run)), np.maximum(state.pulls, 1)
+        lead = self.index(state).argmax(axis=1)
+        ahead = state.estimate[rows, lead][:, None] - state.estimate + np.log(1.0 + state.t)[:, None] ** -0.25
+        cost = ahead / np.sqrt(1 / pulls[rows, lead][:, None] + 1 / pulls)
+        cost[rows, lead] = np.inf
+        arm = np.where(self.chances(released)[:, 0] < 0.5, lead, cost.argmin(axis=1))
+        return np.asarray(np.where(state.t < self.n_arms, state.t, arm))
+
+    def start(self, run: IntArray) -> FoundState:
+        """Nothing pulled, nothing found."""
+        base, zero = super().start(run), np.zeros(len(run), np.int64)
+        return FoundState(base.run, base.t, base.pulls, base.estimate, base.active, zero - 1, zero)
+
+    def decide(self, state: Any, query: Query, released: FloatArray) -> FoundState:
+        """As `Turns`; stop where one arm is sure to be the best."""
+        after: FoundState = super().decide(state, query, released)
+        rows, best = np.arange(len(after.run)), after.estimate.argmax(axis=1)
+        bound = after.estimate + self.radius(after)
+        low = 2 * after.estimate[rows, best] - bound[rows, best]
+        bound[rows, best] = -np.inf
+        sure = (after.found < 0) & (after.t >= self.n_arms) & (low > bound.max(axis=1))
+        found = np.where(sure, best, after.found)
+        played = np.where((found >= 0)[:, None], found[:, None] == np.arange(self.n_arms), after.active)
+        stopped = np.where(sure, after.t, after.stopped)
+        return replace(after, active=played, found=found, stopped=stopped)
+
+    def output(self, state: Any) -> FloatArray:
+        """Columns: rounds until the arm was found, and the arm; NaN if none was."""
+        found = state.found >= 0
+        return np.column_stack([np.where(found, state.stopped, np.nan), np.where(found, state.found, np.nan)])
