@@ -1,4 +1,4 @@
-"""Records of bandits with contexts: what they say, that they come out again, what they are not compared with."""
+"""Records of bandits with contexts: what they say, that they come out again, what they are compared with."""
 
 import json
 
