@@ -257,6 +257,7 @@ def test_an_edited_data_file_is_refused(saved, edit, signed):
         lambda whole: whole["errata"][0].update(checks_of_right=[1]),
         lambda whole: whole["errata"][0]["checks_of_right"][0].update(statistics=[]),
         lambda whole: whole["errata"][0]["checks_of_right"][0].update(kind={}),
+        lambda whole: whole["errata"][0].update(counterexample={"pair": {"words": "x"}, "cost": 1}),
     ],
 )
 def test_a_malformed_data_file_is_one_line(saved, edit):

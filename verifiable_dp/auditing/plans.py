@@ -94,7 +94,7 @@ def _named(budget: str | float) -> Budget:
         return _SIZES[budget]
     try:
         seconds = float(budget)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"budget must be one of {', '.join(AUDIT_BUDGETS)} or a positive number of seconds, "
             f"got {budget!r}"

@@ -72,6 +72,7 @@ BAD = [
     ("[[targets]]\nname = 'x'", "must have a key target or a key exec"),
     (BASE + "budget = 0", "budget must be one of quick, standard, thorough or a positive number"),
     (BASE + "budget = true", "budget must be one of"),
+    (BASE + "budget = 1" + "0" * 400, "budget must be one of"),
     (BASE + "seed = -1", "seed must be an integer of at least 0"),
     (BASE + "alpha = 1", "alpha must lie in the open interval"),
     (BASE + "delta = 1", "delta must lie in [0, 1)"),
