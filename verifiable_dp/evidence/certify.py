@@ -7,7 +7,8 @@ move. All else is a function of the public state, and the public states are enum
 - *unfolded*: algorithms that keep nothing private between blocks. Every set of arms that may remain is tried
   in every epoch, reachable or not; of bandits that play one arm at a time, every arm after every block;
 - *chains*: streams and index policies, whose trees and comparisons carry over. Every round is changed in
-  turn; an arm that is pulled throughout pays for the most nodes, and a run may halt at each comparison.
+  turn; an arm that is pulled throughout pays for the most nodes, and a run may halt at each comparison. Of
+  bandits that play one arm at a time only those whose rewards all cost the same are certified.
 
 What does not behave as the form says (data in control flow, in a scale or beside the releases, shared draws,
 overlapping blocks, answers that do not enter linearly) ends without a certificate.
@@ -520,6 +521,10 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     for number in range(blocks):
         state = chain.step(number, state)
     chain.finish()
+    unit = chain.cost[chain.cost > 0] / _VARIANTS[variant, 2][chain.cost > 0]
+    # Trees cost most where one arm is pulled throughout; of other bandits nothing says which path does.
+    if state.released and len(unit) and unit.max() > unit.min() * (1 + 1e-6):
+        raise NotOfFormError("algorithm: what a reward costs depends on the path")
     return chain.reaches, blocks
 
 

@@ -1,5 +1,6 @@
 """Later bandits, most of which play one arm at a time: certificates, indices, batches and bounds."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_no_mutant_of_privacy_is_certified_and_the_algorithm_is(name):
     found = [bound(m.make(rule)) for m in auditor.mutants if m.breaks == "privacy"]
     assert len(found) >= 6
     assert all(upper is None or upper.epsilon > 1.5 * rule.epsilon for upper in found)
-    assert sum(upper is not None for upper in found) >= 3
+    assert sum(upper is not None for upper in found) >= 2
 
 
 class ScaleFollowsEstimate(AdaPUCB):
@@ -47,7 +48,17 @@ class ScaleFollowsEstimate(AdaPUCB):
         scale = np.where(state.estimate > 0.5, 0.5, 1.0)
 
         def source(draw):
-            return noise(type(draw)(**{**vars(draw), "scale": draw.scale * scale}))
+            return noise(replace(draw, scale=draw.scale * scale))
+
+        return super().release(state, memory, query, answer, source)
+
+
+class FadingNoise(LazyDPTS):
+    """Noise gets less from round to round, so that the costliest path has a release at its end."""
+
+    def release(self, state, memory, query, answer, noise):
+        def source(draw):
+            return noise(replace(draw, scale=draw.scale / (1 + state.t[:, None])))
 
         return super().release(state, memory, query, answer, source)
 
@@ -71,6 +82,12 @@ class ArmFollowsRaw(AdaPUCB):
 def test_what_depends_on_values_other_than_through_the_next_arm_is_not_certified(kind):
     assert bound(AdaPUCB(2, 1.0, 40)) is not None
     assert bound(kind(2, 1.0, 40)) is None
+
+
+def test_where_the_costliest_path_is_not_known_there_is_no_certificate():
+    """One arm pulled throughout is not that path here: the bound would be too low."""
+    assert bound(LazyDPTS(2, 1.0, 15)) is not None
+    assert bound(FadingNoise(2, 1.0, 15)) is None
 
 
 @pytest.mark.parametrize(
