@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.compliance import blocks
+from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import on_one_line, printable
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret import readings
@@ -149,9 +149,10 @@ def _drawn(text: str) -> dict[str, str | None]:
 
 def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict[str, Any]:
     """What the templates of a record are given, whatever they make of it."""
-    whole = {**record, **blocks.of(record)}
+    whole = {**record, **blocks.of(record, card.missed(record, around.kills))}
     return {
         "r": whole,
+        "edition": nist.EDITION,
         "card": card.of(whole, around),
         "around": around,
         "tried": card.tried(record, around.kills),
