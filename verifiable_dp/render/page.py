@@ -155,6 +155,7 @@ def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict
         "edition": nist.EDITION,
         "card": card.of(whole, around),
         "around": around,
+        "worlds": courses.worlds,
         "tried": card.tried(record, around.kills),
         "examples": limits.strongest_first(record),
         "said": words,
@@ -238,7 +239,12 @@ def _example(
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         placement = courses.placement(found, next(numbers)) if plot and drawn else None
-        said = {"placed": courses.placed(found), "shown": words.counterexample(found, record), "another": ""}
+        said: dict[str, Any] = {
+            "placed": courses.placed(found),
+            "shown": words.counterexample(found, record),
+            "another": "",
+        }
+        said["worlds"] = courses.worlds(found.get("pair", {}))
         if record is not None and record["claim"] is not None:
             judged = checks or [c for c in record["checks"] if c["name"] == found.get("check")]
             said["another"] = limits.another(found, judged, float(record["claim"]["epsilon"]))
