@@ -202,6 +202,21 @@ def render(record: Mapping[str, Any], *, drawn: bool = True, around: card.Around
     return reachable(_with_contents(_with_words(page, bool(record["checks"]))))
 
 
+def render_pack(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
+    """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
+    found = context(record, around)
+    page = (
+        environment()
+        .get_template("pack.html.jinja")
+        .render(
+            **found,
+            open=[row for row in found["r"]["hazards"] if row["status"] == "open"],
+            style=_style() + _style("card.css") + _style("pack.css"),
+        )
+    )
+    return reachable(page)
+
+
 _SECTION = re.compile(r'<section id="([a-z-]+)">\s*<h2>(.*?)</h2>')
 
 
