@@ -18,7 +18,7 @@ trusted = true
 world_0 = [0.0, 1.0]
 world_1 = [1.0, 1.0]
 [administrative]
-authors = ["A. Author"]
+authors = ["C. Curator"]
 """
 
 
@@ -95,7 +95,7 @@ def test_declarations_are_joined_to_a_record(run, given, audited):
     core = set(old) - {"digest", "declarations"}
     assert {key: old[key] for key in core} == {key: new[key] for key in core}
     assert old["digest"] != new["digest"]
-    assert new["declarations"]["administrative"]["authors"] == ["A. Author"]
+    assert new["declarations"]["administrative"]["authors"] == ["C. Curator"]
     assert "server logs &lt;with&gt; raw rewards" in (given / "new.html").read_text("utf-8")
     assert run("verify", "new.json", "--rerun").returncode == 0
 
@@ -113,7 +113,7 @@ def test_declarations_that_are_joined_replace_older_ones(run, given):
     found = json.loads((given / "b.json").read_text("utf-8"))
     assert found["declarations"] == {"administrative": {"authors": ["B. Author"]}}
     assert statuses(given / "a.json")["NIST-H08"] == "declared"
-    assert statuses(given / "b.json") == {**statuses(given / "b.json"), "NIST-H08": "not_assessed"}
+    assert statuses(given / "b.json") == {**statuses(given / "b.json"), "NIST-H08": "open"}
     assert run("declare", "record.json", "other.toml", "--json", "c.json").returncode == 0
     assert (given / "b.json").read_bytes() == (given / "c.json").read_bytes()
 
@@ -174,4 +174,4 @@ def test_the_report_of_the_catalogue_takes_them(run, tmp_path):
     done = run("report", "--only", "tree-sum", "--out", "out", "--declarations", "mine.toml")
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "out" / "tree-sum" / "record.json").read_text())
-    assert record["administrative"]["authors"] == ["A. Author"]
+    assert record["administrative"]["authors"] == ["C. Curator"]

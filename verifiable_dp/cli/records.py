@@ -173,6 +173,19 @@ def sign(record: Path, key: Path, out: Path | None) -> None:
     say(f"written: {path}")
 
 
+@main.command()
+@click.argument("prefix", type=click.Path(path_type=Path))
+def keygen(prefix: Path) -> None:
+    """Make an Ed25519 key pair, PREFIX.pem for `sign` and PREFIX.pub for `verify`; nothing is overwritten.
+
+    Give PREFIX.pub to those who verify, and keep PREFIX.pem to yourself.
+    """
+    from verifiable_dp.record.signing import keygen as make
+
+    for path in make(prefix):
+        say(f"written: {path}")
+
+
 def _verified(path: Path) -> Any:
     """A record, or another data file, that holds; nothing is run."""
     from verifiable_dp.record.verify import read
@@ -189,7 +202,7 @@ def _verified(path: Path) -> Any:
     "--to",
     required=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, in-toto, opendp, junit or compliance.",
+    help="html, markdown, pdf, sarif, in-toto, opendp, junit, compliance or pack.",
 )
 @click.option("--out", type=PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")

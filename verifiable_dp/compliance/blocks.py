@@ -99,13 +99,15 @@ def to_compliance(record: Record) -> str:
     return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
 
 
-def of(record: Record) -> Block:
+def of(record: Record, missed: Sequence[str] = ()) -> Block:
     """The blocks of a record.
 
     Parameters
     ----------
     record
         JSON values, with ``declarations`` (None without).
+    missed
+        Names of broken variants that are known to pass its audit.
 
     Returns
     -------
@@ -118,14 +120,14 @@ def of(record: Record) -> Block:
         If its values allow none, which only one that was made by hand can have.
     """
     try:
-        return _of(record)
+        return _of(record, missed)
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
 
 
-def _of(record: Record) -> Block:
+def _of(record: Record, missed: Sequence[str]) -> Block:
     declared = record.get("declarations") or {}
     administrative = declared.get("administrative", {})
     found: Block = {
@@ -149,7 +151,9 @@ def _of(record: Record) -> Block:
         },
     }
     found["summary"] = _summary(record, found["privacy_claims"])
-    found["hazards"] = nist.assess({**record, **found, "declarations": record.get("declarations")})
+    found["hazards"] = nist.assess(
+        {**record, **found, "declarations": record.get("declarations"), "missed": missed}
+    )
     found["frameworks"] = [nist.FRAMEWORK]
     return {name: found[name] for name in BLOCKS}
 

@@ -4,8 +4,8 @@ Source: NIST SP 800-226 (initial public draft, December 2023), Guidelines for Ev
 Guarantees. Titles are ours, sections are the draft's; the final version of March 2025 numbers some of them
 differently.
 
-Each rule is a pure function of a record with its blocks: evidence is pointed to, a declaration is marked as
-one, and what neither covers is `not_assessed`.
+Each rule is a pure function of a record with its blocks, and tells what was tested or computed from what only
+restates the claim; a declaration is marked as one, and what is left is open, with what the reader has to do.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ Record = Mapping[str, Any]
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
-STATUSES = ("evidenced", "declared", "partially_addressed", "not_applicable", "not_assessed")
+EDITION = "The final edition (March 2025) was not at hand: every row was read from the draft."
+STATUSES = ("tested", "computed", "stated", "declared", "open", "not_applicable")
 WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0
 MOST_DELTA = 1e-5
 _NO_CLAIM = "the record holds no privacy claim of the target's own"
@@ -50,12 +51,13 @@ Rule = Callable[[Record], Finding]
 
 @dataclass(frozen=True)
 class Hazard:
-    """A hazard: identifier, section of the draft, title, and the rule that reads a record."""
+    """A hazard: identifier, section of the draft, title, the rule, and what an open row leaves to do."""
 
     id: str
     section: str
     title: str
     rule: Rule
+    action: str
 
     def row(self, record: Record) -> dict[str, Any]:
         """As it stands in a record."""
@@ -66,6 +68,7 @@ class Hazard:
             "title": self.title,
             "status": found.status,
             "note": found.note,
+            "action": self.action if found.status == "open" else "",
             "evidence": list(found.evidence),
             "declared": list(found.declared),
         }
@@ -135,11 +138,11 @@ def _held(record: Record) -> bool:
     return bool(record["verdict"] == "not_refuted")
 
 
-def _if_held(record: Record, note: str, *evidence: str) -> Finding:
-    """Evidenced where no violation was found; else the verdict stands against it."""
+def _if_held(record: Record, status: str, note: str, *evidence: str) -> Finding:
+    """The given status where no violation was found; else the verdict stands against it."""
     if _held(record):
-        return Finding("evidenced", note, evidence)
-    return Finding("partially_addressed", f"{note}; but {_ASIDE[record['verdict']]}", (*evidence, "/verdict"))
+        return Finding(status, note, evidence)
+    return Finding("open", f"{note}; but {_ASIDE[record['verdict']]}", (*evidence, "/verdict"))
 
 
 def _claimed(rule: Rule) -> Rule:
@@ -165,7 +168,7 @@ def _declaration(key: str, missing: str) -> Rule:
 
     def found(record: Record) -> Finding:
         if key not in _declarations(record):
-            return Finding("not_assessed", missing)
+            return Finding("open", missing)
         return Finding("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
 
     return found
@@ -176,7 +179,7 @@ def _outside(reason: str) -> Rule:
 
     def found(record: Record) -> Finding:
         if _mechanism(record):
-            return Finding("not_assessed", "what the mechanism is used for is not known to the audit")
+            return Finding("open", "what the mechanism is used for is not known to the audit")
         return Finding("not_applicable", reason)
 
     return found
@@ -189,10 +192,10 @@ def _large_epsilon(record: Record) -> Finding:
     epsilon = float(record["claim"]["epsilon"])
     places = ("/claim/epsilon", "/guarantee/guidance")
     if epsilon <= WARN_EPSILON:
-        return _if_held(record, f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
+        return _if_held(record, "stated", f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
     (flag,) = _epsilon_flags("epsilon", epsilon)
     aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
-    return Finding("partially_addressed", f"stated and flagged: {flag['words']}{aside}", places)
+    return Finding("open", f"stated and flagged: {flag['words']}{aside}", places)
 
 
 def _delta(record: Record) -> Finding:
@@ -200,13 +203,15 @@ def _delta(record: Record) -> Finding:
     delta, n = float(claim["delta"]), _rounds(record)
     if claim.get("rho") is not None:
         note = "the native parameter is rho; delta only states the epsilon that it implies"
-        return _if_held(record, note, "/claim/rho", "/claim/delta")
+        return _if_held(record, "stated", note, "/claim/rho", "/claim/delta")
     if delta == 0:
-        return _if_held(record, "delta is 0: the guarantee never fails altogether", "/claim/delta")
+        note = "delta is 0: the guarantee never fails altogether"
+        return _if_held(record, "stated", note, "/claim/delta")
     too_large = _too_large(delta, n)
     if too_large:
-        return Finding("partially_addressed", too_large, ("/claim/delta", "/guarantee/guidance"))
-    return _if_held(record, f"delta {delta:g} is at most {MOST_DELTA:g} and 1/n^2, n = {n}", "/claim/delta")
+        return Finding("open", too_large, ("/claim/delta", "/guarantee/guidance"))
+    note = f"delta {delta:g} is at most {MOST_DELTA:g} and 1/n^2, n = {n}"
+    return _if_held(record, "stated", note, "/claim/delta")
 
 
 def _too_large(delta: float, n: int | None) -> str:
@@ -221,9 +226,7 @@ def _too_large(delta: float, n: int | None) -> str:
 def _harm(record: Record) -> Finding:
     rows = record["guarantee"]["threat_hypotheses"]
     if not rows:
-        return Finding(
-            "not_assessed", "no threat hypothesis is declared: which two worlds must not be told apart"
-        )
+        return Finding("open", "no threat hypothesis is declared: which two worlds must not be told apart")
     declared = tuple(row["declaration"] for row in rows)
     evidence = ("/guarantee/threat_hypotheses",)
     apart = sum(row["neighbours"] is False for row in rows)
@@ -231,19 +234,19 @@ def _harm(record: Record) -> Finding:
     counted = f"{checked} of {len(rows)} pairs of worlds were checked to be neighbouring"
     if apart:
         note = f"{apart} of {len(rows)} pairs of worlds are not neighbouring: outside the unit"
-        return Finding("partially_addressed", note, evidence, declared)
+        return Finding("open", note, evidence, declared)
     return Finding("declared", counted, evidence, declared)
 
 
 def _event_level(record: Record) -> Finding:
     guarantee = record["guarantee"]
     if guarantee["neighboring_relation"] == "replace_user":
-        return _if_held(record, "the unit is one user, with a cap on rounds", "/claim/relation")
+        return _if_held(record, "stated", "the unit is one user, with a cap on rounds", "/claim/relation")
     table = ("/guarantee/group_privacy",) if guarantee["group_privacy"] else ("/claim/relation",)
     rounds = guarantee["contribution_bounds"]["max_rounds_per_user"]
     if rounds is None:
         note = "the unit is events, not people; how many rounds one person has is not declared"
-        return Finding("partially_addressed", note, table)
+        return Finding("open", note, table)
     place = ("/declarations/contribution",)
     for row in guarantee["group_privacy"]:
         if row["rounds"] == rounds:
@@ -254,12 +257,12 @@ def _event_level(record: Record) -> Finding:
         note = f"one person has at most {rounds} rounds as declared; the unit is {size} events"
         return Finding("declared", note, table, place)
     note = f"one person has up to {rounds} rounds as declared, more than the unit of {size} events"
-    return Finding("partially_addressed", note, table, place)
+    return Finding("open", note, table, place)
 
 
 def _same_delta(record: Record) -> Finding:
     return Finding(
-        "evidenced",
+        "stated",
         "measure and delta are stated, and the record compares with no other guarantee",
         ("/guarantee/measure", "/guarantee/privacy_parameters/delta"),
     )
@@ -267,7 +270,7 @@ def _same_delta(record: Record) -> Finding:
 
 def _same_unit(record: Record) -> Finding:
     return Finding(
-        "evidenced",
+        "stated",
         "the unit is stated, and the record compares with no other guarantee",
         ("/guarantee/privacy_unit", "/guarantee/neighboring_relation"),
     )
@@ -279,8 +282,8 @@ def _conversion(record: Record) -> Finding:
     places, delta = ("/accounting/conversions", "/claim/delta"), float(record["claim"]["delta"])
     too_large = _too_large(delta, _rounds(record)) if delta > 0 else ""
     if too_large:
-        return Finding("partially_addressed", f"native parameters are stated, but {too_large}", places)
-    return Finding("evidenced", f"native parameters and the delta used, {delta:g}, are stated", places)
+        return Finding("open", f"native parameters are stated, but {too_large}", places)
+    return Finding("computed", f"native parameters and the delta used, {delta:g}, are stated", places)
 
 
 # ---------------------------------------------------------------- part 3: algorithms, utility, bias
@@ -289,41 +292,58 @@ def _conversion(record: Record) -> Finding:
 def _custom(record: Record) -> Finding:
     if _kind(record) == "algorithm":
         note = (
-            "audited runs draw from this package's own seeded generator; a live session draws from OpenDP "
-            "unless it is given a seed"
+            "the sampler of production was not audited: audited runs draw from this package's own seeded "
+            "generator, a live session draws from OpenDP unless it is given a seed"
         )
-        return Finding("partially_addressed", note, ("/subject/sampler",))
+        return Finding("open", note, ("/subject/sampler",))
     said = "no violation was found" if _held(record) else _ASIDE[record["verdict"]]
     audited = f"which was audited: {said}" if record["checks"] else "whose privacy was not audited"
-    note = f"code of the user's own, {audited}; which library draws its noise is not known"
-    return Finding("partially_addressed", note, ("/subject/sampler", "/verdict"))
+    note = (
+        f"code of the user's own, {audited}; which library draws its noise is not known, nor whether "
+        "production draws from the same"
+    )
+    return Finding("open", note, ("/subject/sampler", "/verdict"))
 
 
 def _systemic_bias(record: Record) -> Finding:
     if _mechanism(record):
-        return Finding("not_assessed", "nothing was measured by groups of people")
-    return Finding("not_applicable", "the audited input has no contexts or groups of people, only rewards")
+        return Finding("open", "nothing was measured by groups of people")
+    return Finding("open", "no groups in the test data: assess at deployment")
 
 
 def _interventions(record: Record) -> Finding:
     if record["accounting"]["post_processing"] is None:
-        return Finding("not_assessed", "clipping or rounding of what is released is not declared")
+        if _truncates(record):
+            return Finding("open", "rewards are truncated; what that does was not measured", _TRUNCATION)
+        return Finding("open", "clipping or rounding of what is released is not declared")
     return Finding(
         "declared", "as declared; nothing was checked", (), ("/declarations/accounting/post_processing",)
     )
 
 
+_TRUNCATION = ("/subject/parameters",)
+
+
+def _truncates(record: Record) -> bool:
+    """Whether the target is an algorithm for rewards of bounded moments, which truncates them."""
+    return _kind(record) == "algorithm" and bool({"moments", "v"} & record["target"]["parameters"].keys())
+
+
 def _statistical_bias(record: Record) -> Finding:
+    if _truncates(record):
+        return Finding(
+            "open", "truncation of rewards biases their means; the bias was not measured", _TRUNCATION
+        )
     if record["utility_claims"]:
         note = "regret was measured, the bias of estimates was not"
-        return Finding("not_assessed", note, ("/utility_claims",))
-    return Finding("not_assessed", "the bias of estimates was not measured")
+        return Finding("open", note, ("/utility_claims",))
+    return Finding("open", "the bias of estimates was not measured")
 
 
 def _contribution(record: Record) -> Finding:
     limits = record["guarantee"]["contribution_bounds"]["reward_range"]
     if limits is None:
-        return Finding("not_assessed", "the range of one contribution is not recorded")
+        return Finding("open", "the range of one contribution is not recorded")
     within = f"[{limits[0]}, {limits[1]}]"
     place = "/guarantee/contribution_bounds/reward_range"
     exact = [
@@ -331,18 +351,23 @@ def _contribution(record: Record) -> Finding:
         for i, check in enumerate(record["checks"])
         if check["kind"] in ("alignment", "exact", "shuffle") and check["result"]["verdict"] == "not_refuted"
     ]
+    passed = [name for name in record.get("missed", ()) if "truncat" in name or "clip" in name]
+    if passed:
+        note = f"the audit missed a fault of contribution bounding: {'; '.join(passed)}"
+        return Finding("open", note, (place,))
     if exact:
         return _if_held(
             record,
+            "tested",
             f"the noise was held against changes within {within} without sampling",
             place,
             f"/checks/{exact[0]}/result",
         )
     if not record["checks"]:
-        return Finding("not_assessed", "privacy was not audited")
+        return Finding("open", "privacy was not audited")
     aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
     note = f"the noise was held against changes within {within} on sampled runs only{aside}"
-    return Finding("partially_addressed", note, (place, "/checks/0/result"))
+    return Finding("open", note, (place, "/checks/0/result"))
 
 
 def _bins(record: Record) -> Finding:
@@ -350,16 +375,16 @@ def _bins(record: Record) -> Finding:
     for key in ("n_arms", "actions"):
         if parameters.get(key) is not None:
             note = "the arms are a parameter, fixed before any reward is seen"
-            return Finding("evidenced", note, (f"/subject/parameters/{key}",))
+            return Finding("stated", note, (f"/subject/parameters/{key}",))
     if _mechanism(record):
-        return Finding("not_assessed", "whether outputs have bins, and where those come from, is not known")
+        return Finding("open", "whether outputs have bins, and where those come from, is not known")
     return Finding("not_applicable", "there are neither arms nor bins among its parameters")
 
 
 def _learning(record: Record) -> Finding:
     if record["target"]["parameters"].get("actions") is not None and record["guarantee"]:
         note = "its model of the rewards is seen only through the audited output"
-        return _if_held(record, note, "/guarantee/protected_output", "/summary/verdict")
+        return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
     return _outside("no context model is trained")(record)
 
 
@@ -377,25 +402,25 @@ def _interactive(record: Record) -> Finding:
     output = "/guarantee/protected_output"
     if games:
         note = "the output is the whole sequence, and rewards that react to it were tried"
-        return _if_held(record, note, output, *(f"/checks/{i}/result" for i in games))
+        return _if_held(record, "tested", note, output, *(f"/checks/{i}/result" for i in games))
     note = "the output is the whole sequence; rewards that react to it were not tried"
-    return Finding("partially_addressed", note, (output,))
+    return Finding("open", note, (output,))
 
 
 def _trust(record: Record) -> Finding:
     actors = _declarations(record).get("actors")
     evidence = ("/claim/trust_model",) if record["claim"] else ()
     if not actors:
-        return Finding("not_assessed", "no actors are declared", evidence)
+        return Finding("open", "no actors are declared", evidence)
     model = record["claim"]["trust_model"] if record["guarantee"] else ""
     stated = _declarations(record).get("deployment", {}).get("model", model)
     place = ("/declarations/actors",)
     if model and stated != model:
         note = f"the claim is one of the {model} model, the deployment is declared {stated}"
-        return Finding("partially_addressed", note, evidence, (*place, "/declarations/deployment/model"))
+        return Finding("open", note, evidence, (*place, "/declarations/deployment/model"))
     if model == "central" and not any(actor["trusted"] for actor in actors):
         note = "the central model needs a trusted curator, and no actor is declared trusted"
-        return Finding("partially_addressed", note, evidence, place)
+        return Finding("open", note, evidence, place)
     note = "as declared, which does not contradict the claim's trust model" if model else "as declared"
     return Finding("declared", f"{note}; nothing was checked", evidence, place)
 
@@ -405,70 +430,102 @@ def _implementation(record: Record) -> Finding:
     if tested:
         verdict = record["checks"][tested[0]]["result"]["verdict"].replace("_", " ")
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
-        return Finding("partially_addressed", note, (f"/checks/{tested[0]}/result", "/not_covered"))
+        return Finding("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
     if _kind(record) == "algorithm":
         note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
-        return Finding("partially_addressed", note, ("/subject/sampler", "/not_covered"))
+        return Finding("open", note, ("/subject/sampler", "/not_covered"))
     note = "neither the last bits of the outputs nor timing were tested"
-    return Finding("not_assessed", note, ("/not_covered",))
+    return Finding("open", note, ("/not_covered",))
 
+
+# What is left to do where a hazard is open, in the order of `HAZARDS`.
+_ACTIONS = (
+    "Justify this epsilon for your data, or lower it; settle a verdict that stands against the claim first.",
+    "Lower delta to at most 1e-5 and 1/n^2, or claim delta 0.",
+    "Declare which two worlds nobody may tell apart, and make them neighbours of the claim.",
+    "Declare the most rounds of one person, enforce it, and read the epsilon of that many rounds.",
+    "State measure and delta of any guarantee that you compare with.",
+    "State the unit of any guarantee that you compare with.",
+    "Convert at a delta of at most 1e-5 and 1/n^2, or state the native parameters.",
+    "List all other outputs that the same data reach: logs, dashboards, raw rewards.",
+    "Find out which sampler production uses, and audit it; prefer OpenDP's to your own.",
+    "Measure the regret of each group of people at deployment.",
+    "Declare what is clipped, truncated or rounded, and measure what it does.",
+    "Measure the bias of the estimates that are released, truncation included.",
+    "Check by hand that every reward is bounded before it is used, the last one included.",
+    "Say where arms or bins come from: they must be fixed before data are seen.",
+    "Make sure that nothing of a trained model is shown beside the audited output.",
+    "Say whether synthetic data are released, and by which mechanism.",
+    "Say whether synthetic data are released, and test what they are good for.",
+    "Say what one unit of the data is.",
+    "Try rewards that react to the output (an adaptive adversary), and limit who may ask.",
+    "Declare the actors and whom the claim's trust model needs to trust.",
+    "Test the last bits of the sampler of production, and its timing.",
+    "Declare how raw data are secured.",
+    "Declare who has access to raw data and to the state.",
+    "Declare which data are collected and how long they are kept.",
+)
 
 HAZARDS = tuple(
-    Hazard(f"NIST-H{number:02}", section, title, rule)
-    for number, (section, title, rule) in enumerate(
-        (
-            ("2.2", "Large epsilon may not give meaningful privacy", _claimed(_large_epsilon)),
-            ("2.3", "(eps,delta)-DP allows catastrophic failure", _claimed(_delta)),
-            ("2.4", "Unit of privacy must capture the harm scenario", _claimed(_harm)),
-            ("2.4", "Event-level privacy protects events, not people", _claimed(_event_level)),
-            ("2.5", "Guarantees with different delta are not comparable", _claimed(_same_delta)),
-            ("2.5", "Guarantees with different units are not comparable", _claimed(_same_unit)),
-            ("2.5", "Converting with a large delta misleads", _claimed(_conversion)),
+    Hazard(f"NIST-H{number:02}", section, title, rule, action)
+    for number, ((section, title, rule), action) in enumerate(
+        zip(
             (
-                "2.6",
-                "DP does not protect other releases of the same data",
-                _declaration("unprotected_outputs", "outputs beside the guarantee are not declared"),
+                ("2.2", "Large epsilon may not give meaningful privacy", _claimed(_large_epsilon)),
+                ("2.3", "(eps,delta)-DP allows catastrophic failure", _claimed(_delta)),
+                ("2.4", "Unit of privacy must capture the harm scenario", _claimed(_harm)),
+                ("2.4", "Event-level privacy protects events, not people", _claimed(_event_level)),
+                ("2.5", "Guarantees with different delta are not comparable", _claimed(_same_delta)),
+                ("2.5", "Guarantees with different units are not comparable", _claimed(_same_unit)),
+                ("2.5", "Converting with a large delta misleads", _claimed(_conversion)),
+                (
+                    "2.6",
+                    "DP does not protect other releases of the same data",
+                    _declaration("unprotected_outputs", "outputs beside the guarantee are not declared"),
+                ),
+                ("3 (intro)", "Avoid custom implementations", _custom),
+                ("3.3.1", "DP can magnify systemic bias", _systemic_bias),
+                ("3.3.2", "Interventions for human bias have side effects", _interventions),
+                ("3.3.3", "Mechanisms can be statistically biased", _statistical_bias),
+                ("3.4.1", "Contribution bounding needs extra noise", _claimed(_contribution)),
+                ("3.4.1", "Histogram bins must not come from the data", _bins),
+                ("3.5", "ML does not protect privacy by itself", _learning),
+                (
+                    "3.6",
+                    "Non-DP synthetic data is attackable",
+                    _outside("no synthetic data is released, only what the guarantee names"),
+                ),
+                (
+                    "3.6",
+                    "Deep-learning DP synthetic data is poor",
+                    _outside("no synthetic data is released, only what the guarantee names"),
+                ),
+                (
+                    "3.7",
+                    "Unit of privacy unclear for unstructured data",
+                    lambda record: Finding("not_applicable", "the data are arrays of numbers"),
+                ),
+                ("4.1", "Interactive answering strains budget and security", _claimed(_interactive)),
+                ("4.2", "Trust assumptions must hold", _trust),
+                ("4.3", "Implementation: floating point, timing, backend", _implementation),
+                (
+                    "4.4",
+                    "Data security failure voids the guarantee",
+                    _declaration("data_security", "data security is not declared"),
+                ),
+                (
+                    "4.4",
+                    "Access control failure voids the guarantee",
+                    _declaration("access_control", "access control is not declared"),
+                ),
+                (
+                    "4.5",
+                    "Minimise data collection",
+                    _declaration("data_minimisation", "data minimisation is not declared"),
+                ),
             ),
-            ("3 (intro)", "Avoid custom implementations", _custom),
-            ("3.3.1", "DP can magnify systemic bias", _systemic_bias),
-            ("3.3.2", "Interventions for human bias have side effects", _interventions),
-            ("3.3.3", "Mechanisms can be statistically biased", _statistical_bias),
-            ("3.4.1", "Contribution bounding needs extra noise", _claimed(_contribution)),
-            ("3.4.1", "Histogram bins must not come from the data", _bins),
-            ("3.5", "ML does not protect privacy by itself", _learning),
-            (
-                "3.6",
-                "Non-DP synthetic data is attackable",
-                _outside("no synthetic data is released, only what the guarantee names"),
-            ),
-            (
-                "3.6",
-                "Deep-learning DP synthetic data is poor",
-                _outside("no synthetic data is released, only what the guarantee names"),
-            ),
-            (
-                "3.7",
-                "Unit of privacy unclear for unstructured data",
-                lambda record: Finding("not_applicable", "the data are arrays of numbers"),
-            ),
-            ("4.1", "Interactive answering strains budget and security", _claimed(_interactive)),
-            ("4.2", "Trust assumptions must hold", _trust),
-            ("4.3", "Implementation: floating point, timing, backend", _implementation),
-            (
-                "4.4",
-                "Data security failure voids the guarantee",
-                _declaration("data_security", "data security is not declared"),
-            ),
-            (
-                "4.4",
-                "Access control failure voids the guarantee",
-                _declaration("access_control", "access control is not declared"),
-            ),
-            (
-                "4.5",
-                "Minimise data collection",
-                _declaration("data_minimisation", "data minimisation is not declared"),
-            ),
+            _ACTIONS,
+            strict=True,
         ),
         start=1,
     )

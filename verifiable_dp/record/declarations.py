@@ -7,7 +7,9 @@ what is left out stays "not declared".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -135,9 +137,28 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it cannot be read, is not TOML, or holds anything unknown: the first such key, with those accepted.
+        If it cannot be read, is not TOML, holds anything unknown (the first such key, with those accepted),
+        or still says what the file of `starter` gives as an example.
     """
-    return checked(files.toml("declarations", path, _LARGEST))
+    found = checked(files.toml("declarations", path, _LARGEST))
+    samples = dict(_leaves(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE))))
+    for place, text in _leaves(found):
+        if " " in text and text not in RELEASES and samples.get(place) == text:
+            raise InputError(
+                f"declarations: {place} is still the example of the template, {text!r}; write what is true "
+                "of your deployment, or remove the line"
+            )
+    return found
+
+
+def _leaves(values: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Texts with the path of each."""
+    if isinstance(values, str):
+        yield place, values
+    items: Iterable[tuple[Any, Any]] = values.items() if isinstance(values, Mapping) else ()
+    items = enumerate(values) if isinstance(values, list) else items
+    for key, item in items:
+        yield from _leaves(item, f"{place}.{key}" if place else str(key))
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Signed is the canonical JSON of the whole record, its digest included: UTF-8, ke
 file is a small JSON object; only its ``signature`` (Base64 of 64 bytes) counts, once it has been checked
 against the key that the verifier brings. The rest helps to say what is wrong.
 
-Keys are made by openssl::
+Keys are made by `keygen`, or by openssl::
 
     openssl genpkey -algorithm ed25519 -out private.pem
     openssl pkey -in private.pem -pubout -out public.pem
@@ -17,6 +17,7 @@ import base64
 import binascii
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,34 @@ _LARGEST = 64 << 10  # bytes of a key or of a signature file
 def signed_bytes(record: Mapping[str, Any]) -> bytes:
     """The bytes that are signed."""
     return canonical(record).encode()
+
+
+def keygen(prefix: str | Path) -> tuple[Path, Path]:
+    """Make a key pair: ``<prefix>.pem``, readable by its owner only, and ``<prefix>.pub``.
+
+    Raises
+    ------
+    InputError
+        If either is there already: a key that is overwritten can never sign again.
+    """
+    serialization = _cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    paths = Path(f"{prefix}.pem"), Path(f"{prefix}.pub")
+    for path in paths:
+        if path.exists() or path.is_symlink():
+            raise InputError(f"prefix: {str(path)!r} exists already; it is not overwritten")
+    key, pem = Ed25519PrivateKey.generate(), serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    try:
+        handle = os.open(paths[0], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InputError(f"prefix: {str(paths[0])!r} cannot be written: {error.strerror}") from None
+    with os.fdopen(handle, "wb") as file:
+        file.write(private)
+    files.write_bytes(paths[1], key.public_key().public_bytes(pem, form))
+    return paths
 
 
 def sign(record: Mapping[str, Any], key: str | Path) -> str:

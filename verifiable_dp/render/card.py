@@ -356,11 +356,12 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
         return (
             "Do not rely on this claim yet. Audit again with a larger budget, or name pairs of inputs to try."
         )
-    todo = sum(row["status"] in ("partially_addressed", "not_assessed") for row in record["hazards"])
+    todo = sum(row["status"] == "open" for row in record["hazards"])
     first = "Look for the faults that were missed in the code by hand. " if missed(record, kills) else ""
     if _caught(record)[0] > WEAK:
         first += "Audit again with a larger budget, which catches smaller leaks. "
-    return f"{first}Settle the {_many(todo, 'open hazard')} before you rely on the claim."
+    open_ = _many(todo, "open hazard")
+    return f"{first}Settle the {open_} before you rely on the claim; each row names your action."
 
 
 def regret(record: Json) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL
 
@@ -101,6 +102,45 @@ def _changed(pair: Mapping[str, Any]) -> tuple[int, int, float, float] | None:
         if place < before:
             return place + 1, arm, float(rewards[arm]), float(pair["value"])
     return None
+
+
+def worlds(pair: Mapping[str, Any], most: int = 10) -> list[tuple[str, str, str, bool]]:
+    """Rewards of both inputs side by side: rounds, recorded input, neighbour, and whether they differ.
+
+    Rounds that are equal within and between the inputs are one row; at most `most` rows, the one that differs
+    among them. Empty where the inputs do not differ in one reward of a table or stream.
+    """
+    found = _changed(pair)
+    if found is None:
+        return []
+    place, arm, _, value = found
+    rows: list[tuple[str, str, str, bool]] = []
+    start = 1
+    for repeats, rewards in pair["rows"]:
+        end = start + int(repeats) - 1
+        if start <= place <= end:
+            other = [value if i == arm else float(reward) for i, reward in enumerate(rewards)]
+            rows += _run(start, place - 1, rewards, rewards)
+            rows += _run(place, place, rewards, other)
+            rows += _run(place + 1, end, rewards, rewards)
+        else:
+            rows += _run(start, end, rewards, rewards)
+        start = end + 1
+    if len(rows) > most:
+        at = next(i for i, row in enumerate(rows) if row[3])
+        first = max(0, min(at - most // 2, len(rows) - most))
+        rows = rows[first : first + most]
+    return rows
+
+
+def _run(
+    first: int, last: int, left: Sequence[Any], right: Sequence[Any]
+) -> list[tuple[str, str, str, bool]]:
+    if last < first:
+        return []
+    was, is_ = (", ".join(digits(float(reward)) for reward in rewards) for rewards in (left, right))
+    rounds = str(first) if first == last else f"{first} to {last}"
+    return [(rounds, was, is_, list(map(float, left)) != list(map(float, right)))]
 
 
 def placement(example: Mapping[str, Any], number: int = 0) -> str | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.compliance import blocks
+from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import on_one_line, printable
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret import readings
@@ -149,11 +149,13 @@ def _drawn(text: str) -> dict[str, str | None]:
 
 def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict[str, Any]:
     """What the templates of a record are given, whatever they make of it."""
-    whole = {**record, **blocks.of(record)}
+    whole = {**record, **blocks.of(record, card.missed(record, around.kills))}
     return {
         "r": whole,
+        "edition": nist.EDITION,
         "card": card.of(whole, around),
         "around": around,
+        "worlds": courses.worlds,
         "tried": card.tried(record, around.kills),
         "examples": limits.strongest_first(record),
         "said": words,
@@ -200,6 +202,21 @@ def render(record: Mapping[str, Any], *, drawn: bool = True, around: card.Around
     return reachable(_with_contents(_with_words(page, bool(record["checks"]))))
 
 
+def render_pack(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
+    """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
+    found = context(record, around)
+    page = (
+        environment()
+        .get_template("pack.html.jinja")
+        .render(
+            **found,
+            open=[row for row in found["r"]["hazards"] if row["status"] == "open"],
+            style=_style() + _style("card.css") + _style("pack.css"),
+        )
+    )
+    return reachable(page)
+
+
 _SECTION = re.compile(r'<section id="([a-z-]+)">\s*<h2>(.*?)</h2>')
 
 
@@ -237,7 +254,12 @@ def _example(
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         placement = courses.placement(found, next(numbers)) if plot and drawn else None
-        said = {"placed": courses.placed(found), "shown": words.counterexample(found, record), "another": ""}
+        said: dict[str, Any] = {
+            "placed": courses.placed(found),
+            "shown": words.counterexample(found, record),
+            "another": "",
+        }
+        said["worlds"] = courses.worlds(found.get("pair", {}))
         if record is not None and record["claim"] is not None:
             judged = checks or [c for c in record["checks"] if c["name"] == found.get("check")]
             said["another"] = limits.another(found, judged, float(record["claim"]["epsilon"]))

@@ -16,6 +16,7 @@ from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.opendp_registry import to_opendp
 from verifiable_dp.render.page import render as to_html
+from verifiable_dp.render.page import render_pack as to_pack
 from verifiable_dp.render.pdf import to_pdf
 from verifiable_dp.render.sarif import to_sarif
 
@@ -26,7 +27,7 @@ _OF_RECORD: dict[str, Callable[[Record], str]] = {
     "junit": to_junit,
     "compliance": to_compliance,
 }
-FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance")
+FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance", "pack")
 
 
 def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None) -> bytes:
@@ -54,11 +55,13 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
         raise InputError("url works only with in-toto")
     content = files.content("record", path, LARGEST)
     record = verify(parsed(path, content)).record
-    if to in ("html", "markdown", "pdf"):
+    if to in ("html", "markdown", "pdf", "pack"):
         around = beside.of(Path(path), record, page=out if to == "html" else None)
         if to == "pdf":
             return to_pdf(record, around)
-        return (to_html if to == "html" else to_markdown)(record, around=around).encode()
+        if to == "html":
+            return to_html(record, around=around).encode()
+        return (to_pack if to == "pack" else to_markdown)(record, around).encode()
     if to == "in-toto":
         return to_intoto(record, name=Path(path).name, content=content, url=url).encode()
     return _OF_RECORD[to](record).encode()

@@ -374,10 +374,16 @@ def test_sign_and_render(replaced, tmp_path):
     assert replaced.calls["sign"] == ((whole, Path("k.pem")), {})
     assert (tmp_path / "s.sig").read_text() == "signature"
     assert missing("sign", typed) == []
+    replaced.put(verifiable_dp.record.signing, "keygen", (Path("k.pem"), Path("k.pub")))
+    assert commands.run(tmp_path, "keygen", "k").stdout == "written: k.pem\nwritten: k.pub\n"
+    assert replaced.calls["keygen"] == ((Path("k"),), {})
     replaced.put(verifiable_dp.render.renderings, "render", b"page")
     typed = ["r.json", "--to", "in-toto", "--out", "p.json", "--url", "https://ci"]
     commands.run(tmp_path, "render", *typed)
-    assert replaced.calls["render"] == ((Path("r.json"), "in-toto"), {"url": "https://ci"})
+    assert replaced.calls["render"] == (
+        (Path("r.json"), "in-toto"),
+        {"url": "https://ci", "out": Path("p.json")},
+    )
     assert (tmp_path / "p.json").read_bytes() == b"page"
     assert missing("render", typed) == []
 
@@ -488,7 +494,7 @@ def test_list(replaced, tmp_path):
 def test_every_command_is_here():
     """And none has an option that is hidden from `missing`."""
     tested = {name.removeprefix("test_").partition("_")[0] for name in globals() if name.startswith("test_")}
-    assert set(main.commands) - tested == {"declare", "render"}  # with init and sign
+    assert set(main.commands) - tested == {"declare", "keygen", "render"}  # with init and sign
     assert all(isinstance(p, click.Option | click.Argument) for c in main.commands.values() for p in c.params)
 
 

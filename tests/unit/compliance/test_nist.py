@@ -83,10 +83,10 @@ def test_without_declarations_nothing_is_declared(cores):
 @pytest.mark.parametrize(
     ("epsilon", "status"),
     [
-        (0.5, "evidenced"),
-        (1.0, "evidenced"),
-        (1.01, "partially_addressed"),
-        (10.0, "partially_addressed"),
+        (0.5, "stated"),
+        (1.0, "stated"),
+        (1.01, "open"),
+        (10.0, "open"),
     ],
 )
 def test_h01_large_epsilon(assess, epsilon, status):
@@ -94,7 +94,7 @@ def test_h01_large_epsilon(assess, epsilon, status):
     assert row["status"] == status
     assert ("10 or more" in row["note"]) == (epsilon >= 10)
     for verdict in ("refuted", "inconclusive"):
-        assert assess(1, claim__epsilon=epsilon, verdict=verdict)["status"] == "partially_addressed"
+        assert assess(1, claim__epsilon=epsilon, verdict=verdict)["status"] == "open"
 
 
 def test_flags_of_epsilon_and_delta(cores):
@@ -117,15 +117,15 @@ def test_flags_of_epsilon_and_delta(cores):
 
 
 def test_h02_delta(assess):
-    assert assess(2)["status"] == "evidenced"
-    assert assess(2, verdict="refuted")["status"] == "partially_addressed"
-    assert assess(2, claim__delta=6e-6)["status"] == "evidenced"
+    assert assess(2)["status"] == "stated"
+    assert assess(2, verdict="refuted")["status"] == "open"
+    assert assess(2, claim__delta=6e-6)["status"] == "stated"
     assert "1/n^2" in assess(2, claim__delta=7e-6)["note"]
-    assert assess(2, claim__delta=7e-6)["status"] == "partially_addressed"
+    assert assess(2, claim__delta=7e-6)["status"] == "open"
     assert "above 1e-05" in assess(2, claim__delta=2e-5)["note"]
     # The size of a mechanism's data is not known.
-    assert assess(2, "mechanism", claim__delta=1e-9)["status"] == "partially_addressed"
-    assert assess(2, claim__rho=0.01, claim__delta=1e-5)["status"] == "evidenced"
+    assert assess(2, "mechanism", claim__delta=1e-9)["status"] == "open"
+    assert assess(2, claim__rho=0.01, claim__delta=1e-5)["status"] == "stated"
 
 
 def worlds(left, right):
@@ -137,45 +137,45 @@ def worlds(left, right):
     [
         ("clicked", "did not click", "declared"),
         ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], "declared"),
-        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]], "partially_addressed"),
-        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0]], "partially_addressed"),
-        ([[0.0, 1.0]], [[0.0, 2.0]], "partially_addressed"),
-        ([[0.0, 1.0]], [[0.0, 1.0]], "partially_addressed"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]], "open"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0]], "open"),
+        ([[0.0, 1.0]], [[0.0, 2.0]], "open"),
+        ([[0.0, 1.0]], [[0.0, 1.0]], "open"),
     ],
 )
 def test_h03_unit_and_harm(assess, left, right, status):
-    assert assess(3)["status"] == "not_assessed"
+    assert assess(3)["status"] == "open"
     row = assess(3, declared=worlds(left, right))
     assert row["status"] == status
     assert row["declared"] == ["/declarations/threat_hypotheses/0"]
 
 
 def test_h04_event_level(assess):
-    assert assess(4)["status"] == "partially_addressed"
+    assert assess(4)["status"] == "open"
     row = assess(4, declared={"contribution": {"max_rounds_per_user": 7}})
     assert row["status"] == "declared"
     assert "epsilon 7" in row["note"]
     user = {"kind": "user", "size": 5}
-    assert assess(4, claim__relation=user)["status"] == "evidenced"
-    assert assess(4, claim__relation=user, verdict="refuted")["status"] == "partially_addressed"
+    assert assess(4, claim__relation=user)["status"] == "stated"
+    assert assess(4, claim__relation=user, verdict="refuted")["status"] == "open"
     group = {"kind": "group", "size": 5}
-    for rounds, status in ((5, "declared"), (6, "partially_addressed")):
+    for rounds, status in ((5, "declared"), (6, "open")):
         declared = {"contribution": {"max_rounds_per_user": rounds}}
         assert assess(4, claim__relation=group, declared=declared)["status"] == status
 
 
 @pytest.mark.parametrize("number", [5, 6])
 def test_h05_and_h06_comparisons(assess, number):
-    assert assess(number)["status"] == "evidenced"
+    assert assess(number)["status"] == "stated"
     assert assess(number, "regret")["status"] == "not_applicable"
 
 
 def test_h07_conversions(assess):
     assert assess(7)["status"] == "not_applicable"
-    assert assess(7, claim__rho=0.01, claim__delta=5e-6)["status"] == "evidenced"
-    assert assess(7, claim__rho=0.01, claim__delta=1e-3)["status"] == "partially_addressed"
+    assert assess(7, claim__rho=0.01, claim__delta=5e-6)["status"] == "computed"
+    assert assess(7, claim__rho=0.01, claim__delta=1e-3)["status"] == "open"
     grouped = {"claim__relation": {"kind": "group", "size": 2}, "plan__event_epsilon": 0.5}
-    assert assess(7, **grouped)["status"] == "evidenced"
+    assert assess(7, **grouped)["status"] == "computed"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_h07_conversions(assess):
 )
 def test_hazards_that_only_a_declaration_answers(assess, number, declared):
     for kind in ("algorithm", "mechanism", "regret"):
-        assert assess(number, kind)["status"] == "not_assessed"
+        assert assess(number, kind)["status"] == "open"
         row = assess(number, kind, declared=declared)
         assert row["status"] == "declared"
         assert row["declared"]
@@ -205,50 +205,76 @@ def test_h09_custom_code(assess):
 
 
 def test_h10_systemic_bias(assess):
-    assert assess(10)["status"] == "not_applicable"
-    assert assess(10, "mechanism")["status"] == "not_assessed"
+    for kind in ("algorithm", "mechanism"):
+        row = assess(10, kind)
+        assert (row["status"], row["action"]) == ("open", nist.HAZARDS[9].action)
+    assert assess(10)["note"] == "no groups in the test data: assess at deployment"
 
 
 def test_h12_statistical_bias_is_not_claimed_from_regret(assess):
-    assert assess(12)["status"] == "not_assessed"
+    assert assess(12)["status"] == "open"
     row = assess(12, "regret")
-    assert row["status"] == "not_assessed"
+    assert row["status"] == "open"
     assert row["evidence"] == ["/utility_claims"]
 
 
 def test_h13_contribution(assess, cores):
     row = assess(13)
-    assert row["status"] == "evidenced"
+    assert row["status"] == "tested"
     assert "[0, 1]" in row["note"]
-    assert assess(13, verdict="refuted")["status"] == "partially_addressed"
+    assert assess(13, verdict="refuted")["status"] == "open"
     sampled = without(cores["algorithm"]["checks"], "alignment", "exact")
     row = assess(13, checks=sampled)
-    assert row["status"] == "partially_addressed"
+    assert row["status"] == "open"
     assert "sampled" in row["note"]
-    assert assess(13, target__bounds=None)["status"] == "not_assessed"
-    assert assess(13, "mechanism")["status"] == "partially_addressed"
+    assert assess(13, target__bounds=None)["status"] == "open"
+    assert assess(13, "mechanism")["status"] == "open"
+
+
+def test_h13_names_a_fault_of_truncation_that_passed(cores):
+    """Control: a fault of another kind that passed leaves the row as it is."""
+    rows = [
+        blocks.of(cores["algorithm"], names)["hazards"][12]
+        for names in (["last reward not truncated"], ["x"])
+    ]
+    assert [row["status"] for row in rows] == ["open", "tested"]
+    assert "last reward not truncated" in rows[0]["note"]
+
+
+def test_truncation_is_known_where_the_algorithm_truncates(assess):
+    plain = {"horizon": 8, "n_arms": 2}
+    for number in (11, 12):
+        rows = [assess(number, target__parameters=p) for p in (plain, {**plain, "u": 1.0, "v": 1.0})]
+        assert ["truncat" in row["note"] for row in rows] == [False, True]
+
+
+def test_every_open_row_names_an_action_and_no_other_does(cores):
+    for core in cores.values():
+        for row in blocks.of(core)["hazards"]:
+            assert bool(row["action"]) == (row["status"] == "open")
+    assert len({hazard.action for hazard in nist.HAZARDS}) == 24
 
 
 def test_h14_bins(assess):
     row = assess(14)
-    assert row["status"] == "evidenced"
+    assert row["status"] == "stated"
     assert row["evidence"] == ["/subject/parameters/n_arms"]
     assert assess(14, target__parameters={"horizon": 8})["status"] == "not_applicable"
-    assert assess(14, "mechanism")["status"] == "not_assessed"
+    assert assess(14, "mechanism")["status"] == "open"
 
 
 def test_h15_learned_models(assess):
     assert assess(15)["status"] == "not_applicable"
     linear = {"target__parameters": {"actions": [[1.0, 0.0], [0.0, 1.0]], "horizon": 60}}
-    assert assess(15, **linear)["status"] == "evidenced"
-    assert assess(15, **linear, verdict="inconclusive")["status"] == "partially_addressed"
-    assert assess(15, "mechanism")["status"] == "not_assessed"
+    assert assess(15, **linear)["status"] == "tested"
+    assert assess(15, **linear, verdict="inconclusive")["status"] == "open"
+    assert assess(15, "mechanism")["status"] == "open"
 
 
 @pytest.mark.parametrize("number", [16, 17])
 def test_h16_and_h17_synthetic_data(assess, number):
     assert assess(number)["status"] == "not_applicable"
-    assert assess(number, "mechanism")["status"] == "not_assessed"
+    assert assess(number, "mechanism")["status"] == "open"
 
 
 def test_h18_unstructured_data(assess):
@@ -259,28 +285,28 @@ def test_h18_unstructured_data(assess):
 def test_h19_interactive(assess, cores):
     played = [c for c in cores["algorithm"]["checks"] if not c["name"].startswith("interactive")]
     assert len(played) < len(cores["algorithm"]["checks"])
-    assert assess(19)["status"] == "evidenced"
-    assert assess(19, verdict="inconclusive")["status"] == "partially_addressed"
-    assert assess(19, checks=played)["status"] == "partially_addressed"
+    assert assess(19)["status"] == "tested"
+    assert assess(19, verdict="inconclusive")["status"] == "open"
+    assert assess(19, checks=played)["status"] == "open"
     assert assess(19, "mechanism")["status"] == "not_applicable"
 
 
 def test_h20_trust(assess):
-    assert assess(20)["status"] == "not_assessed"
-    assert assess(20, declared={"actors": []})["status"] == "not_assessed"
+    assert assess(20)["status"] == "open"
+    assert assess(20, declared={"actors": []})["status"] == "open"
     assert assess(20, declared={"actors": [TRUSTED, READER]})["status"] == "declared"
     assert "no actor is declared trusted" in assess(20, declared={"actors": [READER]})["note"]
     assert assess(20, declared={"actors": [READER]}, claim__trust_model="local")["status"] == "declared"
     other = {"actors": [TRUSTED], "deployment": {"model": "local"}}
-    assert assess(20, declared=other)["status"] == "partially_addressed"
+    assert assess(20, declared=other)["status"] == "open"
 
 
 def test_h21_implementation(assess, cores):
-    assert assess(21)["status"] == "partially_addressed"
-    assert assess(21, "mechanism")["status"] == "not_assessed"
+    assert assess(21)["status"] == "open"
+    assert assess(21, "mechanism")["status"] == "open"
     tested = {**cores["mechanism"]["checks"][0], "kind": "numerics"}
     row = assess(21, "mechanism", checks=[*cores["mechanism"]["checks"], tested])
-    assert row["status"] == "partially_addressed"
+    assert row["status"] == "open"
     assert "timing was not" in row["note"]
 
 

@@ -185,3 +185,21 @@ def test_what_a_report_does_not_take(report, tmp_path):
     for wrong, words in (({"actor": 1}, "actor is unknown"), (tmp_path / "none.toml", "cannot be read")):
         with pytest.raises(InputError, match=words):
             report.declare(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('[administrative]\nauthors = ["A. Author"]', "administrative.authors.0"),
+        ('[data_security]\nstatement = "raw rewards are encrypted at rest"', "data_security.statement"),
+        (re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE), "unprotected_outputs.0"),
+    ],
+)
+def test_examples_of_the_template_are_refused_in_a_file(text, place, tmp_path):
+    """Control: the same line in words of one's own is read."""
+    path = tmp_path / "d.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=f"^declarations: {place} is still the example of the template"):
+        read(path)
+    path.write_text('[administrative]\nauthors = ["B. Author"]\n[deployment]\nmodel = "central"', "utf-8")
+    assert read(path)["administrative"] == {"authors": ["B. Author"]}

@@ -196,3 +196,26 @@ def test_a_private_key_that_others_can_read_is_refused(mode, record, keys):
         signing.sign(record, keys[0])
     keys[0].chmod(0o600)
     assert signing.sign(record, keys[0])
+
+
+def test_a_key_pair_is_made_and_signs(tmp_path):
+    """Control: the key of another pair does not verify."""
+    private, public = signing.keygen(tmp_path / "own")
+    _, other = signing.keygen(tmp_path / "other")
+    assert private.stat().st_mode & 0o777 == 0o600
+    record = {"a": 1}
+    record["digest"] = digest(record)
+    (tmp_path / "r.sig").write_text(signing.sign(record, private), "utf-8")
+    assert signing.check(record, public, tmp_path / "r.sig").startswith("sha256:")
+    with pytest.raises(InputError, match="another key"):
+        signing.check(record, other, tmp_path / "r.sig")
+
+
+@pytest.mark.parametrize("name", ["own.pem", "own.pub"])
+def test_a_key_is_never_overwritten(name, tmp_path):
+    (tmp_path / name).write_text("kept", "utf-8")
+    with pytest.raises(InputError, match="exists already; it is not overwritten"):
+        signing.keygen(tmp_path / "own")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    with pytest.raises(InputError, match="cannot be written"):
+        signing.keygen(tmp_path / "none" / "own")

@@ -15,7 +15,7 @@ from verifiable_dp.compliance import blocks
 from verifiable_dp.record import words
 from verifiable_dp.render import beside, card, courses, limits, plots, renderings
 from verifiable_dp.render.markdown import to_markdown
-from verifiable_dp.render.page import render, render_index
+from verifiable_dp.render.page import render, render_index, render_pack
 
 MISSED = "last reward not truncated"
 
@@ -329,3 +329,68 @@ def test_caught_mutants_look_like_good_news_and_survivors_like_bad_news():
     again = plots.epsilon_bars(record)
     assert again.count(plots.BAD) == 1
     assert bars > 3
+
+
+def pair(rows, place, arm, value):
+    return {"type": "table", "rows": rows, "round": place, "arm": arm, "value": value}
+
+
+def test_both_inputs_stand_side_by_side():
+    """The round that differs is a row of its own, wherever it is."""
+    rows = [[3, [0.0, 0.5]], [2, [1.0, 0.5]]]
+    assert courses.worlds(pair(rows, 1, 1, 1.0)) == [
+        ("1", "0, 0.5", "0, 0.5", False),
+        ("2", "0, 0.5", "0, 1", True),
+        ("3", "0, 0.5", "0, 0.5", False),
+        ("4 to 5", "1, 0.5", "1, 0.5", False),
+    ]
+    assert courses.worlds(pair(rows, 4, 0, 0.0))[-1] == ("5", "1, 0.5", "0, 0.5", True)
+    many = [[1, [float(i)]] for i in range(50)]
+    for place in (0, 25, 49):
+        found = courses.worlds(pair(many, place, 0, 99.0))
+        assert len(found) == 10
+        assert [row[2] for row in found if row[3]] == ["99"]
+    assert courses.worlds({"type": "other"}) == []
+    read, page = shown("dp-linear-printed")
+    assert "Rounds Recorded input Neighbour Differs 1 -1, -1 1, -1 yes 2 to 400 -1, -1 -1, -1" in read
+    assert '<tr class="differs">' in page
+    assert "| 1 | -1, -1 | 1, -1 | yes |" in to_markdown(load("dp-linear-printed")).replace("&#45;", "-")
+
+
+def test_figures_are_turned_in_the_dark_and_stay_white_in_print():
+    page = shown("dp-se")[1]
+    assert "@media screen and (prefers-color-scheme: dark) { figure { background: #14191e;" in page
+    assert "filter: invert(.92) hue-rotate(180deg)" in page
+
+
+def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
+    """Control: an item that is declared is not among the open ones."""
+    record = load("dp-robust-elimination")
+    found = blocks.of(record, [MISSED])["hazards"]
+    pack = render_pack(record, around("dp-robust-elimination"))
+    read = " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", pack, flags=re.DOTALL)).split())
+    rows = re.findall(r'<th scope="row">(NIST-H\d\d): ', pack)
+    assert rows == [row["id"] for row in found if row["status"] == "open"]
+    assert "NIST-H13" in rows  # a fault of truncation passed
+    for row in found:
+        assert (row["action"] != "" and row["action"] in read) == (row["status"] == "open")
+    assert record["digest"] in read
+    assert pack.count('class="blank"') == 3
+    assert not re.findall(r'(?:href|src)="', pack)
+    record["declarations"] = {"data_security": {"statement": "encrypted"}}
+    assert "NIST-H22" in rows
+    assert "NIST-H22" not in render_pack(record)
+
+
+def test_names_in_a_pack_stay_in_their_place():
+    record = load("dp-se")
+    record["target"]["name"] = record["claim"]["unit"] = "</dd><script>alert(1)</script>"
+    assert "<script" not in render_pack(record)
+
+
+@pytest.mark.slow
+def test_the_pack_prints_on_two_pages(tmp_path):
+    weasyprint = pytest.importorskip("weasyprint")
+    for name in ("dp-se", "dp-nas", "dp-robust-elimination"):
+        made = weasyprint.HTML(string=render_pack(load(name), around(name))).render()
+        assert len(made.pages) == 2, name

@@ -214,7 +214,7 @@ def test_declarations_and_the_hazards_that_follow(record):
     assert not found.same_evidence
     rows = by_what(found)
     assert rows["declarations.unprotected_outputs"] == (None, [], "neutral")
-    assert rows["hazards.NIST-H08"] == ("not_assessed", "declared", "neutral")
+    assert rows["hazards.NIST-H08"] == ("open", "declared", "neutral")
 
 
 def test_another_algorithm(record):

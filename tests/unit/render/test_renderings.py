@@ -689,7 +689,7 @@ def test_unknown_formats_and_a_lost_url_are_refused():
 
 def test_text_formats_are_utf8_and_end_with_a_line(tmp_path):
     path = REPORTS / "dp-linear-printed" / "record.json"
-    for to in ("html", "markdown", "sarif", "in-toto", "opendp", "junit"):
+    for to in ("html", "markdown", "sarif", "in-toto", "opendp", "junit", "pack"):
         content = renderings.render(path, to).decode()
         assert content == renderings.render(path, to).decode()
         assert content.endswith(("\n", "</html>"))
