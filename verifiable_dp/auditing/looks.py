@@ -25,7 +25,7 @@ from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.source import Source
+from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
 _SAME = 128
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
@@ -162,6 +162,7 @@ class UserCase(Case):
         alike = ALIKE if self.ground.draws else DETERMINISTIC
         return [
             *self.ground.notes,
+            *([NOT_FOUND] if in_cell(code_of(self.function)) else []),
             *([] if self.varied else [alike]),
             *looked,
             *([self.no_power] if self.no_power and undecided else []),

@@ -37,7 +37,7 @@ from verifiable_dp.targets.roles import (
     is_required,
     parameters_of,
 )
-from verifiable_dp.targets.source import code_of
+from verifiable_dp.targets.source import code_of, file_of
 from verifiable_dp.targets.tables import Finished, Usage, World, usages_of
 
 __all__ = ["PROTOCOLS", "BanditClass", "makes_bandits", "modules_of", "parameters_of", "taken"]
@@ -296,13 +296,8 @@ class BanditClass:
     def files(self) -> tuple[str, ...]:
         """Files with its code: that of the maker, and those of the classes it derives from."""
         code = code_of(self.maker)
-        found = []
-        for kind in code.__mro__[:-1] if inspect.isclass(code) else (code,):
-            try:
-                found.append(inspect.getsourcefile(kind) or "")
-            except TypeError:
-                continue
-        return tuple(dict.fromkeys(found))
+        kinds = code.__mro__[:-1] if inspect.isclass(code) else (code,)
+        return tuple(dict.fromkeys(file for kind in kinds if (file := file_of(kind))))
 
     @functools.cached_property
     def usages(self) -> dict[str, Usage]:
