@@ -7,19 +7,25 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core.files import lock, make_folder, write_text
 from verifiable_dp.core.validate import named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
+from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
 from verifiable_dp.record.verify import examine, verify
-from verifiable_dp.render import page
+from verifiable_dp.render import page, plots, regrets
+from verifiable_dp.targets.source import NOT_FOUND
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def finish(
@@ -155,6 +161,39 @@ class Report:
         """A self-contained page."""
         return page.render(self.record)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, the interval of epsilon, the checks and the plots."""
+        record, regret = self.record, self.record["regret"] or {}
+        plots_ = (plots.epsilon_bars(record) if record["checks"] else None, regrets.svg(record))
+        lines = [words.verdict(record)] if record["checks"] else []
+        lines += [words.line(check) for check in (*record["checks"], *regret.get("checks", ()))]
+        return "".join(
+            [
+                f"<p><strong>{escape(self.line())}</strong></p>",
+                *(f"<p>{escape(line)}</p>" for line in lines),
+                *(f"<p>note: {escape(note)}</p>" for note in [record["target"]["note"]] if note),
+                *(f"<div>{plots.alone(drawn, white=True)}</div>" for drawn in plots_ if drawn),
+            ]
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a check: columns subject (privacy or regret), check, kind, verdict and words."""
+        import pandas as pd
+
+        checks = [("privacy", check) for check in self.record["checks"]]
+        checks += [("regret", check) for check in (self.record["regret"] or {}).get("checks", ())]
+        rows = [
+            {
+                "subject": subject,
+                "check": check["name"],
+                "kind": check["kind"],
+                "verdict": check["result"]["verdict"],
+                "words": in_words(check),
+            }
+            for subject, check in checks
+        ]
+        return pd.DataFrame(rows, columns=["subject", "check", "kind", "verdict", "words"])
+
     def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
         """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.
 
@@ -245,7 +284,7 @@ class Report:
         lines += [
             f"  check {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
         ]
-        if record["counterexamples"]:
+        if record["counterexamples"] and NOT_FOUND not in record["target"]["note"]:
             where = "RECORD" if saved is None else shlex.quote(str(saved))
             lines.append(f"  again: {again or f'verifiable-dp verify {where} --rerun'}")
         return "\n".join(map(on_one_line, lines))

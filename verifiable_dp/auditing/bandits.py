@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.auditing import groups, traced
+from verifiable_dp.auditing import groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, grounded
-from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
+from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look
 from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
@@ -322,7 +322,7 @@ def _tried(finder: Search | UserSearch) -> dict[str, int]:
 
 
 def power(case: PlayCase) -> None:
-    """Power, from variants with less noise; where there are none a third look takes the runs.
+    """Power, from variants that lose more; where there are none a third look takes the runs.
 
     Raises
     ------
@@ -335,16 +335,16 @@ def power(case: PlayCase) -> None:
             f"tried; horizon {case.horizon} may be too short for it to act)"
         )
     last = case.sizes("last", lambda: case.allowed.left)
-    case.no_power = case.ground.no_power or unreached(case)
+    found, case.no_power = variants.of(case)
     assert case.last is not None
-    if case.no_power and last > _least(case):
-        # Nothing can be reduced: what power would have taken goes into a test of other pairs and events.
+    if found is None and last > _least(case):
+        # There are no variants: what power would have taken goes into a test of other pairs and events.
         best = case.last.best[:6]
         case.plan = case.sized(second_plan(last, len(best), case.request.settings.sizes.most))
         case.request.progress(f"third look: {2 * case.plan.test} runs")
         case.take(look(case, best, case.plan, number=2))
-    elif not case.no_power:
-        state_power(case, last)
+    elif found is not None:
+        variants.state_power(case, found, last)
 
 
 def _least(case: PlayCase) -> float:

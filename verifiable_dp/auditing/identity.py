@@ -15,7 +15,7 @@ from verifiable_dp.auditing.resume import CheckpointError
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.source import file_digest
+from verifiable_dp.targets.source import file_digest, file_of
 
 
 def of(thing: Any, name: str, **asked: Any) -> dict[str, Any]:
@@ -70,8 +70,5 @@ def _file(kind: Any) -> Path | None:
     """Where a function or class is defined that its name finds again."""
     if not (inspect.isroutine(kind) or inspect.isclass(kind)) or "<" in kind.__qualname__:
         return None
-    try:
-        path = inspect.getsourcefile(inspect.unwrap(kind))
-    except TypeError:
-        return None
-    return Path(path) if path else None
+    path = Path(file_of(inspect.unwrap(kind)))
+    return path if path.is_file() else None

@@ -13,12 +13,11 @@ from joblib import delayed
 
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER, Ground, Sizes
+from verifiable_dp.auditing.ground import Ground, Sizes
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL
@@ -26,22 +25,9 @@ from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.source import Source
+from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
-REDUCED = 6  # factor of the noise reduction by which it is told whether reductions reach the code
-_RUNS = 16
 _SAME = 128
-_SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
-TOO_LITTLE = (
-    f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
-    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
-    f"code made for a larger epsilon; {ACCEPTED}"
-)
-NOT_REACHED = (
-    f"{NO_POWER}noise divided by {REDUCED} changed nothing in {2 * _RUNS} runs, so that no budget helps: "
-    f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
-    f"np.random.default_rng with a seed that is made from it; {ACCEPTED}"
-)
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 UNCONFIRMED = (
     "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "
@@ -176,6 +162,7 @@ class UserCase(Case):
         alike = ALIKE if self.ground.draws else DETERMINISTIC
         return [
             *self.ground.notes,
+            *([NOT_FOUND] if in_cell(code_of(self.function)) else []),
             *([] if self.varied else [alike]),
             *looked,
             *([self.no_power] if self.no_power and undecided else []),
@@ -319,64 +306,3 @@ def curve(case: UserCase) -> None:
     terms = Terms(case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests)
     source: Any = powers.reseeded(case.sampler, seed)
     case.found([curves.check(source, case.last.chosen, case.plan, terms)])
-
-
-def unreached(case: UserCase) -> str:
-    """Why scaling the noise says nothing; empty if it changes what comes out."""
-    assert case.last is not None
-    pair = case.last.best[0]
-    return "" if _reached(case.sampler, pair) else NOT_REACHED
-
-
-def _reached(sampler: Any, pair: Any) -> bool:
-    """Whether less noise makes any difference to runs that are alike in all else."""
-    runs, less = np.arange(_RUNS, dtype=np.int64), replace(sampler, factor=1 / REDUCED)
-    return any(
-        not np.array_equal(sampler.draws(data, runs), less.draws(data, runs), equal_nan=True)
-        for data in pair.worlds()
-    )
-
-
-def state_power(case: UserCase, runs: int) -> None:
-    """Power of the black box, on variants with less noise made through the code's generator.
-
-    With delta, what epsilon a variant has at that delta is not known: stated is the least loss at the event
-    tested that would have been refuted.
-    """
-    claim, levels, settings, plan = case.claim, case.levels, case.request.settings, case.plan
-    assert case.last is not None
-    case.request.progress("power on variants with less noise")
-    sampler = case.sampler
-    power = powers.of_black_box(
-        lambda factor: replace(sampler, factor=1 / factor),
-        case.last.best[:6],
-        plan,
-        Terms(claim, settings.seed, case.workers, levels.alpha / levels.tests),
-        true_epsilon=lambda factor: factor * claim.epsilon if claim.delta == 0 else math.nan,
-        repeats=1,
-        runs=runs,
-    )
-    if power is None:
-        case.no_power = TOO_LITTLE
-        return
-    statement = (
-        f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits: "
-        f"noise of the generator divided by {power['noise_divided_by']:g}"
-    )
-    if claim.delta == 0:
-        statement = f"nominal: the claim times the factor of the noise; {statement}"
-    else:
-        share = case.last.chosen.event.careful_shares()[1]
-        least = powers.detectable(share, plan, claim, levels.alpha / levels.tests)
-        power = {**power, "smallest_epsilon": plain(least)}
-        statement = (
-            f"a loss of that much at delta {claim.delta:g}, at the event tested, by the binomial law; "
-            f"{statement}"
-        )
-    case.power = {
-        "smallest_epsilon": power["smallest_epsilon"],
-        "probability": power["probability"],
-        "by": "black_box",
-        "statement": statement,
-        "black_box": power,
-    }

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import drafts, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
-from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, state_power, unreached
+from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look
 from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
@@ -198,7 +198,7 @@ def only_look(case: ReleaseCase) -> None:
 
 
 def power(case: ReleaseCase) -> None:
-    """Power, from variants with less noise.
+    """Power, from variants that lose more.
 
     Raises
     ------
@@ -208,11 +208,11 @@ def power(case: ReleaseCase) -> None:
     settings, pinned = case.request.settings, case.request.pinned
     if case.seen.deterministic and not case.ground.draws:
         raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
-    case.no_power = case.ground.no_power or unreached(case)
+    found, case.no_power = variants.of(case)
     stated = settings.power and not (pinned is not None and "runs" not in pinned["sizes"])
-    if stated and not case.no_power:
+    if stated and found is not None:
         allowed = case.allowed
-        state_power(case, case.sizes("last", lambda: max(allowed.left, allowed.runs // 2)))
+        variants.state_power(case, found, case.sizes("last", lambda: max(allowed.left, allowed.runs // 2)))
 
 
 def last_bits(case: ReleaseCase) -> None:

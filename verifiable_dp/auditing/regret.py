@@ -27,7 +27,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.study import cell_seed
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Part, Player, Setting
-from verifiable_dp.targets.source import Source
+from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
 SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
@@ -185,7 +185,7 @@ class Subject:
             "kind": "user",
             "parameters": {"n_arms": self.setting.n_arms, "horizon": self.setting.horizon, **parameters},
             "source": self.source.as_dict(),
-            "note": "",
+            "note": NOT_FOUND if in_cell(code_of(self.player.target)) else "",
             "paper": "",
             "model": "central",
         }

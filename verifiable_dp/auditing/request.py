@@ -15,6 +15,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.targets.process import TIMEOUT
+from verifiable_dp.targets.roles import Given
 
 
 def _plain(record: Any) -> dict[str, Any]:
@@ -86,6 +87,9 @@ class AuditOptions(TypedDict, total=False):
     group
         Audit what the promise about one reward implies for a group of so many, k epsilon if delta is 0
         (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
+    epsilon_parameter
+        Parameter of your own code's constructor or function that is epsilon, where no name tells; it is
+        filled with the claim. Power is measured on the code made for a larger epsilon.
     rho
         For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
     curve
@@ -119,6 +123,7 @@ class AuditOptions(TypedDict, total=False):
     group: int | None
     rho: float | None
     curve: bool
+    epsilon_parameter: str | None
 
 
 def check_known(function: str, options: Mapping[str, Any], known: type) -> None:
@@ -204,6 +209,8 @@ class Inputs:
         Of a user's code, by name.
     reward
         The function of a user's code whose rewards are replaced, as ``file.py:function``.
+    epsilon_parameter
+        The parameter of a user's code that is epsilon.
     contexts, context_norm
         Form of the contexts, None for a bandit without; kept as numbers.
 
@@ -221,6 +228,7 @@ class Inputs:
     reward: str = ""
     contexts: Any = None
     context_norm: float = 1.0
+    epsilon_parameter: str = ""
 
     def __post_init__(self) -> None:
         if self.contexts is not None:
@@ -236,7 +244,7 @@ class Inputs:
         found = {f"{_SET}{name}": value for name, value in self.parameters.items()}
         if self.contexts is not None:
             found |= {"contexts": words_of(self.contexts), "context_norm": self.context_norm}
-        return {**found, **({"reward": self.reward} if self.reward else {})}
+        return found | {name: getattr(self, name) for name in _TEXTS if getattr(self, name)}
 
     @property
     def form(self) -> Contexts | None:
@@ -261,6 +269,7 @@ class Inputs:
         return cls(**rest, parameters=own)
 
 
+_TEXTS = ("reward", "epsilon_parameter")
 _SET = "set "  # before names of parameters of a user's code, in a record
 
 
@@ -331,7 +340,7 @@ def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settin
         If one is out of range.
     """
     check_known(function, options, AuditOptions)
-    usual = ("bounds", "timeout", "reward", "context_norm", "model", "protects")
+    usual = ("bounds", "timeout", "reward", "epsilon_parameter", "context_norm", "model", "protects")
     given = {name: value for name, value in options.items() if value is not None or name not in usual}
 
     def part(kind: Any) -> Any:
@@ -387,6 +396,18 @@ class AuditRequest:
             and (self.settings.curve or self.promise.rho is not None)
         ):
             raise InputError("sequential must be off with curve or rho: a curve is measured at a fixed size")
+
+    def given(self) -> Given:
+        """What a user's code may ask for."""
+        promise, inputs = self.promise, self.inputs
+        return Given(
+            promise.epsilon,
+            promise.delta or 0.0,
+            inputs.parameters,
+            inputs.reward,
+            inputs.form,
+            inputs.epsilon_parameter,
+        )
 
     def asked(self) -> dict[str, Any]:
         """What decides the outcome apart from the target: workers do not."""

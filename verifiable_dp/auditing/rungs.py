@@ -25,7 +25,6 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
-from verifiable_dp.targets.roles import Given
 
 
 def _sampled(case: Case) -> bool:
@@ -116,7 +115,7 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
     if promise.epsilon is None and promise.rho is None:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if isinstance(target, Exec):
-        for name in ("parameters", "reward", "contexts"):
+        for name in ("parameters", "reward", "contexts", "epsilon_parameter"):
             if getattr(request.inputs, name):
                 raise InputError(f"{name} works only with Python code, not with a command")
         process = _process(target, request)
@@ -124,9 +123,7 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
         with running(process), engine.here(), parallel_config(backend="threading"):
             yield _case(request, process.kind, process)
         return
-    inputs = request.inputs
-    given = Given(promise.epsilon, promise.delta or 0.0, inputs.parameters, inputs.reward, inputs.form)
-    yield _case(request, *taken(target, given))
+    yield _case(request, *taken(target, request.given()))
 
 
 def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:

@@ -18,7 +18,7 @@ from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, e
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.source import Source
+from verifiable_dp.targets.source import Source, file_of
 
 _CENTRAL = Promise()
 
@@ -66,10 +66,7 @@ def trace(
 
 
 def _file_of(function: Callable[..., Any]) -> str | None:
-    try:
-        return inspect.getsourcefile(inspect.unwrap(function))
-    except TypeError:
-        return None
+    return file_of(inspect.unwrap(function)) or None
 
 
 def bound(

@@ -219,6 +219,7 @@ _OWN: dict[str, Reader] = {
 _PYTHON: dict[str, Reader] = {
     "parameters": _parameters,
     "reward": _text,
+    "epsilon_parameter": _text,
     "contexts": lambda _, value: shape_of(value),
     "context_norm": validate.positive,
     "model": lambda name, value: validate.choice(name, value, MODELS),

@@ -136,6 +136,7 @@ def _several(
     metavar="FILE.PY:NAME",
     help="Function of your own code that pays a reward; the audit pays in its place.",
 )
+@click.option("--epsilon-parameter", metavar="NAME", help="Parameter of your own code that is epsilon.")
 @click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
 @click.option(
     "--observe",

@@ -13,7 +13,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -37,7 +37,7 @@ from verifiable_dp.targets.roles import (
     is_required,
     parameters_of,
 )
-from verifiable_dp.targets.source import code_of
+from verifiable_dp.targets.source import code_of, file_of
 from verifiable_dp.targets.tables import Finished, Usage, World, usages_of
 
 __all__ = ["PROTOCOLS", "BanditClass", "makes_bandits", "modules_of", "parameters_of", "taken"]
@@ -97,6 +97,8 @@ def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
         if is_required(parameter) and word not in filled:
             filled |= {word: given.epsilon} if word in EPSILON and given.epsilon is not None else {}
             filled |= {word: given.delta} if word in DELTA else {}
+    if given.epsilon_parameter:
+        filled.setdefault(given.epsilon_parameter, given.epsilon)
     is_async = inspect.iscoroutinefunction(code_of(target))
     bound = Bound(target, filled) if filled or is_async else target
     if given.contexts is not None:
@@ -155,10 +157,49 @@ class Contextual:
 
 
 def _check_names(given: Given, accepted: Iterable[str] | None, name: str) -> None:
-    for word in given.parameters:
+    asked = [("parameters", word) for word in given.parameters]
+    asked += [("epsilon_parameter", given.epsilon_parameter)] if given.epsilon_parameter else []
+    for option, word in asked:
         if accepted is not None and word not in accepted:
             known = ", ".join(accepted) or "none"
-            raise InputError(f"parameters: {name} has no parameter {word}; it has {known}")
+            raise InputError(f"{option}: {name} has no parameter {word}; it has {known}")
+
+
+def epsilon_of(target: Any, given: Given) -> tuple[str, float] | None:
+    """The parameter that says for which epsilon the code is made, and its value; None if none is known.
+
+    The name is empty where it is a key of a configuration.
+    """
+    if given.epsilon is None:
+        return None
+    settable = parameters_of(target)
+    known = (given.epsilon_parameter,) if given.epsilon_parameter else EPSILON
+    for name in known:
+        if name not in settable and name not in given.parameters:
+            continue
+        asked = name == given.epsilon_parameter or name not in settable or is_required(settable[name])
+        value = given.parameters.get(name, given.epsilon if asked else settable[name].default)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return name, float(value)
+    nested = any(name in CONFIG or dataclasses.is_dataclass(p.annotation) for name, p in settable.items())
+    return ("", given.epsilon) if nested else None
+
+
+def made_for(target: Any, given: Given, factor: float) -> Callable[..., Any]:
+    """The target as the samplers call it, made for `factor` times its epsilon.
+
+    Raises
+    ------
+    InputError
+        As `taken`; if nothing says for which epsilon it is made.
+    """
+    found = epsilon_of(target, given)
+    if found is None or given.epsilon is None:
+        raise InputError("epsilon_parameter: no parameter of the target is epsilon")
+    name, value = found
+    own = {name: factor * value} if name else {}
+    larger = replace(given, epsilon=factor * given.epsilon, parameters={**given.parameters, **own})
+    return taken(target, larger)[1]
 
 
 class Bound:
@@ -255,13 +296,8 @@ class BanditClass:
     def files(self) -> tuple[str, ...]:
         """Files with its code: that of the maker, and those of the classes it derives from."""
         code = code_of(self.maker)
-        found = []
-        for kind in code.__mro__[:-1] if inspect.isclass(code) else (code,):
-            try:
-                found.append(inspect.getsourcefile(kind) or "")
-            except TypeError:
-                continue
-        return tuple(dict.fromkeys(found))
+        kinds = code.__mro__[:-1] if inspect.isclass(code) else (code,)
+        return tuple(dict.fromkeys(file for kind in kinds if (file := file_of(kind))))
 
     @functools.cached_property
     def usages(self) -> dict[str, Usage]:

@@ -17,7 +17,7 @@ from verifiable_dp.targets.adapters import PLAYED, BanditClass, taken
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import kind_of
 from verifiable_dp.targets.roles import MEANS, Given, filled, is_required, parameters_of
-from verifiable_dp.targets.source import code_of
+from verifiable_dp.targets.source import code_of, file_of
 from verifiable_dp.targets.tables import NO_MEANS, PULLS
 
 _SOURCES = {
@@ -183,11 +183,8 @@ def _parsed(file: str) -> ast.AST | None:
 
 def _randomness(target: Any) -> Iterator[str]:
     """Where the target's file draws from; all of it is made to follow the generator of each run."""
-    try:
-        file = inspect.getsourcefile(code_of(target)) or ""
-    except TypeError:
-        return
-    tree, seen = _parsed(file), set[str]()
+    file, seen = file_of(code_of(target)), set[str]()
+    tree = _parsed(file)
     for node in ast.walk(tree) if tree is not None else ():
         if not isinstance(node, ast.Call):
             continue

@@ -25,7 +25,7 @@ from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.guard import OverdueError, guarded, limited
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import GivenGenerator, Run, alone, follower_of, generator, scaled_seeds
-from verifiable_dp.targets.source import code_of
+from verifiable_dp.targets.source import code_of, file_of
 
 DETERMINISTIC = "deterministic output: no noise was used"
 _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
@@ -323,11 +323,7 @@ class PlaySampler:
 
 def _last_line(error: BaseException, function: Callable[..., Any]) -> str:
     """` (file:line)` of the innermost frame in the function's own file."""
-    try:
-        own = inspect.getsourcefile(code_of(function))
-    except TypeError:
-        return ""
-    place, frame = "", error.__traceback__
+    own, place, frame = file_of(code_of(function)), "", error.__traceback__
     while frame is not None:
         if frame.tb_frame.f_code.co_filename == own:
             place = f" ({own}:{frame.tb_lineno})"

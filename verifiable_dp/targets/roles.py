@@ -110,6 +110,8 @@ class Given:
         The function whose rewards the table replaces, as ``module:function``; empty for none.
     contexts
         Form of the contexts that are handed over; None for a bandit without.
+    epsilon_parameter
+        The parameter that is epsilon, where it is not named after it; empty for none.
     """
 
     epsilon: float | None = None
@@ -117,6 +119,7 @@ class Given:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reward: str = ""
     contexts: Contexts | None = None
+    epsilon_parameter: str = ""
 
     def roles(self, of: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
         """Roles of parameters of methods, with that of the context if there are contexts."""
@@ -213,7 +216,8 @@ def missing(name: str, where: str) -> str:
     return (
         f"target: parameter {name} of {where} must have a default, or be named after "
         f"the number of arms ({ARMS[0]}), the horizon ({HORIZON[0]}), a generator (rng), a seed, an "
-        f"environment (env), a configuration (config) or epsilon; give --set {name}=VALUE"
+        f"environment (env), a configuration (config) or epsilon; give --set {name}=VALUE, "
+        f"or --epsilon-parameter {name} if it is epsilon"
     )
 
 
@@ -221,6 +225,8 @@ def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str
     """What a parameter of a maker, or a key of a configuration (None), is filled with; empty for nothing."""
     if name in given.parameters:
         return "--set"
+    if given.epsilon_parameter == name and given.epsilon is not None:
+        return "epsilon of the claim"
     first: tuple[tuple[tuple[str, ...], str], ...] = (
         (HORIZON, "the horizon"),
         (GENERATOR, "a generator"),

@@ -25,6 +25,11 @@ from verifiable_dp.core.validate import InputError, one_line
 from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
 
+NOT_FOUND = (
+    "its code was written in a session or a notebook, so that no command runs this record again: "
+    "run the same cell"
+)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -90,9 +95,10 @@ class Source:
             return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
         try:
             code = code_of(thing)
-            path = inspect.getsourcefile(code) or ""
-            line = inspect.getsourcelines(code)[1]
+            path, line = file_of(code), inspect.getsourcelines(code)[1]
         except (TypeError, OSError):
+            return cls(name)
+        if in_cell(code):
             return cls(name)
         module = str(getattr(code, "__module__", ""))
         digest = held.sha256_of(module, path) or file_digest(Path(path))
@@ -237,6 +243,23 @@ def code_of(thing: Any) -> Any:
     while isinstance(code, functools.partial):
         code = inspect.unwrap(code.func)
     return code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
+
+
+def file_of(code: Any) -> str:
+    """File in which a function or a class is written; empty if there is none.
+
+    Of what is written in a notebook it is the name that its cell was compiled under, which is not a file.
+    """
+    try:
+        return inspect.getsourcefile(code) or ""
+    except (TypeError, OSError):  # a built-in, or a class of a session
+        members = vars(code).values() if inspect.isclass(code) else ()
+        return next((one.__code__.co_filename for one in members if inspect.isfunction(one)), "")
+
+
+def in_cell(code: Any) -> bool:
+    """Whether a function or a class was written in a session or a notebook, where nothing finds it again."""
+    return getattr(code, "__module__", "") == "__main__" and not Path(file_of(code)).is_file()
 
 
 def _portable(path: str, module: str, name: str) -> str:

@@ -1,0 +1,152 @@
+"""Variants of a user's code that lose more: what the power of an audit is measured on.
+
+Code that takes epsilon as a parameter is made for a larger one, whatever its mechanism. Other code plays with
+a generator whose noise is smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.auditing import power as powers
+from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER
+from verifiable_dp.auditing.looks import UserCase
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.blackbox.test import Terms
+from verifiable_dp.targets.adapters import epsilon_of, made_for
+from verifiable_dp.targets.process import Exec
+
+_FACTOR = 6  # by which it is told whether variants differ from the code
+_RUNS = 16
+_SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
+_BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon such as 60; {ACCEPTED}"
+_NO_LESS_NOISE = (
+    f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
+    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
+    f"code made for a larger epsilon; {ACCEPTED}"
+)
+_NOT_REACHED = (
+    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {2 * _RUNS} runs, so that no budget helps: "
+    f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
+    "np.random.default_rng with a seed that is made from it; name the parameter that is epsilon with "
+    f"--epsilon-parameter; {ACCEPTED}"
+)
+
+
+@dataclass(frozen=True)
+class Variants:
+    """Code that loses more.
+
+    Attributes
+    ----------
+    make
+        A sampler by the factor of its loss.
+    epsilon
+        Nominal loss at a factor of 1.
+    words
+        What was done to the code, with a place for the factor.
+    none
+        What is said if none is refuted.
+    """
+
+    make: Callable[[float], Any]
+    epsilon: float
+    words: str
+    none: str
+
+
+def of(case: UserCase) -> tuple[Variants | None, str]:
+    """The variants of a case, and why there are none."""
+    larger = _larger(case)
+    if larger is not None:
+        return larger, ""
+    less = Variants(
+        lambda factor: replace(case.sampler, factor=1 / factor),
+        case.claim.epsilon,
+        "noise of the generator divided by {:g}",
+        _NO_LESS_NOISE,
+    )
+    why = case.ground.no_power or ("" if _differ(case, less) else _NOT_REACHED)
+    return (None, why) if why else (less, "")
+
+
+def _larger(case: UserCase) -> Variants | None:
+    """The code made for a larger epsilon; None if it has no such parameter, or refuses or ignores it."""
+    target, given = case.request.target, case.request.given()
+    found = None if isinstance(target, Exec) else epsilon_of(target, given)
+    if found is None or given.epsilon is None:
+        return None
+    name, value = found
+    where = f"parameter {name}" if name else "its configuration"
+    variants = Variants(
+        lambda factor: replace(case.sampler, function=made_for(target, given, factor)),
+        case.claim.epsilon * value / given.epsilon,
+        "the code made for {:g} times its epsilon " + f"({where})",
+        f"{NO_POWER}the code made for up to {_FACTOR} times its epsilon ({where}) was not refuted with "
+        f"probability .95 at this budget; {_BUDGET}",
+    )
+    try:
+        return variants if _differ(case, variants) else None
+    except InputError:
+        return None
+
+
+def _differ(case: UserCase, variants: Variants) -> bool:
+    """Whether a variant makes any difference to runs that are alike in all else."""
+    assert case.last is not None
+    runs = np.arange(_RUNS, dtype=np.int64)
+    other = variants.make(_FACTOR)
+    return any(
+        not np.array_equal(case.sampler.draws(data, runs), other.draws(data, runs), equal_nan=True)
+        for data in case.last.best[0].worlds()
+    )
+
+
+def state_power(case: UserCase, variants: Variants, runs: int) -> None:
+    """Power of the black box, on variants that lose more.
+
+    With delta, what epsilon a variant has at that delta is not known: stated is the least loss at the event
+    tested that would have been refuted.
+    """
+    claim, levels, settings, plan = case.claim, case.levels, case.request.settings, case.plan
+    assert case.last is not None
+    case.request.progress("power on variants that lose more")
+    power = powers.of_black_box(
+        variants.make,
+        case.last.best[:6],
+        plan,
+        Terms(claim, settings.seed, case.workers, levels.alpha / levels.tests),
+        true_epsilon=lambda factor: factor * variants.epsilon if claim.delta == 0 else math.nan,
+        repeats=1,
+        runs=runs,
+    )
+    if power is None:
+        case.no_power = variants.none
+        return
+    statement = (
+        f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits: "
+        f"{variants.words.format(power['noise_divided_by'])}"
+    )
+    if claim.delta == 0:
+        statement = f"nominal: the claim times that factor; {statement}"
+    else:
+        share = case.last.chosen.event.careful_shares()[1]
+        least = powers.detectable(share, plan, claim, levels.alpha / levels.tests)
+        power = {**power, "smallest_epsilon": plain(least)}
+        statement = (
+            f"a loss of that much at delta {claim.delta:g}, at the event tested, by the binomial law; "
+            f"{statement}"
+        )
+    case.power = {
+        "smallest_epsilon": power["smallest_epsilon"],
+        "probability": power["probability"],
+        "by": "black_box",
+        "statement": statement,
+        "black_box": power,
+    }
