@@ -175,11 +175,16 @@ def robust_pulls(
 
 
 def dp_robust_elimination(
-    gaps: FloatArray, horizon: float, epsilon: float, k: float, alpha: float = 0.0
+    gaps: FloatArray,
+    horizon: float,
+    epsilon: float,
+    k: float,
+    alpha: float = 0.0,
+    radius: float | None = None,
 ) -> float:
-    """Mean regret of the elimination for raw moments."""
-    failure = robust_failure(len(gaps), horizon)
-    return from_pulls(gaps, horizon, lambda gap: robust_pulls(gap, horizon, epsilon, k, alpha, failure))
+    """Mean regret of the elimination: for raw moments, or for central ones with means within `radius`."""
+    about = (horizon, epsilon, k, alpha, robust_failure(len(gaps), horizon), radius)
+    return from_pulls(gaps, horizon, lambda gap: robust_pulls(gap, *about))
 
 
 # ---------------------------------------------------------------- Hanna, Girgis, Fragouli & Diggavi

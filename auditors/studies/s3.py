@@ -389,6 +389,7 @@ OVER_T = tuple(1 << power for power in range(33, 49, 2))
 OVER_ALPHA = tuple(0.002 * 4.0**-j for j in range(7))
 LEAST_SHARE_GAP = {2.0: 1e-3, 3.0: 1e-4, 4.0: 3e-5}
 SHARE_HORIZON = 1 << 46
+OVER_RADIUS = tuple(8.0 * 2.0**j for j in range(6))
 LEAD = 2.5  # gap in units of beta: the batch tells the arms apart, the one before cannot
 
 
@@ -603,8 +604,8 @@ FORM = "batches of 2^tau up to the first 4 beta < gap, beta as in the proof of T
 def _closed(made: Cell) -> float:
     """The batches in a cell."""
     rule: Any = made.algorithm
-    gaps = made.environment.gaps
-    return closed_forms.dp_robust_elimination(gaps, rule.horizon, rule.epsilon, rule.k, rule.contamination)
+    about = (rule.horizon, rule.epsilon, rule.k, rule.contamination, rule.radius if rule.central else None)
+    return closed_forms.dp_robust_elimination(made.environment.gaps, *about)
 
 
 def _law(
@@ -740,16 +741,42 @@ def _share_law(k: float, runs: int) -> Rate:
     )
 
 
+def _apart(radius: float) -> Discrete:
+    """Two arms at nine tenths of the radius on either side, with rewards 1 above and 1 below their means."""
+    means = (0.9 * radius, -0.9 * radius)
+    rewards = tuple((mean - 1, mean + 1) for mean in means)
+    return Discrete(rewards, ((0.5, 0.5),) * 2, f"two arms, means +-1, {means[0]:g} and {means[1]:g}")
+
+
+def _radius_law(runs: int) -> Rate:
+    """The histogram decides when arms are told apart, at the same batch for every D."""
+    cells = {}
+    for radius in OVER_RADIUS:
+        rule = DPRobustElimination(2, FAINT, LAW_HORIZON, 2.0, 0.0, "central", radius)
+        cells[radius] = {f"law D {radius:g}": Cell(rule, _apart(radius), runs, points=2)}
+    return _law(
+        "D",
+        "K D log(DT)/epsilon: where means lie as far apart as D allows, regret is proportional to D.",
+        "radius D",
+        cells,
+        1.0,
+        0.05,
+        f"central moments, k = 2, two arms with means .9 D and -.9 D and rewards 1 above or below, epsilon = "
+        f"{FAINT:g}, T = 2^52; log D beside log T does not move the batch",
+        "Theorem 6.10",
+    )
+
+
 def laws(runs: int) -> list[Rate]:
     """All rates."""
     found = [maker(k, runs) for maker in (_horizon_law, _gap_law, _epsilon_law) for k in ORDERS]
-    return [*found, _arms_law(runs), *(_share_law(k, runs) for k in ORDERS)]
+    return [*found, _arms_law(runs), _radius_law(runs), *(_share_law(k, runs) for k in ORDERS)]
 
 
 def _law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:
     """A figure for each parameter; the lower bound stands under that of alpha."""
     figures = []
-    for parameter in ("T", "gap", "epsilon", "K", "alpha"):
+    for parameter in ("T", "gap", "epsilon", "K", "D", "alpha"):
         own = [about for about in found if about.name.split("-")[0] == parameter]
         names = [f"rate-{about.name}" for about in own]
         if parameter == "alpha":
