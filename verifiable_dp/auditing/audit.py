@@ -95,7 +95,8 @@ class AlgorithmCase(Case):
             raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
         if request.promise.curved:
             raise InputError(
-                "rho and mu work only with your own mechanism: an algorithm brings its promise of epsilon"
+                f"{request.promise.native} works only with your own mechanism: "
+                "an algorithm brings its promise of epsilon"
             )
         if request.promise.adjacency is not None:
             raise InputError("adjacency works only with your own code: an algorithm brings its own")

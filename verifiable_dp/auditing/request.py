@@ -172,9 +172,14 @@ class Promise:
     mu: float | None = None
 
     @property
+    def native(self) -> str:
+        """The parameter that is promised: epsilon, or rho or mu, which promise a whole curve."""
+        return next((name for name in claims.CURVED if getattr(self, name) is not None), "epsilon")
+
+    @property
     def curved(self) -> bool:
         """Whether the promise is a whole curve."""
-        return self.rho is not None or self.mu is not None
+        return self.native in claims.CURVED
 
     def __post_init__(self) -> None:
         validate.choice("model", self.model, MODELS)

@@ -140,7 +140,8 @@ def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
         return ReleaseCase.of(request, function)
     if promise.curved:
         raise InputError(
-            "rho and mu work only with a mechanism that releases numbers; a bandit's promise is epsilon"
+            f"{promise.native} works only with a mechanism that releases numbers; a bandit's promise is "
+            "epsilon"
         )
     if request.settings.numerics:
         raise InputError(f"numerics works only with a mechanism that releases numbers, got {kind}")
