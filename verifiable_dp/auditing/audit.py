@@ -93,9 +93,10 @@ class AlgorithmCase(Case):
         algorithm, settings, pinned = request.target, request.settings, request.pinned
         if settings.runs is not None:
             raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
-        if request.promise.rho is not None:
+        if request.promise.curved:
             raise InputError(
-                "rho works only with your own mechanism: an algorithm brings its promise of epsilon"
+                f"{request.promise.native} works only with your own mechanism: "
+                "an algorithm brings its promise of epsilon"
             )
         if request.promise.adjacency is not None:
             raise InputError("adjacency works only with your own code: an algorithm brings its own")

@@ -162,19 +162,22 @@ class ReleaseCase(UserCase):
 
 
 def _curved(request: AuditRequest) -> bool:
-    return request.settings.curve or request.promise.rho is not None
+    return request.settings.curve or request.promise.curved
 
 
 def _claim(promise: Promise) -> PrivacyClaim:
-    """What a mechanism is held to: (epsilon, delta), or rho with a delta to state it at."""
+    """What a mechanism is held to: (epsilon, delta), or rho or mu with a delta to state it at."""
     named = promise.adjacency
     words = {
         "observe": "releases",
         "unit": "one entry of the data" if named else "as the neighbouring data given",
         "adjacency": claims.ADJACENCIES[named][1] if named else "the pairs of data tested",
     }
+    delta = promise.delta or claims.STATED_DELTA
     if promise.rho is not None:
-        return PrivacyClaim.zcdp(promise.rho, promise.delta or claims.STATED_DELTA, **words)
+        return PrivacyClaim.zcdp(promise.rho, delta, **words)
+    if promise.mu is not None:
+        return PrivacyClaim.gdp(promise.mu, delta, **words)
     return PrivacyClaim(promise.epsilon, promise.delta or 0.0, **words)  # type: ignore[arg-type]
 
 

@@ -92,8 +92,10 @@ class AuditOptions(TypedDict, total=False):
         filled with the claim. Power is measured on the code made for a larger epsilon.
     rho
         For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
+    mu
+        For a mechanism: the promise of mu-GDP, Gaussian differential privacy, in place of epsilon, as `rho`.
     curve
-        Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho`.
+        Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho` or `mu`.
     """
 
     epsilon: float | None
@@ -122,6 +124,7 @@ class AuditOptions(TypedDict, total=False):
     adjacency: str | None
     group: int | None
     rho: float | None
+    mu: float | None
     curve: bool
     epsilon_parameter: str | None
 
@@ -146,8 +149,8 @@ class Promise:
     ----------
     epsilon, delta
         Of one changed reward, or of neighbouring data.
-    rho
-        Of zCDP, in place of epsilon.
+    rho, mu
+        Of zCDP, or of Gaussian differential privacy, in place of epsilon.
     observe
         What the adversary sees.
     group
@@ -171,6 +174,17 @@ class Promise:
     model: str = "central"
     protects: str = "context"
     adjacency: str | None = None
+    mu: float | None = None
+
+    @property
+    def native(self) -> str:
+        """The parameter that is promised: epsilon, or rho or mu, which promise a whole curve."""
+        return next((name for name in claims.CURVED if getattr(self, name) is not None), "epsilon")
+
+    @property
+    def curved(self) -> bool:
+        """Whether the promise is a whole curve."""
+        return self.native in claims.CURVED
 
     def __post_init__(self) -> None:
         validate.choice("model", self.model, MODELS)
@@ -185,12 +199,18 @@ class Promise:
             object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
             if self.adjacency not in (None, "replace"):
                 raise InputError(f"group must be left out with adjacency {self.adjacency}: it needs replace")
-        if self.rho is not None:
-            object.__setattr__(self, "rho", validate.positive("rho", self.rho))
+        if self.rho is not None and self.mu is not None:
+            raise InputError("rho and mu must not be given together: each is a promise by itself")
+        for name in claims.CURVED:
+            if getattr(self, name) is None:
+                continue
+            object.__setattr__(self, name, validate.positive(name, getattr(self, name)))
             if self.epsilon is not None:
-                raise InputError("rho must stand alone: epsilon follows from rho and delta, give no epsilon")
+                raise InputError(
+                    f"{name} must stand alone: epsilon follows from {name} and delta, give no epsilon"
+                )
             if self.delta == 0:
-                raise InputError("delta must lie in (0, 1) with rho: no epsilon holds at delta 0")
+                raise InputError(f"delta must lie in (0, 1) with {name}: no epsilon holds at delta 0")
 
 
 @dataclass(frozen=True)
@@ -390,12 +410,8 @@ class AuditRequest:
             raise InputError("adjacency must be left out with pairs: they say how far the inputs differ")
         if promise.adjacency is not None and inputs.contexts is not None:
             raise InputError("adjacency works only without contexts: with them one user is another")
-        if (
-            self.pinned is None
-            and self.settings.sequential
-            and (self.settings.curve or self.promise.rho is not None)
-        ):
-            raise InputError("sequential must be off with curve or rho: a curve is measured at a fixed size")
+        if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
+            raise InputError("sequential must be off with curve, rho or mu: a curve is measured at one size")
 
     def given(self) -> Given:
         """What a user's code may ask for."""
@@ -424,8 +440,9 @@ class AuditRequest:
                 "event_epsilon": event_epsilon,
                 "event_delta": event_delta,
             }
-        if self.promise.rho is not None:
-            plan["rho"] = self.promise.rho
+        for name in claims.CURVED:
+            if getattr(self.promise, name) is not None:
+                plan[name] = getattr(self.promise, name)
         if self.settings.curve:
             plan["curve"] = True
         if self.settings.detect != DETECT:
@@ -436,8 +453,9 @@ class AuditRequest:
 def promised(plan: Mapping[str, Any], claim: Mapping[str, Any]) -> Promise:
     """The promise that an audit with this plan and claim was asked to test."""
     adjacency = None if plan.get("given_pairs") else claims.adjacency_of(claim["adjacency"])
-    if "rho" in plan:
-        return Promise(delta=claim["delta"], rho=plan["rho"], adjacency=adjacency)
+    curved = {name: plan[name] for name in claims.CURVED if name in plan}
+    if curved:
+        return Promise(delta=claim["delta"], adjacency=adjacency, **curved)
     if "group" in plan:
         return Promise(plan["event_epsilon"], plan["event_delta"], group=int(plan["group"]))
     users = next((key for key, said in PROTECTED.items() if said == claim.get("protects")), None)

@@ -32,8 +32,7 @@ def _sampled(case: Case) -> bool:
 
 
 def _curved(case: Case) -> bool:
-    rho = case.request.promise.rho
-    return case.request.settings.curve or (isinstance(case, ReleaseCase) and rho is not None)
+    return case.request.settings.curve or (isinstance(case, ReleaseCase) and case.request.promise.curved)
 
 
 def _played(case: Case) -> bool:
@@ -112,7 +111,7 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
     promise, target = request.promise, request.target
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
-    if promise.epsilon is None and promise.rho is None:
+    if promise.epsilon is None and not promise.curved:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if isinstance(target, Exec):
         for name in ("parameters", "reward", "contexts", "epsilon_parameter"):
@@ -136,9 +135,10 @@ def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
                 "group works only with bandits: the data pairs of a mechanism say how far they differ"
             )
         return ReleaseCase.of(request, function)
-    if promise.rho is not None:
+    if promise.curved:
         raise InputError(
-            "rho works only with a mechanism that releases numbers; a bandit's promise is epsilon"
+            f"{promise.native} works only with a mechanism that releases numbers; a bandit's promise is "
+            "epsilon"
         )
     if request.settings.numerics:
         raise InputError(f"numerics works only with a mechanism that releases numbers, got {kind}")

@@ -213,6 +213,7 @@ _OWN: dict[str, Reader] = {
     "horizon": _at_least(1),
     "bounds": validate.bounds,
     "rho": validate.positive,
+    "mu": validate.positive,
     "adjacency": _adjacency,
     "numerics": _switch,
 }
@@ -297,7 +298,7 @@ def _entry(number: int, row: Any, defaults: Mapping[str, Any], folder: Path) -> 
     own = _read_table(place, row, accepted)
     left = accepted if listed else {key for key in accepted if key not in _PYTHON}
     found = {**{key: value for key, value in defaults.items() if key in left}, **own}
-    if found.get("rho") is not None and "epsilon" not in own:
+    if any(found.get(name) is not None for name in claims.CURVED) and "epsilon" not in own:
         found.pop("epsilon", None)
     try:
         entry = _checked(found, own, which, listed, folder)
@@ -333,7 +334,7 @@ def _checked(
             )
         registry.make(auditor.name, **{**auditor.instance, **entry.parameters})
         return entry
-    if "epsilon" not in found and "rho" not in found:
+    if not found.keys() & {"epsilon", *claims.CURVED}:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if entry.command:
         Exec(entry.command)

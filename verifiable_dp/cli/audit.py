@@ -161,6 +161,7 @@ def _several(
 )
 @click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
 @click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
+@click.option("--mu", type=float, help="The promise of a mechanism: mu-GDP, in place of epsilon.")
 @click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")
 @click.option(
     "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."

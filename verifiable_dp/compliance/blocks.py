@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from verifiable_dp.compliance import nist
-from verifiable_dp.core.claims import PrivacyClaim, Relation, group_table
+from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, adjacency_of, group_table
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
@@ -243,16 +243,20 @@ def claim_of(record: Record) -> PrivacyClaim:
         unit=claim["unit"],
         adjacency=claim["adjacency"],
         rho=claim.get("rho"),
+        mu=claim.get("mu"),
         relation=relation,
     )
+
+
+_NEIGHBOURS = {"add-remove": "add_remove_one", "zero-out": "zero_out_one"}
 
 
 def _guarantee(record: Record, declared: Record) -> Block:
     claim = record["claim"]
     variant, measure = _variant(claim)
-    relation = (claim.get("relation") or {"kind": "event"})["kind"]
+    relation = (claim.get("relation") or {"kind": "one"})["kind"]
     contribution, bounds = declared.get("contribution", {}), bounds_of(record)
-    parameters = {key: decimal(claim[key]) for key in ("epsilon", "delta", "rho") if key in claim}
+    parameters = {key: decimal(claim[key]) for key in ("epsilon", "delta", *CURVED) if key in claim}
     groups = _groups(record, contribution.get("max_rounds_per_user"))
     return {
         "variant_name": variant,
@@ -260,9 +264,9 @@ def _guarantee(record: Record, declared: Record) -> Block:
         "privacy_parameters": parameters,
         "privacy_unit": claim["unit"],
         "privacy_unit_details": claim["adjacency"],
-        "neighboring_relation": {"event": "replace_one", "group": "replace_group", "user": "replace_user"}[
-            relation
-        ],
+        "neighboring_relation": _NEIGHBOURS.get(
+            adjacency_of(claim["adjacency"]) or "", f"replace_{relation}"
+        ),
         "trust_model": claim["trust_model"],
         "contribution_bounds": {
             "max_rounds_per_user": contribution.get("max_rounds_per_user"),
@@ -278,6 +282,8 @@ def _guarantee(record: Record, declared: Record) -> Block:
 
 
 def _variant(claim: Record) -> tuple[str, str]:
+    if claim.get("mu") is not None:
+        return "Gaussian DP", "gaussian_trade_off"
     if claim.get("rho") is not None:
         return "Zero-concentrated DP", "zero_concentrated_divergence"
     if claim["delta"] > 0:
@@ -346,6 +352,8 @@ def _conversions(record: Record) -> list[Block]:
     found = []
     if claim.get("rho") is not None:
         found.append({"kind": "zCDP to approximate DP", "native": {"rho": decimal(claim["rho"])}, "to": to})
+    if claim.get("mu") is not None:
+        found.append({"kind": "GDP to approximate DP", "native": {"mu": decimal(claim["mu"])}, "to": to})
     if plan.get("event_epsilon") is not None:
         native = {
             "epsilon": decimal(plan["event_epsilon"]),
@@ -384,8 +392,9 @@ def _privacy(record: Record, number: int) -> Block:
 def _hypothesis(record: Record) -> Block:
     claim = record["claim"]
     numbers = f"epsilon {decimal(claim['epsilon'])}, delta {decimal(claim['delta'])}"
-    if claim.get("rho") is not None:
-        numbers = f"rho {decimal(claim['rho'])}"
+    for name in CURVED:
+        if claim.get(name) is not None:
+            numbers = f"{name} {decimal(claim[name])}"
     return {
         "null": f"{_variant(claim)[0]} with {numbers} for {words.OUTPUTS[claim['observe']]}",
         "alternative": "some neighbouring inputs exceed it",

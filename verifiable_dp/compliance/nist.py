@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from verifiable_dp.core.claims import CURVED
+
 Record = Mapping[str, Any]
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
@@ -201,9 +203,10 @@ def _large_epsilon(record: Record) -> Finding:
 def _delta(record: Record) -> Finding:
     claim = record["claim"]
     delta, n = float(claim["delta"]), _rounds(record)
-    if claim.get("rho") is not None:
-        note = "the native parameter is rho; delta only states the epsilon that it implies"
-        return _if_held(record, "stated", note, "/claim/rho", "/claim/delta")
+    for name in CURVED:
+        if claim.get(name) is not None:
+            note = f"the native parameter is {name}; delta only states the epsilon that it implies"
+            return _if_held(record, "stated", note, f"/claim/{name}", "/claim/delta")
     if delta == 0:
         note = "delta is 0: the guarantee never fails altogether"
         return _if_held(record, "stated", note, "/claim/delta")

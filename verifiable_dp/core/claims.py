@@ -101,6 +101,7 @@ def adjacency_of(words: str) -> str | None:
     return next((name for name, both in ADJACENCIES.items() if words in both), None)
 
 
+CURVED = ("rho", "mu")  # promises of a whole curve, in place of epsilon
 STATED_DELTA = 1e-5  # at which the epsilon of a promise of zCDP is stated where none is given
 
 
@@ -124,6 +125,8 @@ class PrivacyClaim:
     rho
         Where the promise is rho-zCDP: epsilon and delta are then one point of what it implies, and
         `zcdp_epsilon(rho, delta)` at most. None: the promise is (epsilon, delta).
+    mu
+        The same of mu-GDP, Gaussian differential privacy, by `gdp_epsilon(mu, delta)`.
     relation
         How far apart the inputs are that it speaks of.
     protects
@@ -132,7 +135,7 @@ class PrivacyClaim:
     Raises
     ------
     InputError
-        If a number is out of range, `observe` is unknown or epsilon promises more than rho does.
+        If a number is out of range, `observe` is unknown or epsilon promises more than rho or mu does.
     """
 
     epsilon: float
@@ -143,6 +146,7 @@ class PrivacyClaim:
     unit: str = "event: one reward of one round"
     adjacency: str = "replace one: equal length, one reward differs"
     rho: float | None = None
+    mu: float | None = None
     relation: Relation = EVENT
     protects: str = ""
 
@@ -151,13 +155,15 @@ class PrivacyClaim:
         validate.positive("epsilon", self.epsilon)
         validate.delta(self.delta)
         validate.choice("observe", self.observe, OBSERVERS)
-        if self.rho is not None:
-            validate.positive("rho", self.rho)
+        for name, kind in (("rho", "rho-zCDP"), ("mu", "mu-GDP")):
+            if getattr(self, name) is None:
+                continue
+            validate.positive(name, getattr(self, name))
             if self.delta == 0:
-                raise InputError("delta must lie in (0, 1) for a promise of rho-zCDP, got 0")
-            least = zcdp_epsilon(self.rho, self.delta)
+                raise InputError(f"delta must lie in (0, 1) for a promise of {kind}, got 0")
+            least = self.epsilon_at(self.delta)
             if self.epsilon < least * (1 - 1e-9):
-                raise InputError(f"epsilon must be at least {least:g}, which rho and delta imply")
+                raise InputError(f"epsilon must be at least {least:g}, which {name} and delta imply")
 
     @classmethod
     def zcdp(cls, rho: float, delta: float, **words: Any) -> PrivacyClaim:
@@ -179,13 +185,34 @@ class PrivacyClaim:
             protects=PROTECTED[protects, model],
         )
 
+    @classmethod
+    def gdp(cls, mu: float, delta: float, **words: Any) -> PrivacyClaim:
+        """The promise of mu-GDP, with the epsilon that it implies at `delta`."""
+        validate.positive("mu", mu)
+        return cls(gdp_epsilon(mu, validate.probability("delta", delta)), delta, mu=mu, **words)
+
+    @property
+    def curved(self) -> bool:
+        """Whether the promise is a whole curve: it says something at every delta above 0."""
+        return self.rho is not None or self.mu is not None
+
+    def epsilon_at(self, delta: float) -> float:
+        """The epsilon that a promise of rho or mu implies at any `delta` in (0, 1)."""
+        if self.mu is not None:
+            return gdp_epsilon(self.mu, delta)
+        if self.rho is None:
+            raise InputError("epsilon_at needs a promise of rho or mu, got one of (epsilon, delta)")
+        return zcdp_epsilon(self.rho, delta)
+
     def delta_at(self, epsilon: float) -> float:
         """The delta that the promise implies at any `epsilon` >= 0: its hockey-stick curve at most.
 
-        For rho-zCDP see `zcdp_delta`. For (epsilon, delta) at a smaller x: delta + (1 - delta)
-        (e^epsilon - e^x) / (1 + e^epsilon), which randomised response with a chance delta to tell all
-        attains (Kairouz, Oh & Viswanath, The composition theorem for differential privacy, ICML 2015).
+        For rho-zCDP see `zcdp_delta`, for mu-GDP `gdp_delta`. For (epsilon, delta) at a smaller x: delta +
+        (1 - delta) (e^epsilon - e^x) / (1 + e^epsilon), which randomised response with a chance delta to tell
+        all attains (Kairouz, Oh & Viswanath, The composition theorem for differential privacy, ICML 2015).
         """
+        if self.mu is not None:
+            return gdp_delta(self.mu, epsilon)
         if self.rho is not None:
             return zcdp_delta(self.rho, epsilon)
         if epsilon >= self.epsilon:
@@ -195,10 +222,11 @@ class PrivacyClaim:
         return self.delta + (1 - self.delta) * slack
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as in a record; rho, relation and what is protected only where they say something."""
+        """Plain values, as in a record; what says nothing, as rho of another promise, is left out."""
         values = asdict(self)
-        if self.rho is None:
-            del values["rho"]
+        for name in ("rho", "mu"):
+            if values[name] is None:
+                del values[name]
         if self.relation == EVENT:
             del values["relation"]
         if not self.protects:
@@ -254,8 +282,38 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return float(found)
 
 
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """The delta that mu-GDP implies at epsilon: that of normal noise of deviation 1/mu at distance 1.
+
+    Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Dong, Roth & Su, Gaussian Differential
+    Privacy, JRSS B 2022, Corollary 2.13).
+    """
+    from scipy.special import log_ndtr
+
+    validate.positive("mu", mu)
+    above, below = (float(log_ndtr(sign * mu / 2 - epsilon / mu)) for sign in (1, -1))
+    return math.exp(above) * max(0.0, -math.expm1(min(0.0, epsilon + below - above)))
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """The least epsilon at which mu-GDP implies `delta`; at most mu^2/2 + mu Phi^-1(1 - delta)."""
+    from scipy import optimize
+    from scipy.special import ndtri
+
+    validate.positive("mu", mu)
+    validate.probability("delta", delta)
+    high = mu * mu / 2 - mu * float(ndtri(delta))
+    if gdp_delta(mu, 1e-12) <= delta or high <= 1e-12:
+        return 1e-12
+    if gdp_delta(mu, high) > delta:  # by rounding
+        return high
+    return float(optimize.brentq(lambda x: gdp_delta(mu, x) - delta, 1e-12, high, xtol=1e-13, rtol=1e-12))
+
+
 def _times(claim: PrivacyClaim, size: int) -> tuple[float, float]:
     """(epsilon, delta) of a group of `size` events; the delta may exceed 1."""
+    if claim.mu is not None:
+        return gdp_epsilon(claim.mu * size, claim.delta), claim.delta
     if claim.rho is not None:
         rho = claim.rho * size**2
         return zcdp_epsilon(rho, claim.delta), claim.delta
@@ -270,7 +328,8 @@ def _times(claim: PrivacyClaim, size: int) -> tuple[float, float]:
 def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClaim:
     """What a promise about one event implies for `size` events: (k epsilon, delta sum_{i<k} e^{i epsilon}).
 
-    For rho-zCDP it is k^2 rho (Bun & Steinke 2016, Proposition 1.9), at the same delta.
+    For rho-zCDP it is k^2 rho (Bun & Steinke 2016, Proposition 1.9), for mu-GDP k mu (Dong, Roth & Su 2022,
+    Theorem 2.14), at the same delta.
 
     Parameters
     ----------
@@ -295,8 +354,9 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
         raise InputError(f"group: a delta of {claim.delta:g} promises nothing to {relation.size} events")
     unit, adjacency = relation.words()
     rho = None if claim.rho is None else claim.rho * relation.size**2
+    mu = None if claim.mu is None else claim.mu * relation.size
     return replace(
-        claim, epsilon=epsilon, delta=delta, rho=rho, relation=relation, unit=unit, adjacency=adjacency
+        claim, epsilon=epsilon, delta=delta, rho=rho, mu=mu, relation=relation, unit=unit, adjacency=adjacency
     )
 
 

@@ -25,7 +25,7 @@ _RANK = {
 _NIST = f"({nist.DOCUMENT}, section 2.5)"
 _WIDEST = 200  # characters of a value in a line
 _CAUGHT = ("refuted", "contradicted")
-_PARAMETERS = ("epsilon", "delta", "rho")
+_PARAMETERS = ("epsilon", "delta", "rho", "mu")
 _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
 _OF_PRIVACY = ("verdict", "checks.", "mutants.")  # what is said against one claim
@@ -196,6 +196,8 @@ def _direction(old: str, new: str) -> str:
 
 
 def _measure(claim: Mapping[str, Any]) -> str:
+    if "mu" in claim:
+        return "trade-off function of Gaussian differential privacy (mu)"
     if "rho" in claim:
         return "zero-concentrated divergence (rho)"
     return "hockey-stick divergence (epsilon, delta)" if claim["delta"] else "max divergence (epsilon)"

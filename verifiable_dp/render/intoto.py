@@ -65,7 +65,7 @@ def to_intoto(
     return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
 
 
-_PROMISE = ("epsilon", "delta", "rho", "observe")  # descriptors are to hold less than 1 KB
+_PROMISE = ("epsilon", "delta", "rho", "mu", "observe")  # descriptors are to hold less than 1 KB
 _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failedTests"}
 
 

@@ -105,7 +105,8 @@ def _basic(declared: Mapping[str, Any]) -> dict[str, Any]:
 
 def _variant(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     claim, unprotected = record["claim"], declared.get("unprotected_outputs")
-    name = "Zero-concentrated DP" if "rho" in claim else "Approximate DP" if claim["delta"] else "Pure DP"
+    curved = "Gaussian DP" if "mu" in claim else "Zero-concentrated DP" if "rho" in claim else ""
+    name = curved or ("Approximate DP" if claim["delta"] else "Pure DP")
     return {
         "variant_name": name,
         "data_domain": Todo("which data sets are protected"),
@@ -119,7 +120,7 @@ def _variant(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str
 
 def _loss(record: Mapping[str, Any]) -> dict[str, Any]:
     claim, source = record["claim"], record["claim"]["source"]
-    parameters = {"epsilon": claim["epsilon"], "delta": claim["delta"], "rho": claim.get("rho")}
+    parameters = {name: claim.get(name) for name in ("epsilon", "delta", "rho", "mu")}
     told = (
         f"Claimed by {source['paper']}, {source['statement']}."
         if source

@@ -215,7 +215,9 @@ def hockey_stick(record: Mapping[str, Any]) -> str | None:
     if not found:
         return None
     numbers = found[0]["statistics"]
-    claim = PrivacyClaim(float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"))
+    claim = PrivacyClaim(
+        float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"), mu=numbers.get("mu")
+    )
     return curve(claim, found[0]["result"]["points"])
 
 

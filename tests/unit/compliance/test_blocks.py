@@ -44,13 +44,14 @@ def reports():
         "refuted": vdp.audit(bandits.ucb1, epsilon=1.0, n_arms=2, horizon=12, budget="smoke", runs=1200),
         "mechanism": vdp.audit(bandits.laplace, epsilon=1.0, budget="smoke", runs=1200),
         "zcdp": vdp.audit(bandits.laplace, rho=0.5, delta=1e-5, budget="smoke", runs=1200),
+        "gdp": vdp.audit(bandits.laplace, mu=2.0, adjacency="zero-out", budget="smoke", runs=1200),
         "baseline": vdp.audit("ucb1", budget=0.1, mutants=False),
         "regret": vdp.check_regret("nas"),
         "sequential": vdp.audit(bandits.laplace, epsilon=1.0, budget="smoke", runs=1200, sequential=True),
     }
 
 
-KINDS = ("algorithm", "declared", "refuted", "mechanism", "zcdp", "baseline", "regret", "sequential")
+KINDS = ("algorithm", "declared", "refuted", "mechanism", "zcdp", "gdp", "baseline", "regret", "sequential")
 
 
 @pytest.fixture(params=KINDS)
@@ -179,6 +180,16 @@ def test_a_baseline_and_a_regret_record_have_no_guarantee(reports):
     for kind in ("baseline", "regret"):
         assert of(reports[kind])["guarantee"] is None
     assert of(reports["regret"])["summary"]["statement"] == "Privacy was not audited."
+
+
+def test_gaussian_privacy_states_its_native_parameter_and_its_adjacency(reports):
+    guarantee = of(reports["gdp"])["guarantee"]
+    assert (guarantee["variant_name"], guarantee["measure"]) == ("Gaussian DP", "gaussian_trade_off")
+    assert guarantee["privacy_parameters"]["mu"] == "2"
+    assert guarantee["neighboring_relation"] == "zero_out_one"
+    (conversion,) = of(reports["gdp"])["accounting"]["conversions"]
+    assert conversion["native"] == {"mu": "2"}
+    assert of(reports["mechanism"])["guarantee"]["neighboring_relation"] == "replace_one"
 
 
 def test_zcdp_states_its_native_parameter(reports):

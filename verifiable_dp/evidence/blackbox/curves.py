@@ -18,7 +18,7 @@ from joblib import delayed
 from scipy import special
 
 from verifiable_dp.core import engine, validate
-from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.claims import CURVED, PrivacyClaim
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
@@ -226,7 +226,7 @@ def check(
             "runs": plan.test,
             "points": measured,
             **terms.as_dict(),
-            **({} if claim.rho is None else {"rho": claim.rho}),
+            **{name: found for name in CURVED if (found := getattr(claim, name)) is not None},
         },
     )
 
@@ -247,10 +247,8 @@ def counterexample(found: Check, pair: Any) -> dict[str, Any]:
 
 
 def _claim(statistics: Mapping[str, Any]) -> PrivacyClaim:
-    rho = statistics.get("rho")
-    return PrivacyClaim(
-        float(statistics["epsilon"]), float(statistics["delta"]), rho=None if rho is None else float(rho)
-    )
+    curved: dict[str, Any] = {name: float(statistics[name]) for name in CURVED if name in statistics}
+    return PrivacyClaim(float(statistics["epsilon"]), float(statistics["delta"]), **curved)
 
 
 def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -337,10 +335,10 @@ def _epsilon_claimed(claim: PrivacyClaim, delta: float) -> float:
         return 0.0
     if claim.delta_at(claim.epsilon) <= delta:
         low, high = 0.0, claim.epsilon
-    elif claim.rho is None:  # it promises nothing at deltas below its own
+    elif not claim.curved:  # it promises nothing at deltas below its own
         return math.inf
     else:
-        low, high = claim.epsilon, claim.rho + 2 * math.sqrt(claim.rho * math.log(1 / delta))
+        return claim.epsilon_at(delta)
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if claim.delta_at(middle) <= delta else (middle, high)
