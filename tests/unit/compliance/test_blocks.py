@@ -347,7 +347,7 @@ def refused(tmp_path, content, match):
         (b'{"a": [{"x": 1, "x": 2}]}', "'x' stands twice"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b'{"a": -Infinity}', "-Infinity is not a JSON number"),
-        (b'{"a": 1e999}', "no finite number"),
+        (b'{"a": 1e999}', "not a finite number"),
         (b'{"a": ' + b"9" * 5000 + b"}", "corrupted"),
         (b'{"a": "\\ud800"}', "surrogate"),
         (b'{"schema_version": "3.0.0"}', "required"),

@@ -239,7 +239,7 @@ def test_the_command_writes_the_page_and_says_where(folder):
 def test_nothing_to_show_is_said(tmp_path):
     with pytest.raises(InputError, match="no record"):
         portfolio.write(tmp_path)
-    with pytest.raises(InputError, match="no folder"):
+    with pytest.raises(InputError, match="not a folder"):
         portfolio.write(tmp_path / "none")
     done = CliRunner().invoke(main, ["portfolio", str(tmp_path)])
     assert done.exit_code == 2
