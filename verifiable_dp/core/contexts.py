@@ -98,6 +98,19 @@ class Contexts:
         axes = (np.arange(self.n_arms) + axis) % self.dimension
         return np.array(self.norm * np.eye(self.dimension)[axes])
 
+    def even(self) -> FloatArray:
+        """A longest context all of whose entries are equal: that whose products add up to most."""
+        # Shorter by a rounding: the norm is computed.
+        return np.full(self.shape, (1 - _SLACK) * self.norm / self.dimension**0.5)
+
+    def apart(self, context: FloatArray) -> FloatArray:
+        """A context that is far from this one: that of the arms in reverse order, or along other axes."""
+        if len(self.shape) == 2 and (context != context[::-1]).any():
+            return np.array(context[::-1])
+        if self.dimension == 1 or len(self.shape) == 2:
+            return np.array(-context)
+        return np.roll(context, 1, axis=-1)
+
 
 def shape_of(given: Any) -> tuple[int, ...]:
     """``(d,)`` or ``(K, d)`` from a number, two numbers, or a text such as ``5`` or ``10x5``.

@@ -785,26 +785,30 @@ def users(
 def contexts(
     form: Contexts, horizon: int, *, pattern: int = 4, reward_only: bool = False
 ) -> SearchStrategy[ContextPair]:
-    """Strategy for `ContextPair`: rows repeat a pattern of contexts along the axes and of extreme rewards.
+    """Strategy for `ContextPair`: rows repeat a pattern of long contexts and of extreme rewards.
 
-    The context of one user turns round or along another axis, and its rewards move to the other bound.
+    Another user may be in the place of one: along another axis, or with equal entries, and with rewards at
+    the other bound.
     """
     from hypothesis import strategies as st
 
     validate.integer("horizon", horizon, least=1)
     low, high = form.bounds
-    signed = st.tuples(st.integers(0, form.dimension - 1), st.sampled_from([1.0, -1.0, 0.5]))
+    signed = st.tuples(st.integers(0, form.dimension), st.sampled_from([1.0, -1.0, 0.5]))
     row = st.tuples(signed, st.lists(st.booleans(), min_size=form.n_arms, max_size=form.n_arms))
 
+    def vector(drawn: tuple[int, float]) -> FloatArray:
+        axis, sign = drawn
+        return np.ravel(sign * (form.unit(axis) if axis < form.dimension else form.even()))
+
     def made(drawn: Any) -> FloatArray:
-        (axis, sign), highs = drawn
-        return np.concatenate([np.where(highs, high, low), np.ravel(sign * form.unit(axis))])
+        return np.concatenate([np.where(drawn[1], high, low), vector(drawn[0])])
 
     def pair(drawn: tuple[list[Any], int, tuple[int, float], bool]) -> ContextPair:
         table = _tile([made(one) for one in drawn[0]], horizon)
         other, when = table[drawn[1]].copy(), drawn[1]
         if not reward_only:
-            other[form.n_arms :] = np.ravel(drawn[2][1] * form.unit(drawn[2][0]))
+            other[form.n_arms :] = vector(drawn[2])
         if drawn[3] or (other == table[when]).all():
             other[: form.n_arms] = np.where(other[: form.n_arms] == high, low, high)
         return ContextPair.of_tables(form, table, when, other)

@@ -42,6 +42,11 @@ def triangle(matrix, rng):
     return matrix + noise + np.triu(noise, 1).T
 
 
+def of_laplace(matrix, rng):
+    noise = np.triu(rng.laplace(0.0, SIGMA, matrix.shape))
+    return matrix + noise + np.triu(noise, 1).T
+
+
 def entry_by_entry(matrix, rng):
     noise = np.zeros(matrix.shape)
     for i in range(len(noise)):
@@ -102,6 +107,16 @@ def test_symmetric_noise_is_one_draw_for_both_entries(noisy, diagonal, off):
     assert loss.same_output
     assert not loss.divergence
     assert np.isclose(loss.rho, by_hand(diagonal, off), rtol=1e-9).any(), (loss.rho, by_hand(diagonal, off))
+
+
+def test_laplace_noise_on_a_triangle_costs_each_entry_once():
+    """The context has equal entries, so that all entries of x x' move."""
+    pair = ContextPair(FORM, BASE, np.zeros((T, K)), 1, context=FORM.even())
+    loss = Subject(linucb(of_laplace), K, T, (0.0, 1.0), OWN, (), Users(FORM, True)).trace(pair, 0).loss
+    assert loss.same_output
+    paid = sum(bound for _, bound in loss.each.tolist() if np.isfinite(bound))
+    # x x' is (1, 0; 0, 0) or (0, 0; 0, 1) before, (.5, .5; .5, .5) after: three entries of the triangle.
+    assert np.isclose(paid, 3 * 0.5 / SIGMA, rtol=1e-6)
 
 
 def test_noise_of_one_draw_an_entry_costs_both_entries():

@@ -75,19 +75,11 @@ class UserSearch:
     def types(self) -> FloatArray:
         """Two types of users in turn, along two axes: one likes the first arm, the other the last."""
         odd = np.arange(self.horizon) % 2
-        each = np.stack([self.form.unit(0), self._other(self.form.unit(0))])
+        each = np.stack([self.form.unit(0), self.form.apart(self.form.unit(0))])
         low, high = self.form.bounds
         paid = np.full((2, self.form.n_arms), low)
         paid[0, 0] = paid[1, -1] = high
         return self._table(each[odd], paid[odd])
-
-    def _other(self, context: FloatArray) -> FloatArray:
-        """A context that is far from this one: along other axes; its opposite in one dimension."""
-        if len(self.form.shape) == 2 and self.form.n_arms > 1 and (context != context[::-1]).any():
-            return np.array(context[::-1])  # the arms' contexts in reverse order
-        if self.form.dimension == 1 or len(self.form.shape) == 2:
-            return np.array(-context)
-        return np.roll(context, 1, axis=-1)
 
     def replaced(self, table: FloatArray, when: int, context: Any = None, reward: Any = None) -> FloatArray:
         """The row of one user with another context, or other rewards."""
@@ -106,7 +98,7 @@ class UserSearch:
         mine = table[when, self.form.n_arms :].reshape(self.form.shape)
         rows = [self.replaced(table, when, reward=far)]
         if not self.reward_only:
-            other = self._other(mine)
+            other = self.form.apart(mine)
             rows += [
                 self.replaced(table, when, context=other, reward=far),
                 self.replaced(table, when, context=-mine),
@@ -185,7 +177,7 @@ class UserSearch:
         """Families of contexts from 0 to 1, along which a late decision turns over."""
         unit, form = self.form.unit(0), self.form
         if len(form.shape) == 1:
-            other = self._other(unit)
+            other = self.form.apart(unit)
             return [lambda x: math.cos(x * math.pi / 2) * unit + math.sin(x * math.pi / 2) * other]
 
         def rival(x: float) -> FloatArray:

@@ -822,28 +822,37 @@ class Noise:
         )
 
     def _mirrored(self, other: Noise) -> Noise | None:
-        """Noise made symmetric: normal draws and the same ones in other places; None if it is not that.
+        """Noise made symmetric: draws and the same ones in other places; None if it is not that.
 
-        Entry by entry they are one draw twice, one draw beside none, or two of equal spread, whose sum is one
-        draw of its own wherever the same two meet.
+        Entry by entry they are a draw beside none, one draw twice, or two normal draws of equal spread, whose
+        sum is one draw wherever the same two meet.
         """
-        pure = not (self.raw or other.raw or other.is_settled or self.exact.any() or other.exact.any())
-        if not pure or {self.law.kind, other.law.kind} != {"normal"} or self.shape != other.shape:
+        if other.is_settled or self.law.kind != other.law.kind or self.shape != other.shape:
             return None
         mine, theirs = self.draws, other.draws
-        alone, two = (mine < 0) | (theirs < 0), (mine >= 0) & (theirs >= 0) & (mine != theirs)
-        weights = [noise.law.factor * noise.law.scale for noise in (self, other)]
+        alone, twice = (mine < 0) | (theirs < 0), (mine >= 0) & (mine == theirs)
+        two = ~(alone | twice)
         if two.any():
             same = np.array_equal(np.unique(mine), np.unique(theirs))
-            if not same or (weights[0] != weights[1])[two].any() or self.ledger.released(mine):
+            spread = [noise.law.factor * noise.law.scale for noise in (self, other)]
+            normal = self.law.kind == "normal" and not (spread[0] != spread[1])[two].any()
+            pure = not (self.raw or other.raw or self.exact.any() or other.exact.any())
+            if not (pure and same and normal) or self.ledger.released(mine):
                 return None
-        draws = np.where(theirs < 0, mine, theirs)
+        draws, taken = np.where(mine < 0, theirs, mine), mine < 0
         for at in zip(*np.nonzero(two), strict=True):
             draws[at] = self.ledger.sum_of(int(mine[at]), int(theirs[at]))
-        factor = np.where(two, np.sqrt(2) * weights[0], weights[0] + weights[1])
-        factor = np.where(alone, np.where(mine < 0, weights[1], weights[0]), factor)
-        sample = np.where(mine < 0, 0.0, self.sample) + np.where(theirs < 0, 0.0, other.sample)
-        return self._with(draws=draws, sample=sample, scale=np.ones(self.shape), factor=factor)
+        factor = np.where(taken, other.law.factor, self.law.factor)
+        return self._with(
+            draws=draws,
+            sample=np.where(mine < 0, 0.0, self.sample) + np.where(theirs < 0, 0.0, other.sample),
+            scale=np.where(taken, other.law.scale, self.law.scale),
+            factor=factor * np.where(two, np.sqrt(2), 1.0) + np.where(twice, other.law.factor, 0.0),
+            exact=self.exact + other.exact,
+            raw=self.raw or other.raw,
+            met=self.met or other.met,
+            whole=self.whole and other.whole,
+        )
 
     def kept(self, mask: Any) -> Noise:
         """The entries of a mask, and zeros elsewhere."""

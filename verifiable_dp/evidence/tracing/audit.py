@@ -129,7 +129,9 @@ class Subject:
         row = table[t].copy()
         row[: self.n_arms] = np.where(row[: self.n_arms] - low > high - row[: self.n_arms], low, high)
         if not self.users.reward_only:
-            row[self.n_arms :] *= -1
+            form = self.users.form
+            mine = row[self.n_arms :].reshape(form.shape)
+            row[self.n_arms :] = np.ravel(form.apart(mine) if t % 2 else form.even())
         return ContextPair.of_tables(self.users.form, table, t, row)
 
     def strategy(self) -> Any:
