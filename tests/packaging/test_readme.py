@@ -35,6 +35,7 @@ _NAMES = (
     "sequential-audits.md",
     "adaptive-adversaries.md",
     "audit-your-bandit.md",
+    "contexts.md",
     "check-regret.md",
     "reproduce.md",
     "campaigns.md",
