@@ -233,7 +233,8 @@ def _with_words(page: str, explained: bool) -> str:
     shown = page.partition("<!--words-->")[0]  # what follows is of the run, not of the audit
     found = plainly.terms(shown) if explained else []
     rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(said)}</dd>\n" for word, said in found)
-    section = f'<section id="words">\n<h2>Words</h2>\n<dl>\n{rows}</dl>\n</section>\n' if found else ""
+    listed = f"<details><summary>{len(found)} terms</summary>\n<dl>\n{rows}</dl>\n</details>"
+    section = f'<section id="words">\n<h2>Words</h2>\n{listed}\n</section>\n' if found else ""
     link = ' <a href="#words">Words</a> below explains the terms.' if found else ""
     return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
 

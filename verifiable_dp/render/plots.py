@@ -266,7 +266,7 @@ def curve(
         axes.set_xlim(0, right)
         axes.set_xlabel("epsilon")
         axes.set_ylabel("delta")
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
 
     return single("hockey stick", (7.0, 3.0), draw)
 
@@ -433,9 +433,10 @@ def growth(record: Mapping[str, Any]) -> str | None:
             axes.set_ylim(0, 2)
             axes.set_xlabel(over)
             axes.set_ylabel("measured / rate")
-            axes.legend(frameon=False, fontsize=8, title="exponent left over", title_fontsize=8)
+            style = {"title": "exponent left over", "title_fontsize": 8}
+            axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), **style)
 
-    return inline("growth", (7.0, 2.6 * len(panels)), draw)
+    return inline("growth", (7.0, sum(2.6 + 0.16 * len(shown) for shown in panels.values())), draw)
 
 
 def constants(record: Mapping[str, Any]) -> str | None:
@@ -467,7 +468,7 @@ def constants(record: Mapping[str, Any]) -> str | None:
                 axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
         axes.set_xscale("log")
         axes.set_xlabel(checks[0]["statistics"].get("over", "horizon T"))
-        axes.set_ylabel("mean")
-        axes.legend(frameon=False, fontsize=8)
+        axes.set_ylabel("mean pseudo-regret")
+        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
-    return single("constants", (7.0, 2.6), draw)
+    return single("constants", (7.0, 2.6 + 0.32 * len(checks)), draw)

@@ -394,3 +394,14 @@ def test_the_pack_prints_on_two_pages(tmp_path):
     for name in ("dp-se", "dp-nas", "dp-robust-elimination"):
         made = weasyprint.HTML(string=render_pack(load(name), around(name))).render()
         assert len(made.pages) == 2, name
+
+
+@pytest.mark.parametrize("name", ["dp-robust-elimination", "dp-se", "shuffled-linear"])
+def test_a_page_is_short_before_its_folds(name):
+    """Everything is on the page; what only some look up is folded. Control: all of it is much longer."""
+    whole = shown(name, True)[1]
+    unfolded = re.sub(r"<details>.*?</details>|<style>.*?</style>|<svg.*?</svg>", "", whole, flags=re.DOTALL)
+    read = len(re.sub("<[^>]*>", " ", unfolded).split())
+    assert read < 2700 < len(shown(name, True)[0].split())
+    assert whole.count("<details") == whole.count("</details>")
+    assert len(whole) < 400_000
