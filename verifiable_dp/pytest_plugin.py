@@ -219,6 +219,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
     def check(target: Any, *, expect: str | None = "not_refuted", **options: Any) -> Report:
         import verifiable_dp
+        from verifiable_dp.record import words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
         _check_known(verifiable_dp.audit, "privacy_audit", options)
@@ -229,7 +230,9 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         if expect is None or report.verdict == expect:
             return report
         again = _again(request, report, target, path or _kept(request, report))
-        lines = [f"expected {expect}, the audit says {report.verdict}", report.summary(again=again)]
+        # The summary of pytest shows how this begins.
+        found = f"{report.verdict}: {words.interval(report.record)}"
+        lines = [f"{found} (expected {expect})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
         pytest.fail("\n".join(lines), pytrace=False)
 

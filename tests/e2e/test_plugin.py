@@ -48,9 +48,9 @@ def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester
     )
     result.assert_outcomes(failed=1)
     report = formats.junit(pytester.path / "junit.xml")
-    assert "the audit says refuted" in report.find("testsuite/testcase/failure").get("message")
+    assert "refuted: epsilon >= " in report.find("testsuite/testcase/failure").get("message")
     result.stdout.fnmatch_lines(
-        ["*expected not_refuted, the audit says refuted*", "*counterexample*data 0. against 1.*"]
+        ["refuted: epsilon >= * against 1 (expected not_refuted)", "*counterexample*data 0. against 1.*"]
     )
     result.stdout.fnmatch_lines(["*verifiable-dp verify *.json --rerun*"])
     (record,) = (pytester.path / "audits").glob("*.json")

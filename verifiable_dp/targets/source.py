@@ -411,7 +411,8 @@ def _run_file(place: str, parts: list[Part]) -> Any:
             sys.modules[path.stem] = shadowed
         else:
             sys.modules.pop(path.stem, None)
-        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}") from None
+        advice = _in_package(path) if "relative import" in str(error) else ""
+        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}{advice}") from None
     return module
 
 
@@ -426,7 +427,34 @@ def _run_module(name: str, parts: list[Part]) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise InputError(f"target: importing {name!r} raised {one_line(error)}") from None
+        advice = _below(name) if isinstance(error, ModuleNotFoundError) else ""
+        raise InputError(f"target: importing {name!r} raised {one_line(error)}{advice}") from None
+
+
+def _in_package(file: Path) -> str:
+    """How a file that imports from its own package is named."""
+    top = file.resolve().parent
+    while (top / "__init__.py").is_file():
+        top = top.parent
+    module = _dotted(file.resolve().relative_to(top))
+    return f"; it is part of a package: give {module}:NAME{_path_to(top, ', with')}" if "." in module else ""
+
+
+def _below(name: str) -> str:
+    """Where a module lies that is not found; empty if it is not in src either."""
+    source = Path("src").resolve()
+    inside = source.joinpath(*name.split("."))
+    found = inside.with_suffix(".py").is_file() or inside.is_dir()
+    return f"; it is in the folder src{_path_to(source, ': set')}" if found else ""
+
+
+def _path_to(folder: Path, before: str) -> str:
+    """How modules of a folder are found from here, after these words."""
+    try:
+        below = folder.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        below = str(folder)
+    return "" if below == "." else f"{before} PYTHONPATH={below}"
 
 
 def _by_name(parts: list[Part]) -> dict[str, tuple[str, bytes]]:
