@@ -53,6 +53,7 @@ def of(path: Path, record: Json, table: Json | None = None, page: Path | None = 
         links += [(said, above / name) for said, name in _PAGES if (above / name).is_file()]
         links += [twin] if (twin := _twin(path, record, above)) else []
     rows = card.of_algorithm(record, kills["mutants"] if kills else ())
+    links = links if len(links) > 1 else []  # a record alone is given away as it is, wherever it stands
     found = tuple((said, address(place, page)) for said, place in links if page)
     if page and rows and (above / "mutants.html").is_file():
         anchor = quote(str(record["target"]["name"]))
