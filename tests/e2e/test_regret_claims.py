@@ -42,11 +42,11 @@ def test_the_page_in_pytest(pytester):
     result.stdout.fnmatch_lines(
         [
             "regret of Greedy: expected consistent, it is contradicted",
-            "  bound on wide gaps: contradicted, mean * at T = 2000, claimed at most 233.2",
-            "  rate in T: contradicted, exponent 0.8* beside log T * over T = 250 .. 2000, claimed 0 ± 0.15",
-            "figure: */kept/*greedy*.svg",
-            "record: */kept/*greedy*.json",
-            "again:  verifiable-dp verify */kept/*greedy*.json --rerun",
+            "  check bound on wide gaps: contradicted, mean * at T = 2000, claimed at most 233.2",
+            "  check rate in T: contradicted, exponent 0.8* beside log T * T = 250 .. 2000, claimed 0 ± 0.15",
+            "figure: *kept/*greedy*.svg",
+            "record: *kept/*greedy*.json",
+            "again:  verifiable-dp verify *kept/*greedy*.json --rerun",
             "   or:  pytest test_news.py::test_greedy",
         ]
     )
