@@ -59,7 +59,7 @@ def drawn_once(monkeypatch):
     def render(whole, around=ALONE):
         key = digest(whole), repr(around)
         if key not in DRAWN:
-            DRAWN[key] = real(whole, drawn=around is ALONE, around=around)
+            DRAWN[key] = real(whole, drawn=around == ALONE, around=around)
         return DRAWN[key]
 
     monkeypatch.setattr(portfolio, "render", render)
