@@ -7,9 +7,11 @@ far as its form tells. They were written before the bounds were tried on them.
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 from scipy.special import softmax
+from scipy.stats import hypsecant
 
 EPSILON = 1.0
 
@@ -360,6 +362,119 @@ def thompson_on_released(rewards, rng):
     return arms
 
 
+def gumbel_from_clipped_uniforms(rewards, rng):
+    """Clipped where doubles end, against log(0)."""
+    sums = _explored(rewards)
+    u = np.minimum(1.0 - rng.random(len(sums)), 1.0 - 1e-16)
+    return _committed(rewards, np.argmax(EPSILON * sums - np.log(-np.log(u))))
+
+
+def inverse_laplace_guarded(rewards, rng):
+    sums = _explored(rewards)
+    u = rng.random(len(sums)) - 0.5
+    noise = -np.sign(u) * np.log(np.maximum(1 - 2 * np.abs(u), 1e-300)) / EPSILON
+    return _committed(rewards, np.argmax(sums + noise))
+
+
+def logarithm_of_a_quotient(rewards, rng):
+    sums = _explored(rewards)
+    u, v = 1 - rng.random(len(sums)), 1 - rng.random(len(sums))
+    return _committed(rewards, np.argmax(sums + np.log(u / v) / EPSILON))
+
+
+def secant_noise(rewards, rng):
+    sums = _explored(rewards)
+    return _committed(
+        rewards, np.argmax(sums + hypsecant.rvs(scale=1 / EPSILON, size=len(sums), random_state=rng))
+    )
+
+
+def search_among_sums_of_weights(rewards, rng):
+    scores = EPSILON * _explored(rewards)
+    cumulative = np.cumsum(np.exp(scores - scores.max()))
+    return _committed(rewards, int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")))
+
+
+def coin_for_every_arm(rewards, rng):
+    """An arm is taken with its share of the weights that are left: the chances of the coins multiply."""
+    scores = EPSILON * _explored(rewards)
+    top = max(scores)
+    weights = [math.exp(s - top) for s in scores]
+    rest = sum(weights)
+    for arm in range(len(weights) - 1):
+        if rng.random() < weights[arm] / rest:
+            return _committed(rewards, arm)
+        rest -= weights[arm]
+    return _committed(rewards, len(weights) - 1)
+
+
+def sign_times_exponential(rewards, rng):
+    sums = _explored(rewards)
+    noise = rng.choice([-1, 1], len(sums)) * rng.exponential(1 / EPSILON, len(sums))
+    return _committed(rewards, np.argmax(sums + noise))
+
+
+def python_generator_of_its_own(rewards, rng):
+    coins = random.Random(int(rng.integers(2**62)))
+    noisy = [s + coins.choice((-1, 1)) * coins.expovariate(EPSILON) for s in _explored(rewards)]
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def python_module(rewards, rng):
+    noisy = [s - math.log(-math.log(random.random())) / EPSILON for s in _explored(rewards)]
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def _answer_of_several(winner, n_arms, rng):
+    keep = math.exp(EPSILON) / (math.exp(EPSILON) + n_arms - 1)
+    if rng.random() < keep:
+        return winner
+    other = int(rng.integers(n_arms - 1))
+    return other + (other >= winner)
+
+
+def response_of_the_best_arm(rewards, rng):
+    """The arm with the largest exact sum, told by randomised response."""
+    n_arms = rewards.shape[1]
+    return _committed(rewards, _answer_of_several(int(np.argmax(_explored(rewards))), n_arms, rng))
+
+
+def _bit_told(reward, rng):
+    bit = rng.random() < reward
+    return bit if rng.random() < math.exp(EPSILON) / (1 + math.exp(EPSILON)) else not bit
+
+
+def response_to_a_coin(rewards, rng):
+    """A bit with the chance of the reward, flipped by a second coin."""
+    horizon, n_arms = rewards.shape
+    ones = np.zeros(n_arms)
+    for t in range(horizon // 2):
+        ones[t % n_arms] += _bit_told(rewards[t, t % n_arms], rng)
+    return _committed(rewards, np.argmax(ones))
+
+
+_SYSTEM = random.SystemRandom()
+
+
+def _level_told(reward):
+    level = round(2 * float(reward))
+    if _SYSTEM.random() < math.exp(EPSILON) / (math.exp(EPSILON) + 2):
+        return level
+    return _SYSTEM.choice([x for x in (0, 1, 2) if x != level])
+
+
+def response_of_the_system(rewards, rng):
+    """Three levels, with coins of the operating system; as long as there is room."""
+    horizon, n_arms = rewards.shape
+    arms, arm = [], 0
+    while True:
+        if len(arms) >= horizon:
+            return np.array(arms)
+        arms.append(arm)
+        if _level_told(rewards[len(arms) - 1, arm]) == 0:
+            arm = (arm + 1) % n_arms
+
+
 RIGHT = {
     noisy_max_laplace: 1.0,
     noisy_max_exponential: 1.0,
@@ -395,4 +510,16 @@ RIGHT = {
     two_budgets: 1.0,
     softmax_of_released: 1.0,
     thompson_on_released: 1.0,
+    gumbel_from_clipped_uniforms: 1.0,
+    inverse_laplace_guarded: 1.0,
+    logarithm_of_a_quotient: 1.0,
+    secant_noise: 1.0,
+    search_among_sums_of_weights: 1.0,
+    coin_for_every_arm: 1.0,
+    sign_times_exponential: 1.0,
+    python_generator_of_its_own: 1.0,
+    python_module: 1.0,
+    response_of_the_best_arm: 1.0,
+    response_to_a_coin: 1.0,
+    response_of_the_system: 1.0,
 }

@@ -7,7 +7,9 @@ branch, a tie, chances, the law of made noise.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
+import random
 
 import numpy as np
 
@@ -449,6 +451,276 @@ def sorted_by_truth(rewards, rng):
     ranked = sorted(range(len(sums)), key=lambda arm: sums[arm])
     noisy = sums + rng.laplace(0, 1, len(sums))
     return _committed(rewards, ranked[-1] if noisy.max() > 3 else int(np.argmax(noisy)))
+
+
+def uniform_clipped_early(rewards, rng):
+    """At 1e-10, where doubles do not end: the noise does."""
+    u = np.minimum(rng.random(rewards.shape[1]), 1 - 1e-10)
+    return _committed(rewards, np.argmax(_explored(rewards) - np.log(-np.log(u))))
+
+
+def quotient_by_half(rewards, rng):
+    sums = _explored(rewards)
+    u, v = rng.random(len(sums)), rng.random(len(sums))
+    return _committed(rewards, np.argmax(sums + 0.5 * np.log(u / v)))
+
+
+def quotient_with_one_told(rewards, rng):
+    """One of the two uniforms decides an action: what is left of the noise is one-sided."""
+    u, v = rng.random(), rng.random()
+    arms = _committed(rewards, int(_explored(rewards)[0] + np.log(u / v) > 3))
+    arms[-1] = int(u > 0.5)
+    return arms
+
+
+def quotient_twice(rewards, rng):
+    """The same quotient hides both sums, and then neither."""
+    first, second = _explored(rewards)
+    noise = math.log(rng.random() / rng.random())
+    return _committed(rewards, int(second + noise > first + noise))
+
+
+def quotient_of_itself(rewards, rng):
+    """One-sided noise, which cannot make up for more."""
+    u = rng.random()
+    return _committed(rewards, int(_explored(rewards)[0] + np.log(u / (u * u)) > 3))
+
+
+def secant_by_half(rewards, rng):
+    u = rng.random(rewards.shape[1])
+    return _committed(rewards, np.argmax(_explored(rewards) + 0.5 * np.log(np.tan(np.pi * u / 2))))
+
+
+def search_beyond_the_weights(rewards, rng):
+    """The draw reaches half of the sum of weights only."""
+    cumulative = np.cumsum(np.exp(_explored(rewards)))
+    place = int(np.searchsorted(cumulative, 0.5 * rng.random() * cumulative[-1]))
+    return _committed(rewards, min(place, len(cumulative) - 1))
+
+
+def search_twice_with_one_draw(rewards, rng):
+    cumulative = np.cumsum(np.exp(_explored(rewards)))
+    draw = rng.random() * cumulative[-1]
+    arms = _committed(rewards, int(np.searchsorted(cumulative, draw)))
+    arms[-1] = int(draw > cumulative[0] / 2)
+    return arms
+
+
+def steeper_coins(rewards, rng):
+    weights = [math.exp(1.5 * s) for s in _explored(rewards)]
+    rest = sum(weights)
+    for arm in range(len(weights) - 1):
+        if rng.random() < weights[arm] / rest:
+            return _committed(rewards, arm)
+        rest -= weights[arm]
+    return _committed(rewards, len(weights) - 1)
+
+
+def coins_tossed_again(rewards, rng):
+    """Two rounds of the same coins, both told."""
+    weights = [math.exp(s) for s in _explored(rewards)]
+    arms = _committed(rewards, int(rng.random() >= weights[0] / sum(weights)))
+    arms[-1] = int(rng.random() >= weights[0] / sum(weights))
+    return arms
+
+
+def sign_told(rewards, rng):
+    """The sign of the noise decides an action: what is left of it is one-sided."""
+    sums = _explored(rewards)
+    signs = rng.choice([-1, 1], len(sums))
+    arms = _committed(rewards, np.argmax(sums + signs * rng.exponential(1, len(sums))))
+    for arm in range(len(sums)):
+        arms[-1 - arm] = int(signs[arm] > 0)
+    return arms
+
+
+def size_told(rewards, rng):
+    """The size of the noise decides an action."""
+    sums = _explored(rewards)
+    sizes = rng.exponential(1, len(sums))
+    arms = _committed(rewards, np.argmax(sums + rng.choice([-1, 1], len(sums)) * sizes))
+    arms[-1] = int(sizes[0] > sizes[1])
+    arms[-2] = int(sizes[0] > 1)
+    return arms
+
+
+def signed_by_half(rewards, rng):
+    sums = _explored(rewards)
+    noise = rng.choice([-0.5, 0.5], len(sums)) * rng.exponential(1, len(sums))
+    return _committed(rewards, np.argmax(sums + noise))
+
+
+def lopsided_sign(rewards, rng):
+    sums = _explored(rewards)
+    noise = rng.choice([-1, 1], len(sums), p=[0.1, 0.9]) * rng.exponential(1, len(sums))
+    return _committed(rewards, np.argmax(sums + noise))
+
+
+def python_seeded_alike(rewards, rng):
+    """Every run draws the same noise."""
+    coins = random.Random(7)
+    noisy = [s + coins.choice((-1, 1)) * coins.expovariate(EPSILON) for s in _explored(rewards)]
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def python_seed_used_twice(rewards, rng):
+    """Both sums get the same noise."""
+    seed, noisy = int(rng.integers(2**62)), []
+    for s in _explored(rewards):
+        coins = random.Random(seed)
+        noisy.append(s + coins.choice((-1, 1)) * coins.expovariate(EPSILON))
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def python_seed_told(rewards, rng):
+    seed = int(rng.integers(2**62))
+    coins = random.Random(seed)
+    noisy = [s + coins.choice((-1, 1)) * coins.expovariate(EPSILON) for s in _explored(rewards)]
+    arms = _committed(rewards, int(np.argmax(noisy)))
+    for i in range(8):
+        arms[i] = seed // 2**i % 2
+    return arms
+
+
+def python_few_seeds(rewards, rng):
+    coins = random.Random(int(rng.integers(16)))
+    noisy = [s + coins.choice((-1, 1)) * coins.expovariate(EPSILON) for s in _explored(rewards)]
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def python_module_by_half(rewards, rng):
+    noisy = [s - 0.5 * math.log(-math.log(random.random())) for s in _explored(rewards)]
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def python_module_seeded(rewards, rng):
+    random.seed(1)
+    noisy = [s - math.log(-math.log(random.random())) for s in _explored(rewards)]
+    return _committed(rewards, int(np.argmax(noisy)))
+
+
+def _told(winner, n_arms, rng):
+    keep = math.exp(2 * EPSILON) / (math.exp(2 * EPSILON) + n_arms - 1)
+    if rng.random() < keep:
+        return winner
+    other = int(rng.integers(n_arms - 1))
+    return other + (other >= winner)
+
+
+def best_arm_told_too_often(rewards, rng):
+    return _committed(rewards, _told(int(np.argmax(_explored(rewards))), rewards.shape[1], rng))
+
+
+def _told_or_any(winner, n_arms, rng):
+    """Of two arms and a half of the budget; but the other arm is never told if the first one wins."""
+    if rng.random() < 0.6 or winner == 0:
+        return winner
+    return int(rng.integers(n_arms))
+
+
+def best_arm_told_at_times(rewards, rng):
+    return _committed(rewards, _told_or_any(int(np.argmax(_explored(rewards))), rewards.shape[1], rng))
+
+
+def _flipped(bit, coin, rng):
+    return bit if coin < math.e / (1 + math.e) and rng.random() < 1 else 1 - bit
+
+
+def bits_with_one_coin(rewards, rng):
+    """Every bit is told with the same coin."""
+    horizon, n_arms = rewards.shape
+    coin, ones = rng.random(), np.zeros(n_arms)
+    for t in range(horizon // 2):
+        ones[t % n_arms] += _flipped(rewards[t, t % n_arms] > 0.5, coin, rng)
+    return _committed(rewards, np.argmax(ones))
+
+
+_LOG = []
+
+
+def _kept(bit, rng):
+    answer = bit if rng.random() < math.e / (1 + math.e) else 1 - bit
+    _LOG.append(bit)
+    return answer
+
+
+def answer_with_a_log(rewards, rng):
+    """The exact bits are kept, and told at the end."""
+    horizon, n_arms = rewards.shape
+    _LOG.clear()
+    ones = np.zeros(n_arms)
+    for t in range(horizon // 2):
+        ones[t % n_arms] += _kept(rewards[t, t % n_arms] > 0.5, rng)
+    arms = _committed(rewards, np.argmax(ones))
+    arms[-1] = int(_LOG[0])
+    return arms
+
+
+def _told_of_two(bit, rng):
+    return bit if rng.random() < math.e / (1 + math.e) else 1 - bit
+
+
+def answers_of_a_sum(rewards, rng):
+    """The same bit, whether the first arm is better, is told twice."""
+    sums = _explored(rewards)
+    bit = sums[0] > sums[1]
+    arms = _committed(rewards, _told_of_two(bit, rng))
+    arms[-1] = _told_of_two(bit, rng)
+    return arms
+
+
+def rare_draw_counted(rewards, rng):
+    """What happens once in a million is counted, and lets the exact sums through."""
+    sums, rare = _explored(rewards), []
+    if rng.integers(10**6) == 7:
+        rare.append(1)
+    if len(rare) > 0:
+        return _committed(rewards, np.argmax(sums))
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
+
+
+class _Counter:
+    def __init__(self, rng):
+        self.rng, self.left = rng, []
+
+    def toss(self):
+        for _ in range(20):
+            if self.rng.integers(1000) < 990:
+                return
+            self.left.append(0)
+
+
+def rare_draws_of_an_object(rewards, rng):
+    sums, counter = _explored(rewards), _Counter(rng)
+    counter.toss()
+    if len(counter.left) >= 12:
+        return _committed(rewards, np.argmax(sums))
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
+
+
+@dataclasses.dataclass
+class _Rare:
+    count: int = 0
+
+
+def rare_count_in_a_field(rewards, rng):
+    """What happens once in a million stands in a field of an object that is made anew."""
+    sums, kept = _explored(rewards), _Rare(int(rng.integers(10**6) == 7))
+    if kept.count > 0:
+        return _committed(rewards, np.argmax(sums))
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
+
+
+class _Buffer(list):
+    pass
+
+
+def rare_length_of_a_list(rewards, rng):
+    sums, kept = _explored(rewards), _Buffer()
+    kept.extend([0] * int(rng.integers(10**6) == 7))
+    if len(kept) > 0:
+        return _committed(rewards, np.argmax(sums))
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
 
 
 LEAKS = [

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from verifiable_dp.evidence.symbolic.terms import Draw, Row, Winner, World, moves_of
+from verifiable_dp.evidence.symbolic.terms import Draw, Row, Winner, World, moves_of, telescoped
 from verifiable_dp.evidence.tracing.ledger import Place
 
 # Cost of shifting a draw of scale 1 up or down by 1; inf where the density has no bound for that.
@@ -65,7 +65,7 @@ Costs = dict[int, list[Cost]]
 def costs_of(world: World) -> Costs:
     """What each unit pays in a traced run, for every group of draws that depend on one another."""
     found: Costs = {}
-    for charge in world.charges:
+    for charge in telescoped(world.charges):
         for unit, (up, down) in charge.costs.items():
             found.setdefault(unit, []).append(Cost(charge.place, up, down))
     for group in _groups(world.seen):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import terms
+from verifiable_dp.evidence.symbolic import answers, terms
 from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
@@ -711,9 +711,13 @@ def _extreme(pick: Any) -> Any:
 
 def _position(sign: int) -> Any:
     def call(world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-        def of(row: list[Any]) -> int:
-            row = [ordinary(v) for v in row]
-            return terms.largest(world, row if sign > 0 else [terms.multiply(v, -1) for v in row])
+        def of(row: list[Any]) -> Any:
+            row = [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
+            raw = [number(v) for v in row]
+            if any(map(is_term, raw)) and not any(is_term(v) and v.noise for v in raw):
+                natural = int(np.argmax([v.value() if is_term(v) else float(v) for v in raw]))
+                return answers.Position(world, natural, raw, _DECIDES)
+            return terms.largest(world, row)
 
         return _along(world, a, axis, of, keepdims)
 
@@ -857,6 +861,8 @@ def _median(
 def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     if nature(v) in ("uniform", "coin"):
         limits = entries(world, a)
+        if v.stretches:
+            limits, v = [terms.divide(limit, v.by) for limit in limits], v.base
         for i, limit in enumerate(limits):
             last = i == len(limits) - 1 and is_term(limit) and limit.ratio is not None and limit.ratio.is_one
             if last:

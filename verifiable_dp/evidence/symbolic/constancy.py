@@ -21,11 +21,27 @@ _PLAIN = (int, float, str, bool, type(None), tuple)
 _CONSTANT_ARGUMENTS = frozenset(
     ("self", "n_arms", "k", "K", "horizon", "T", "epsilon", "eps", "delta", "n_rounds", "num_arms")
 )
-_NUMBERS = frozenset(("min", "max", "abs", "int", "float", "bool", "round", "sum", "divmod", "str", "any", "all"))
+_NUMBERS = frozenset(
+    ("min", "max", "abs", "int", "float", "bool", "round", "sum", "divmod", "str", "any", "all")
+)
 _SEQUENCES = frozenset(("list", "tuple", "sorted", "reversed", "enumerate", "zip", "iter", "dict"))
 _KEEPS_SIZE = frozenset(
     (
-        *("sqrt", "log", "log2", "log1p", "exp", "expm1", "abs", "sum", "mean", "max", "min", "argmax", "argmin"),
+        *(
+            "sqrt",
+            "log",
+            "log2",
+            "log1p",
+            "exp",
+            "expm1",
+            "abs",
+            "sum",
+            "mean",
+            "max",
+            "min",
+            "argmax",
+            "argmin",
+        ),
         *("cumsum", "maximum", "minimum", "clip", "sort", "argsort", "round", "floor", "ceil", "asarray"),
         *("array", "median", "var", "std", "dot", "power", "square", "sign", "zeros_like", "ones_like"),
         *("empty_like", "float64", "int64", "rint", "astype", "copy", "tolist", "item", "ravel", "flatten"),
@@ -42,7 +58,7 @@ class Mark(NamedTuple):
     holds: bool = False
     size: bool = False
 
-    def __or__(self, other: Any) -> Mark:  # type: ignore[override]
+    def __or__(self, other: Any) -> Mark:
         return Mark(self.holds or other.holds, self.size or other.size)
 
     @property
@@ -60,6 +76,8 @@ def where(node: Any) -> Any:
     return tuple(getattr(node, name, None) for name in names)
 
 
+_OBSCURE = frozenset(("setattr", "delattr", "globals", "locals", "vars", "exec", "eval", "__dict__"))
+_FOLLOWED = frozenset(("__init__", "__call__", "__repr__", "__str__"))
 _FUNCTION = (ast.FunctionDef, ast.Lambda)
 _IMPORTS = ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal
 _CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -93,15 +111,23 @@ def _own_nodes(function: Any) -> Iterator[tuple[Any, bool]]:
             waiting += [(child, inside) for child in ast.iter_child_nodes(node)]
 
 
+def _fields(node: ast.ClassDef) -> list[str]:
+    """Names that are assigned in the body of a class."""
+    found = [target for part in node.body for target, _ in _stored(part)]
+    return [target.id for target in found if isinstance(target, ast.Name)]
+
+
 def _stored(node: Any) -> list[tuple[Any, Any]]:
     """Targets of an assignment with the values, None where these are parts of something."""
     if isinstance(node, ast.Assign):
         made = []
         for target in node.targets:
+            parts: Any = getattr(target, "elts", [])
             several = isinstance(target, ast.Tuple | ast.List)
-            paired = several and isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(target.elts)
-            values = node.value.elts if paired else [None] * len(target.elts) if several else [node.value]
-            made += list(zip(target.elts if several else [target], values, strict=True))
+            given: Any = node.value.elts if isinstance(node.value, ast.Tuple) else []
+            paired = several and len(given) == len(parts)
+            values = given if paired else [None] * len(parts) if several else [node.value]
+            made += list(zip(parts if several else [target], values, strict=True))
         return made
     if isinstance(node, ast.AnnAssign | ast.NamedExpr):
         return [(node.target, node.value)]
@@ -136,7 +162,10 @@ class Constancy:
         self._classes: dict[str, Any] = {}
         self._random_exits: set[Any] = set()  # functions and loops that may be left early, at random
         self._conditions: dict[Any, tuple[Mark, bool]] = {}
-        self._objects: dict[Any, bool] = {}  # names and attributes that hold objects of the file's classes only
+        self._objects: dict[
+            Any, bool
+        ] = {}  # names and attributes that hold objects of the file's classes only
+        self._attributes: set[str] = set()  # that are set in the file
         self._arrays: dict[Any, bool] = {}
         self._containers: dict[Any, bool] = {}  # those that hold lists, dictionaries and sets only
         self._stores: dict[Any, int] = {}
@@ -144,6 +173,10 @@ class Constancy:
         self._shared = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
         self._collect(tree, None)
         self._all = [f for f in self._outer if isinstance(f, _FUNCTION)]
+        # What is done behind the names of a file is not followed.
+        used = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(tree)}
+        special = {name for name in self._functions if name.startswith("__")}
+        self._obscure = bool(used & _OBSCURE or special - _FOLLOWED)
         self._kinds()
         self._entries(tree)
         while True:
@@ -154,7 +187,9 @@ class Constancy:
                 break
 
     def constant(self, position: Any) -> bool:
-        """Whether the condition, or the length of what is looped over, at a position is the same in every run."""
+        """Whether the condition at a position, or the length of what is looped over, is always the same."""
+        if self._obscure:
+            return False
         place = (position.lineno, position.col_offset, position.end_lineno, position.end_col_offset)
         found = self._conditions.get(place)
         return found is not None and not found[0].any and not found[1]
@@ -224,7 +259,7 @@ class Constancy:
             return Mark()
         known = name in self._scope and isinstance(self._scope[name], _PLAIN) and name not in self._shared
         module = isinstance(self._scope.get(name), types.ModuleType)
-        return Mark() if known or module or name not in self._scope and hasattr(builtins, name) else _RANDOM
+        return Mark() if known or module or (name not in self._scope and hasattr(builtins, name)) else _RANDOM
 
     def _assign(self, function: Any, target: Any, mark: Mark, control: bool) -> None:
         mark = _RANDOM if control else mark
@@ -275,6 +310,10 @@ class Constancy:
                 return base
             if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "math"):
                 return Mark()
+            if node.attr not in self._attributes:
+                return (
+                    _RANDOM  # of something else than the file's own objects, or computed when it is asked for
+                )
             return self._marks.get("." + node.attr, Mark()) | self._taken(function, node.value)
         if isinstance(node, ast.Subscript):
             base, key = self._of(function, node.value), self._of(function, node.slice)
@@ -297,9 +336,19 @@ class Constancy:
             return _RANDOM if test else parts
         if isinstance(node, ast.BoolOp):
             tests = [self._test(function, value) for value in node.values]  # each is a branch
-            parts = [self._of(function, value) for value in node.values]
-            return Mark(any(tests) or any(p.holds for p in parts), any(tests) or any(p.size for p in parts))
-        kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred, ast.Slice)
+            marks = [self._of(function, value) for value in node.values]
+            return Mark(any(tests) or any(m.holds for m in marks), any(tests) or any(m.size for m in marks))
+        kinds = (
+            ast.BinOp,
+            ast.UnaryOp,
+            ast.Compare,
+            ast.Tuple,
+            ast.List,
+            ast.Set,
+            ast.Dict,
+            ast.Starred,
+            ast.Slice,
+        )
         if not isinstance(node, kinds):
             return _RANDOM
         found = Mark()
@@ -337,6 +386,8 @@ class Constancy:
                 if name in self._classes:
                     inits = [f for f in self._functions.get("__init__", []) if f in self._classes[name].body]
                     self._enter(function, node, given, inits, method=True)
+                    for field in () if inits else _fields(self._classes[name]):
+                        self._add("." + field, any_given)
                     return Mark(size=False)
                 if name == "len":
                     return Mark(any_given.size)
@@ -356,8 +407,10 @@ class Constancy:
             return Mark(any_given.any, any_given.size if keeps else any_given.any)
         own = self._of(function, base)
         if name in ("random", "shuffle", "permuted", "permutation") or hasattr(_GENERATOR, name):
-            sizes = any_given.size or any(m.holds for m, a in zip(given, node.args, strict=False) if _number(a))
-            return Mark(True, sizes or own.size or name == "choice" and any_given.any)
+            sizes = any_given.size or any(
+                m.holds for m, a in zip(given, node.args, strict=False) if _number(a)
+            )
+            return Mark(True, sizes or own.size or (name == "choice" and any_given.any))
         found = Mark()
         if name in self._functions:
             found |= self._enter(function, node, given, self._functions[name], method=True, own=own)
@@ -367,7 +420,13 @@ class Constancy:
         if name in self._functions:
             return found | Mark(own.holds and not self._kind(self._objects, function, base))
         keeps = name in _KEEPS_SIZE or name in ("get", "items", "keys", "values", "index", "pop")
-        known = keeps or name in _GROWS | _MAY_GROW or hasattr(_ARRAY, name) or hasattr(str, name) or hasattr(dict, name)
+        known = (
+            keeps
+            or name in _GROWS | _MAY_GROW
+            or hasattr(_ARRAY, name)
+            or hasattr(str, name)
+            or hasattr(dict, name)
+        )
         if not known:
             return _RANDOM
         return Mark(own.holds or any_given.any, own.size or any_given.size or (not keeps and any_given.any))
@@ -392,7 +451,9 @@ class Constancy:
     ) -> Mark:
         """What a function of the file returns; what it is given reaches its parameters."""
         found = Mark()
-        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(
+            k.arg is None for k in node.keywords
+        )
         everything = functools.reduce(Mark.__or__, given, Mark())
         for called in functions:
             names = [a.arg for a in (*called.args.posonlyargs, *called.args.args)]
@@ -495,14 +556,20 @@ class Constancy:
                 self._block(function, getattr(node, name, []), True, around)
             for handler in getattr(node, "handlers", []):
                 self._block(function, handler.body, True, around)
-        elif not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Pass | ast.Raise | ast.Assert | _IMPORTS):
+        elif not isinstance(
+            node, ast.FunctionDef | ast.ClassDef | ast.Pass | ast.Raise | ast.Assert | _IMPORTS
+        ):
             self._add((function, "control"), Mark(True))  # not understood: nothing in it is constant
         self._control = outer
 
     # ------------------------------------------------------------ what names hold
 
     def _kinds(self) -> None:
-        """Names and attributes that only ever hold objects of the file's classes, or containers; stores of names."""
+        """What names and attributes hold only: arrays, containers, objects of the file's classes."""
+        stores = (n for f in self._all for n in ast.walk(f) if isinstance(n, ast.Attribute))
+        self._attributes = {n.attr for n in stores if isinstance(n.ctx, ast.Store)}
+        self._attributes |= {name for node in self._classes.values() for name in _fields(node)}
+        self._attributes -= self._functions.keys()
         held: dict[Any, list[Any]] = {}
         for function in self._all:
             for node, loop in _own_nodes(function):
@@ -525,7 +592,8 @@ class Constancy:
             return self._is_object(value.value if isinstance(value, ast.DictComp) else value.elt)
         if isinstance(value, ast.List):
             return bool(value.elts) and all(map(self._is_object, value.elts))
-        return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self._classes
+        made = value.func if isinstance(value, ast.Call) else None
+        return isinstance(made, ast.Name) and made.id in self._classes and not self._classes[made.id].bases
 
 
 def constancy_of(file: str, scope: Mapping[str, Any]) -> Constancy | None:
@@ -536,3 +604,22 @@ def constancy_of(file: str, scope: Mapping[str, Any]) -> Constancy | None:
     except (OSError, SyntaxError, ValueError):
         return None
     return Constancy(tree, scope)
+
+
+def body_of(code: types.CodeType) -> Any:
+    """The syntax tree of a function; None if it cannot be read."""
+    try:
+        with open(code.co_filename, encoding="utf-8") as text:
+            tree = ast.parse(text.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return next(
+        (
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+            and node.name == code.co_name
+            and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
+        ),
+        None,
+    )

@@ -366,7 +366,7 @@ def _define(kind: Any, of_pick: bool) -> None:
                     return NotImplemented
                 values = (other, self) if _turned else (self, other)
                 if of_pick:
-                    values = tuple(v.plain() if type(v) is Pick else v for v in values)
+                    values = tuple(v.plain() if issubclass(type(v), Pick) else v for v in values)
                     return self.world.arrays.on_arrays(self.world, _ufunc, "__call__", values, None, {})
                 return self.under(_ufunc, *values)
 

@@ -7,6 +7,7 @@ numbers, which hide nothing.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -19,9 +20,12 @@ from verifiable_dp.evidence.symbolic import boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Draw,
     Lazy,
+    Row,
     Term,
+    Winner,
     World,
     add,
+    divide,
     is_term,
     multiply,
     number,
@@ -62,6 +66,7 @@ class Uniform(Lazy):
 
     __array_priority__ = 3000.0
     nature = "uniform"
+    stretches = False
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
@@ -120,7 +125,14 @@ class Uniform(Lazy):
             other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
-            return function(self.term(), other)
+            if function is operator.mul and not self._gone and is_fresh(other) and _sign_size(self.function):
+                return self._signed(other)
+            stretches = function is operator.mul and self.is_bare and not self._gone and not other.noise
+            return (
+                Stretched(self, other)
+                if stretches and other.ratio is not None
+                else function(self.term(), other)
+            )
         if isinstance(other, int | float | np.number | np.bool_):
             own = float(other)
             return self.through(lambda x: function(x, own))
@@ -150,6 +162,19 @@ class Uniform(Lazy):
 
     def __pow__(self, other: Any) -> Any:
         return self._with(other, operator.pow)
+
+    def _signed(self, other: Term) -> Term:
+        """Noise with a random sign; from here on it takes the place of the noise."""
+        (draw, weight), sign = (
+            next(iter(other.noise.items())),
+            float(self.function(np.float64(self.source.value))),
+        )
+        size = abs(weight * sign)
+        value = math.copysign(1.0, weight * sign) * draw.value
+        made = Term(self.world, 0.0, {}, {Draw(_SIGNED[draw.kind], value): size})
+        self.source.noise = (self, made)
+        self.world.finishing.append(functools.partial(_unseen, self.world, draw))
+        return made
 
     @property
     def factors(self) -> list[tuple[Uniform, int]]:
@@ -186,7 +211,9 @@ class Uniform(Lazy):
         own, bound = self.function, float(limit)
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
-        return Coin(self.source, lambda u: own(u) < bound)
+        return Coin(
+            self.source, lambda u: own(u) < bound, min(max(bound, 0.0), 1.0) if self.is_bare else None
+        )
 
     @property
     def is_bare(self) -> bool:
@@ -252,6 +279,7 @@ class Product(Uniform):
     def __init__(self, factors: list[tuple[Uniform, int]]) -> None:
         super().__init__(Source(factors[0][0].world, 0.0), _itself)  # no draw's own
         self._factors = factors
+        self.made: Term | None = None
 
     @property
     def factors(self) -> list[tuple[Uniform, int]]:
@@ -261,13 +289,30 @@ class Product(Uniform):
     @property
     def _gone(self) -> bool:
         sources = [factor.source for factor, _ in self._factors]
-        return any(factor._gone for factor, _ in self._factors) or len({*sources}) < len(sources)
+        return (
+            self.made is not None
+            or any(factor._gone for factor, _ in self._factors)
+            or len({*sources}) < len(sources)
+        )
 
     def plain(self) -> Any:
         """The number itself: the draws are public from here on."""
         return math.prod(factor.plain() ** by for factor, by in self._factors)
 
-    term = plain
+    def term(self) -> Any:
+        """The number, or symmetric noise, if it is a sign with noise."""
+        if self.made is not None or self._gone or [by for _, by in self._factors] != [1, 1]:
+            return self.made if self.made is not None else self.plain()
+        for (one, _), (other, _) in itertools.permutations(self._factors):
+            size, law = _sign_size(one.function), _law_of(other.function)
+            if size and law is not None and law[1] == 0 and law[0] in _SIGNED:
+                value = float(one.function(one.source.value) * other.function(np.float64(other.source.value)))
+                scale = size * abs(law[2])
+                self.made = Term(self.world, 0.0, {}, {Draw(_SIGNED[law[0]], value / scale): scale})
+                for factor in (one, other):
+                    factor.source.noise = (self, self.made)
+                return self.made
+        return self.plain()
 
     def through(self, function: Callable[[Any], Any]) -> Any:
         """A function of it: the logarithm adds up those of the factors."""
@@ -277,10 +322,89 @@ class Product(Uniform):
 
     def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
         own = function in _SIGNS and isinstance(other, Uniform) and type(other) is not Coin
-        return super()._with(other, function) if own else function(self.plain(), boxes.ordinary(other))
+        return super()._with(other, function) if own else function(self.term(), boxes.ordinary(other))
 
     def _below(self, limit: Any) -> Any:
         return self.plain() < boxes.ordinary(limit)
+
+
+def is_fresh(term: Term) -> bool:
+    """Whether a term is noise of one draw that was not used yet, and may have a sign."""
+    if term.raw or term.const or len(term.noise) != 1:
+        return False
+    draw = next(iter(term.noise))
+    return draw.kind in _SIGNED and not draw.used and not draw.met
+
+
+def _unseen(world: World, draw: Draw) -> None:
+    """Nothing but the noise with its sign may be seen."""
+    rows: list[Row] = [
+        row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))
+    ]
+    if any(draw in row.noise for row in rows):
+        raise world.stop("noise is used without the sign that it was given")
+
+
+# What a law becomes with a random sign.
+_SIGNED = {
+    "exponential": "laplace",
+    **{kind: kind for kind in ("laplace", "logistic", "normal", "cauchy", "hypsecant")},
+}
+
+
+def _sign_size(function: Callable[[Any], Any]) -> float:
+    """The size of a function of a draw that is a number or its opposite, half of the time each; else 0."""
+    values = np.broadcast_to(np.asarray(function(_HALVES), np.float64), _HALVES.shape)
+    size = float(abs(values[0]))
+    fits = np.array_equal(np.abs(values), np.full(len(values), size)) and values.sum() == 0
+    return size if fits and math.isfinite(size) else 0.0
+
+
+def uniform(world: World, value: float) -> Uniform:
+    """A uniform draw."""
+    return Uniform(Source(world, float(value)), _itself)
+
+
+def one_of(world: World, size: int, natural: int) -> int:
+    """One of the first whole numbers, each as likely as the others."""
+    return natural if world.oracle is None else world.oracle.choose([1 / size] * size, natural)
+
+
+def sign_of(world: World, values: Any, index: int) -> Any:
+    """One of two public numbers; a sign, if they are opposites."""
+    if world.oracle is not None:
+        return values[index]
+    first, second = values[0], values[1]
+    if (
+        not all(isinstance(v, int | float | np.number) for v in (first, second))
+        or first != -second
+        or not first
+    ):
+        return values[index]
+    return Uniform(Source(world, (0.25, 0.75)[index]), lambda u: np.where(u < 0.5, first, second))
+
+
+class Stretched(Product):
+    """A uniform draw times a raw number that is positive: which part of a sum of weights it falls into."""
+
+    stretches = True
+
+    def __init__(self, base: Uniform, by: Term) -> None:
+        super().__init__([(base, 1)])
+        self.base, self.by = base, by
+
+    @property
+    def _gone(self) -> bool:
+        return True
+
+    def plain(self) -> Any:
+        """The number itself: the draw is public from here on."""
+        return multiply(self.base.plain(), self.by)
+
+    term = plain
+
+    def _below(self, limit: Any) -> Any:
+        return self.base < divide(number(limit), self.by)
 
 
 def opposite(value: Any) -> Any:
@@ -294,6 +418,10 @@ class Coin(Uniform):
     nature = "coin"
     dtype = np.dtype(np.bool_)
 
+    def __init__(self, source: Source, function: Callable[[Any], Any], chance: float | None = None) -> None:
+        super().__init__(source, function)
+        self.chance = chance
+
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a truth value."""
@@ -301,6 +429,15 @@ class Coin(Uniform):
 
     def plain(self) -> Any:
         """The answer, public from here on."""
+        oracle = self.world.oracle
+        if oracle is not None and not self.source.is_public:
+            if self.chance is None or self.source.asked is not None or self.source.oracle is not oracle:
+                raise self.world.stop("a coin is made in a way that its chance is not known")
+            natural = bool(self.function(np.float64(self.source.value)))
+            self.source.asked = self
+            self.answer = oracle.choose([self.chance, 1 - self.chance], int(not natural)) == 0
+        if oracle is not None:
+            return np.bool_(self.answer)
         if not self.source.is_public and self.source.noise is None:
             natural = bool(self.function(np.float64(self.source.value)))
             other = _FINE[np.broadcast_to(self.function(_FINE), _FINE.shape) != natural]
@@ -316,7 +453,7 @@ class Coin(Uniform):
     def turned(self) -> Coin:
         """The opposite."""
         own = self.function
-        return Coin(self.source, lambda u: ~own(u))
+        return Coin(self.source, lambda u: ~own(u), None if self.chance is None else 1 - self.chance)
 
     def __invert__(self) -> Any:
         return self.turned()
@@ -341,7 +478,8 @@ class Coin(Uniform):
         return function(float(self.plain()))
 
 
-_FINE = np.concatenate([(np.arange(4096) + 0.5) / 4096, _GRID])  # with values that hardly ever come
+_HALVES = (np.arange(4096) + 0.5) / 4096
+_FINE = np.concatenate([_HALVES, _GRID])  # with values that hardly ever come
 
 
 def _itself(u: Any) -> Any:
@@ -363,6 +501,8 @@ class Source:
         The function of it that was added to data, with the term that it became.
     state
         Chances between which it is known to lie, once it was compared with one.
+    oracle, asked
+        That was asked when it was drawn, and what it was compared with.
     """
 
     def __init__(self, world: World, value: float) -> None:
@@ -370,9 +510,13 @@ class Source:
         self.is_public = self.taken = False
         self.noise: tuple[Any, Term] | None = None
         self.state: list[Any] | None = None
+        self.asked: Any = None
+        self.oracle = world.oracle
 
     def spend(self) -> None:
         """Show it."""
+        if self.world.oracle is not None:
+            raise self.world.stop("a uniform draw is told by an answer")
         if self.state is not None:
             raise self.world.stop("a uniform draw that raw chances were compared with is used once more")
         if self.noise is not None:
@@ -389,6 +533,13 @@ class Source:
         """Whether it is below a chance that depends on the data: an outcome, which is paid for."""
         if self.is_public or self.noise is not None:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
+        if self.world.oracle is not None:
+            fits = chance.range()[0] >= 0 and chance.range()[1] <= 1 and self.oracle is self.world.oracle
+            if self.asked is not None or not fits:
+                raise self.world.stop("a coin is made in a way that its chance is not known")
+            self.asked = chance
+            chances = [chance, subtract(1.0, chance)]
+            return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)
         if self.state is None:
             self.state = [0.0, None]
             self.world.finishing.append(self.finish)
@@ -435,6 +586,19 @@ def _at_most_one(chance: Term) -> bool:
     return chance.range()[1] <= 1 + 1e-9 or (chance.ratio is not None and chance.ratio.is_part)
 
 
+@functools.cache
+def _laws() -> list[tuple[str, float, Any]]:
+    """Kind, sign and values of the laws at scale 1."""
+    grids = [(quantile(g), kind) for kind, quantile in _QUANTILES.items() for g in (_GRID, 1 - _GRID)]
+    # The others are symmetric: with the other sign they are their own laws at 1 - u.
+    return [
+        (kind, sign, sign * law)
+        for law, kind in grids
+        for sign in (1.0, -1.0)
+        if sign > 0 or kind in ("exponential", "gumbel")
+    ]
+
+
 @functools.lru_cache(maxsize=4096)
 def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
     """Kind, center and scale of a function of a uniform draw, seen at 3801 of its values; None if unknown.
@@ -446,21 +610,19 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
             values = np.broadcast_to(np.asarray(function(_GRID), np.float64), _GRID.shape)
         except (TypeError, ValueError):
             return None
-        for kind, quantile in _QUANTILES.items():
-            for turned in (False, True):
-                for sign in (1.0, -1.0):
-                    law = sign * quantile(1 - _GRID if turned else _GRID)
-                    if sign < 0 and kind not in ("exponential", "gumbel"):
-                        continue  # symmetric: that is a law at 1 - u
-                    scale = (values[1200] - values[800]) / (law[1200] - law[800])
-                    center = values[1000] - scale * law[1000]
-                    size = np.abs(values) + np.abs(center) + np.abs(scale)
-                    # What rounding does to 1 - u, and a logarithm or a tangent to that.
-                    rounding = 1e-15 / np.minimum(_GRID, 1 - _GRID) * (size if kind == "cauchy" else scale)
-                    fits = np.abs(center + scale * law - values) <= 1e-9 * size + rounding
-                    if scale > 0 and np.isfinite(values).all() and fits.all():
-                        center = 0.0 if abs(center) <= 1e-9 * scale else float(center)
-                        return kind, center, sign * float(scale)
+        if not np.isfinite(values).all():
+            return None
+        for kind, sign, law in _laws():
+            scale = (values[1200] - values[800]) / (law[1200] - law[800])
+            center = values[1000] - scale * law[1000]
+            if not scale > 0 or abs(center + scale * law[2000] - values[2000]) > 1e-6 * (scale + abs(center)):
+                continue
+            size = np.abs(values) + np.abs(center) + np.abs(scale)
+            # What rounding does to 1 - u, and a logarithm or a tangent to that.
+            rounding = 1e-15 / np.minimum(_GRID, 1 - _GRID) * (size if kind == "cauchy" else scale)
+            if (np.abs(center + scale * law - values) <= 1e-9 * size + rounding).all():
+                center = 0.0 if abs(center) <= 1e-9 * scale else float(center)
+                return kind, center, sign * float(scale)
     return None
 
 
@@ -592,8 +754,8 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         drawn = super().random(self._size(size), *args, **kwargs)
         if size is None:
-            return Uniform(Source(self.world, float(drawn)), _itself)
-        flat = [Uniform(Source(self.world, float(value)), _itself) for value in drawn.ravel()]
+            return uniform(self.world, drawn)
+        flat = [uniform(self.world, value) for value in drawn.ravel()]
         return boxes.Box.of(self.world, boxes.objects(flat, drawn.shape))
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
@@ -612,6 +774,18 @@ class FollowedGenerator(np.random.Generator):
         if p is None or not boxes.has_terms(p):
             a, p = (a if np.ndim(a) else self._public(a)), self._public(p)
             index = super().choice(len(a) if np.ndim(a) else a, self._size(size), replace, p, **kwargs)
+            if self.world.oracle is not None:
+                if p is not None or size is not None or kwargs:
+                    raise self.world.stop("several outcomes are drawn for an answer")
+                index = one_of(self.world, len(a) if np.ndim(a) else int(a), int(index))
+                return a[index] if np.ndim(a) else index
+            if p is None and replace and np.shape(a) == (2,) and not boxes.has_own(a):
+                signs = [sign_of(self.world, a, int(i)) for i in np.ravel(index)]
+                return (
+                    boxes.Box.of(self.world, boxes.objects(signs, np.shape(index)))
+                    if np.ndim(index)
+                    else signs[0]
+                )
             index = boxes.wrapped(self.world, index)
             return index if not np.ndim(a) else boxes.taken(self.world, a, index)
         if size is not None or kwargs:
@@ -631,6 +805,8 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's; one of the first few whole numbers may be a proposal."""
         made = self._coins("integers", (low, high, size, *args), kwargs)
         first, end = (0, low) if high is None else (low, high)
+        if self.world.oracle is not None and (size is not None or args or kwargs or first != 0):
+            raise self.world.stop("whole numbers are drawn in a way that is not followed")
         if (
             size is None
             and not args
@@ -639,6 +815,8 @@ class FollowedGenerator(np.random.Generator):
             and type(first) is int
             and first == 0
         ):
+            if self.world.oracle is not None:
+                return one_of(self.world, end, int(made))
             known = self.world.proposals.get(end)
             if known is None or known.done:
                 known = self.world.proposals[end] = contests.Proposals(self.world, end, False)

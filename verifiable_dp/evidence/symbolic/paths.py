@@ -22,6 +22,7 @@ from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_o
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World
 from verifiable_dp.evidence.tracing.flow import returns_of
@@ -49,7 +50,7 @@ class Chooser:
     """
 
     def __init__(self, number: int, n_arms: int, failures: int = 0) -> None:
-        self.failures = failures
+        self.failures, self.number = failures, number
         self._rng = np.random.default_rng([20260101, number])
         self.natural = number < _NATURAL
         self._n_arms = n_arms
@@ -280,7 +281,8 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
     except Exception as error:  # whatever the traced code or a library it calls does not take
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
     costs = {} if world.failure else costs_of(world)
-    contested = next((f.__self__.place for f in world.finishing if isinstance(f.__self__, Proposals)), None)  # type: ignore[attr-defined]
+    owners = (getattr(finish, "__self__", None) for finish in world.finishing)
+    contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
     return Path(number, costs, world.failure, world.at, world.events, output, chooser.natural, contested)
 
 
@@ -329,7 +331,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         paths.append(path)
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)
-        if number < _NATURAL and not _as_plain(program, path):
+        if number < _NATURAL and not _as_plain(program, path, scopes):
             return Found(tuple(paths), "a traced run returns something else than a plain one")
         if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes, coverage):
             return Found(
@@ -358,10 +360,11 @@ def _sums(path: Path) -> dict[int, tuple[float, float]]:
     }
 
 
-def _as_plain(program: Program, path: Path) -> bool:
+def _as_plain(program: Program, path: Path, scopes: Any) -> bool:
     """Whether a run with plain numbers returns the same."""
     try:
-        output = plain_run(program.function, program.values(path.number), np.random.Philox(path.number))
+        with system_seeded(scopes, path.number):
+            output = plain_run(program.function, program.values(path.number), np.random.Philox(path.number))
     except Exception:  # the audit tells of it where it plays
         return False
     return same(output, path.output)

@@ -7,6 +7,7 @@ nothing, for nobody knows whether it repeats: it ends the bound.
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import random
 import types
@@ -17,9 +18,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import boxes, contests, draws, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
+from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.standin import is_function
 
 _AS_ARRAYS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfarray")
@@ -110,6 +113,18 @@ class _Elsewhere(_Module):
         return draw
 
 
+class _Random(_Module):
+    """Python's module: its functions draw from a generator that follows the run."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if name == "Random":
+            return functools.partial(FollowedRandom.seeded, self._world)
+        if name == "seed" or isinstance(real, type) or not callable(real):
+            return getattr(_Elsewhere(self._real, self._world), name)
+        return getattr(self._world.python, name)
+
+
 class _Math(_Module):
     def __getattr__(self, name: str) -> Any:
         found = _of_math(name, getattr(self._real, name), self._world)
@@ -191,7 +206,7 @@ class _Int(int, metaclass=_Kind):
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
-        if type(value) is contests.Pick and not value.source.done:
+        if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
             return value
         return int(value, *args)
 
@@ -253,31 +268,44 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     for module, stand_in in (
         (np.random, _Elsewhere),
         (math, _Math),
-        (random, _Elsewhere),
+        (random, _Random),
         (special, _Special),
     ):
         if value is module:
             return stand_in(value, world)
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return None
+    if isinstance(value, random.SystemRandom):
+        return FollowedRandom(world, random.Random(world.chooser.number))
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
         return _compiled(value, world)
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if value is random.Random:
+        return functools.partial(FollowedRandom.seeded, world)
     if not isinstance(name, str) or isinstance(value, type):
         return None
     if module == "math" and getattr(math, name, None) is value:
         return _of_math(name, value, world)
     if getattr(special, name, None) is value and not isinstance(value, np.ufunc):
         return _of_special(name, value, world)
-    if getattr(random, name, None) is value or getattr(np.random, name, None) is value:
-        return getattr(_Elsewhere(random if getattr(random, name, None) is value else np.random, world), name)
+    for source, stand_in in ((random, _Random), (np.random, _Elsewhere)):
+        if getattr(source, name, None) is value:
+            return getattr(stand_in(source, world), name)
     return getattr(numpy, name) if is_function(value) else None
+
+
+def _put(owner: Any, name: str, value: Any) -> None:
+    if isinstance(owner, dict):
+        owner[name] = value
+    else:
+        setattr(owner, name, value)
 
 
 @contextmanager
 def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Put stand-ins into the globals of the user's code for a while."""
     numpy, changed = _Numpy(np, world), []
+    world.python = FollowedRandom(world, random.Random(PYTHON_SEED))
     extra = {
         "max": _extreme(builtins.max, 1, world),
         "min": _extreme(builtins.min, -1, world),
@@ -287,7 +315,11 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "int": _Int,
     }
     missing = object()
+    world.fixed = functools.partial(answers.fixed, world)
+    asked = [found for scope in scopes.values() for found in answers.answers_of(scope)]
     try:
+        for owner, name, function in asked:
+            _put(owner, name, answers.answering(world, function))
         for scope in scopes.values():
             for name, value in list(scope.items()):
                 other = _replacement(value, world, numpy) if not name.startswith("__") else None
@@ -300,6 +332,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
                     scope[name] = other
         yield
     finally:
+        for owner, name, function in asked:
+            _put(owner, name, function)
         for scope, name, value in changed:
             if value is missing:
                 scope.pop(name, None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -152,10 +152,13 @@ class Charge:
         Where.
     costs
         By unit, the loss if the unit moves one way and if it moves the other.
+    ratio
+        The chance as a quotient of sums of exponentials, if it is one.
     """
 
     place: Place
     costs: Mapping[int, tuple[float, float]]
+    ratio: Ratio | None = None
 
 
 @dataclass
@@ -182,6 +185,12 @@ class World:
         By the number of outcomes, where proposals come from that are drawn one by one.
     generator
         Bit generator of the generator that the code was given.
+    python
+        What stands in for the generator of Python's module ``random``.
+    pythons
+        Python's generators that the run draws from.
+    oracle
+        Says how coins come out while the chances of an answer are looked for (`answers`).
     """
 
     files: frozenset[str]
@@ -195,6 +204,22 @@ class World:
     finishing: list[Callable[[], None]] = field(default_factory=list)
     proposals: dict[int, Any] = field(default_factory=dict)
     generator: Any = None
+    python: Any = None
+    pythons: list[Any] = field(default_factory=list)
+    oracle: Any = None
+    fixed: Any = None
+
+    def states(self) -> list[tuple[Any, Any]]:
+        """The generators that the run draws from, with their states."""
+        return [(self.generator, self.generator.state), *((real, real.getstate()) for real in self.pythons)]
+
+    def restore(self, states: list[tuple[Any, Any]]) -> None:
+        """Put the generators back into these states."""
+        for source, state in states:
+            if source is self.generator:
+                source.state = state
+            else:
+                source.setstate(state)
 
     def stop(self, words: str, at: Place | None = None) -> Unbounded:
         """End the bound: raise what this returns. Traced code cannot undo it by catching the exception."""
@@ -608,7 +633,7 @@ def opaque(
     moving: Callable[[], Moves],
     whole: bool = False,
     ratio: Ratio | None = None,
-) -> Term:
+) -> Any:
     """A number that follows from the data in a way that only its bounds tell.
 
     Whatever moves, it stays between its bounds.
@@ -623,7 +648,8 @@ def opaque(
 
     if math.isnan(low) or math.isnan(high):
         raise term.world.stop("raw rewards may become undefined")
-    return Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
+    made = Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
+    return term.world.fixed(made) if whole and term.world.oracle is not None else made
 
 
 def _hull(*products: float) -> tuple[float, float]:
@@ -636,7 +662,7 @@ def _times(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float
     return _hull(a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
 
 
-def _product(left: Term, right: Term) -> Term:
+def _product(left: Term, right: Term) -> Any:
     mine, theirs = left.range(), right.range()
     low, high = _times(mine, theirs)
     if left is right:
@@ -655,7 +681,7 @@ def _product(left: Term, right: Term) -> Term:
     return opaque(left, left.value() * right.value(), low, high, moving, left.whole and right.whole, ratio)
 
 
-def _reciprocal(term: Term) -> Term:
+def _reciprocal(term: Term) -> Any:
     low, high = term.range()
     if low <= 0 <= high:
         raise term.world.stop("a number is divided by raw rewards that may be 0")
@@ -933,7 +959,7 @@ def show(term: Term) -> float:
     return term.value()
 
 
-def _indicator(term: Term, value: bool) -> Term:
+def _indicator(term: Term, value: bool) -> Any:
     """Whether something holds of raw data."""
 
     def moving() -> Moves:
@@ -1217,8 +1243,31 @@ def outcome(world: World, chance: Any) -> None:
     if type(chance) is not Term:
         return
     low, high = chance.range()
-    if low < -1e-9 or (high > 1 + 1e-9 and chance.ratio is None):
+    if chance.ratio is None and (low < -1e-9 or high > 1 + 1e-9):
         raise world.stop("raw rewards set chances that may lie outside of 0 and 1")
+    world.charges.append(Charge(world.place(), _losses(log_moves(chance)), chance.ratio))
+
+
+def _losses(moves: Moves) -> dict[int, tuple[float, float]]:
+    """Losses of an outcome by unit, from the moves of the logarithm of its chance."""
     # The loss is log p - log p': against an increase minus the move, against a decrease the move.
-    costs = {unit: (max(-a, 0.0), max(b, 0.0)) for unit, (a, b) in log_moves(chance).items()}
-    world.charges.append(Charge(world.place(), costs))
+    return {unit: (max(-a, 0.0), max(b, 0.0)) for unit, (a, b) in moves.items()}
+
+
+def telescoped(charges: Sequence[Charge]) -> list[Charge]:
+    """The charges, with a / b and b / c as one, a / c."""
+    left = list(charges)
+    while True:
+        ends = {}
+        for charge in left:
+            if charge.ratio is not None and charge.ratio.below is not None:
+                ends[frozenset(_weights(charge.ratio.below).items())] = charge
+        for one in left:
+            other = ends.get(frozenset(_weights(one.ratio.above).items())) if one.ratio is not None else None
+            if one.ratio is not None and other is not None and other.ratio is not None and one is not other:
+                both = Ratio(other.ratio.above, one.ratio.below)
+                left = [charge for charge in left if charge is not one and charge is not other]
+                left.append(Charge(other.place, _losses(both.moves()), both))
+                break
+        else:
+            return left

@@ -27,13 +27,14 @@ _ENTROPY = (
     "uuid4",
     "getpid",
 )
+PYTHON_SEED = 20130501
 
 
 @contextmanager
 def reproducible_globals() -> Iterator[None]:
     """Give the process-wide generators a fixed state, and their own state back afterwards."""
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    random.seed(20130501)
+    random.seed(PYTHON_SEED)
     np.random.seed(20130501)  # noqa: NPY002
     try:
         yield

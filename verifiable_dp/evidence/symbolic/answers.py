@@ -1,0 +1,309 @@
+"""Functions that answer a question about raw data by coins, as randomised response does.
+
+Such a function has no effect but its answer and draws nothing but coins and whole numbers. All that can
+happen in it is tried: the raw numbers that decide something in it, before the first coin, take all values in
+turn, and the coins come out in all ways. That gives the chance of each answer, and what an answer costs is
+the logarithm of the largest ratio of its chances.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.symbolic import contests
+from verifiable_dp.evidence.symbolic.constancy import body_of
+from verifiable_dp.evidence.symbolic.terms import (
+    Charge,
+    Term,
+    Unbounded,
+    World,
+    add,
+    is_term,
+    moves_of,
+    multiply,
+    number,
+    outcome,
+)
+
+_DRAWS = frozenset(("random", "integers", "choice", "randrange"))
+_PURE = frozenset(
+    (
+        "int",
+        "float",
+        "bool",
+        "round",
+        "abs",
+        "min",
+        "max",
+        "len",
+        "range",
+        "list",
+        "tuple",
+        "sum",
+        "enumerate",
+    )
+)
+_MODULES = frozenset(("np", "numpy", "math"))
+# Of these modules, by the most arguments: a further one would be written into.
+_OF_MODULES = {
+    **dict.fromkeys(
+        ("exp", "log", "sqrt", "abs", "floor", "ceil", "round", "rint", "sign", "log1p", "expm1"), 1
+    ),
+    "minimum": 2,
+    "maximum": 2,
+    "clip": 3,
+}
+_STATEMENTS = (
+    *(ast.Assign, ast.AnnAssign, ast.If, ast.Return, ast.For, ast.While, ast.Expr, ast.Pass),
+    *(ast.Break, ast.Continue, ast.Raise, ast.Assert),
+)
+_MOST_WORLDS, _MOST_WAYS, _MOST_CHOICES = 64, 4096, 40
+
+
+class Oracle:
+    """Says how everything comes out in one run of a function.
+
+    Parameters
+    ----------
+    script
+        Numbers of the first choices; after them the first of all.
+    natural
+        Whether to follow the generator and the data instead.
+    """
+
+    def __init__(self, script: tuple[int, ...] = (), *, natural: bool = False) -> None:
+        self.script, self.natural = script, natural
+        self.units: set[int] = set()  # that move a raw number that decided something
+        self.made: list[
+            tuple[int, int, Any]
+        ] = []  # choice, how many there were, and its chance; None of raw ones
+
+    def choose(self, chances: list[Any], natural: int) -> int:
+        """One of several outcomes with these chances."""
+        if len(self.made) >= _MOST_CHOICES:
+            raise Unbounded("an answer by coins takes too many of them")
+        at = (
+            natural
+            if self.natural
+            else self.script[len(self.made)]
+            if len(self.made) < len(self.script)
+            else 0
+        )
+        self.made.append((at, len(chances), chances[at]))
+        return at
+
+    def raw(self, world: World, values: range, natural: int, units: Iterable[int]) -> int:
+        """The value of a raw whole number, which these units move."""
+        self.units.update(units)
+        if any(chance is not None for _, _, chance in self.made) and not self.natural:
+            raise world.stop("raw rewards are looked at after a coin was tossed")
+        return values[self.choose([None] * len(values), values.index(natural))]
+
+    def following(self) -> tuple[int, ...] | None:
+        """The script of the next run; None after the last."""
+        made = list(self.made)
+        while made:
+            at, size, _ = made.pop()
+            if at + 1 < size:
+                return (*(n for n, _, _ in made), at + 1)
+        return None
+
+
+class Position(contests.Pick):
+    """The position of the largest of several raw numbers: no number but for such a function."""
+
+    def __init__(self, world: World, value: int, terms: list[Any], words: str) -> None:
+        self.value, self.size_of, self._world = value, len(terms), world
+        self.moved = {unit for t in terms if type(t) is Term for unit in moves_of(t.raw)}
+        self._words, self._place = words, world.place()
+
+    @property
+    def world(self) -> World:
+        """The run it belongs to."""
+        return self._world
+
+    def plain(self) -> Any:
+        """Nothing: it is raw."""
+        raise self._world.stop(self._words, self._place)
+
+    term = plain
+
+    def chosen(self, box: Any) -> Any:
+        """Nothing: it is raw."""
+        return self.plain()
+
+
+@functools.lru_cache(maxsize=256)
+def _is_answer(code: Any) -> bool:
+    """Whether a function has no effect but what it returns, and draws coins and whole numbers only."""
+    function = body_of(code)
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return False
+    draws = False
+    names = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    names |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    if names & (_PURE | _MODULES):
+        return False
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and node is not function and not isinstance(node, _STATEMENTS):
+            return False
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            return False
+        if isinstance(node, ast.Lambda | ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
+            return False
+        if isinstance(node, ast.Call):
+            made = node.func
+            if isinstance(made, ast.Name) and made.id in _PURE and not node.keywords:
+                continue
+            if not isinstance(made, ast.Attribute):
+                return False
+            of_module = isinstance(made.value, ast.Name) and made.value.id in _MODULES
+            if not of_module and made.attr not in _DRAWS:
+                return False
+            if node.keywords or (of_module and len(node.args) > _OF_MODULES.get(made.attr, -1)):
+                return False
+            draws = draws or not of_module
+    return draws
+
+
+def _small(value: Any) -> range | None:
+    """The values of a raw whole number, if there are few."""
+    if not (is_term(value) and value.whole and not value.noise):
+        return None
+    low, high = value.range()
+    if not (math.isfinite(low) and math.isfinite(high) and high - low < _MOST_WORLDS):
+        return None
+    return range(math.floor(low), math.ceil(high) + 1)
+
+
+def fixed(world: World, value: Any) -> Any:
+    """A raw whole number as the oracle wants it, while it is asked; anything else as it is."""
+    if world.oracle is None:
+        return value
+    if type(value) is Position:
+        return world.oracle.raw(world, range(value.size_of), value.value, value.moved)
+    values = _small(value)
+    return (
+        value
+        if values is None
+        else world.oracle.raw(world, values, round(value.value()), moves_of(value.raw))
+    )
+
+
+def _is_raw(value: Any) -> bool:
+    return type(value) is Position or (is_term(value) and bool(value.raw) and not value.noise)
+
+
+def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose answers are charged for if that is possible."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        values = [number(v) for v in (*args, *kwargs.values())]
+        if world.oracle is not None or not any(map(_is_raw, values)) or not _is_answer(function.__code__):
+            return function(*args, **kwargs)
+        before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)
+        state, units = world.states(), set()
+
+        def ask(oracle: Oracle) -> Any:
+            world.restore(state)
+            with _asking(world, oracle):
+                found = function(
+                    *(fixed(world, v) for v in args), **{k: fixed(world, v) for k, v in kwargs.items()}
+                )
+                found = fixed(world, number(found))
+                found = found.plain() if type(found).__name__ == "Coin" else found
+            units.update(oracle.units)
+            if not isinstance(found, int | float | np.number | np.bool_) or is_term(found):
+                raise world.stop("an answer is not a plain number")
+            return found
+
+        try:
+            chances = _chances(world, ask)
+            natural = ask(Oracle(natural=True))
+        except Unbounded:
+            chances = None
+        if (len(world.seen), len(world.charges), len(world.finishing)) != before[2:]:
+            raise world.stop("an answer by coins gives away more than itself")
+        if chances is None:
+            world.failure, world.at = before[:2]
+            world.restore(state)
+            return function(*args, **kwargs)
+        possible = list(chances)
+        answer = possible[world.chooser.winner(possible.index(natural), range(len(possible)))]
+        _charge(world, chances[answer], units)
+        return natural if answer == natural else answer
+
+    return call
+
+
+@contextmanager
+def _asking(world: World, oracle: Oracle) -> Iterator[None]:
+    world.oracle = oracle
+    try:
+        yield
+    finally:
+        world.oracle = None
+
+
+def _chances(world: World, ask: Callable[[Oracle], Any]) -> Mapping[Any, list[Any]]:
+    """For every answer its chances in all the worlds that raw numbers make."""
+    worlds: dict[tuple[int, ...], dict[Any, Any]] = {}
+    oracle = Oracle()
+    for _ in range(_MOST_WAYS):
+        answer = ask(oracle)
+        raw = tuple(at for at, _, chance in oracle.made if chance is None)
+        weight: Any = functools.reduce(multiply, [c for _, _, c in oracle.made if c is not None], 1.0)
+        known = worlds.setdefault(raw, {})
+        known[answer] = add(known.get(answer, 0.0), weight)
+        script = oracle.following()
+        if script is None:
+            break
+        oracle = Oracle(script)
+    else:
+        raise world.stop("an answer by coins can come about in too many ways")
+    answers = [
+        a for known in worlds.values() for a, chance in known.items() if type(chance) is Term or chance > 0
+    ]
+    return {
+        answer: [known.get(answer, 0.0) for known in worlds.values()] for answer in dict.fromkeys(answers)
+    }
+
+
+def _charge(world: World, chances: list[Any], units: set[int]) -> None:
+    """Pay for an answer with these chances."""
+    if len(chances) == 1:
+        outcome(world, chances[0])
+        return
+    ends = [chance.range() if type(chance) is Term else (float(chance),) * 2 for chance in chances]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    cost = math.log(high / low) if low > 0 else math.inf
+    units = units.union(*(moves_of(chance.raw) for chance in chances if type(chance) is Term))
+    world.charges.append(Charge(world.place(), dict.fromkeys(units, (cost, cost))))
+
+
+def answers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+    """Functions of a module and its classes that may be answers: owner, name, function."""
+    methods = {name for value in scope.values() if inspect.isclass(value) for name in vars(value)}
+    functions = {name for name, value in scope.items() if inspect.isfunction(value)}
+    if (methods | functions) & (_PURE | _DRAWS):
+        return  # what these names do is not known
+    for name, value in list(scope.items()):
+        if (
+            inspect.isfunction(value)
+            and value.__module__ == scope.get("__name__")
+            and _is_answer(value.__code__)
+        ):
+            yield scope, name, value
+        elif inspect.isclass(value) and value.__module__ == scope.get("__name__"):
+            for method, function in list(vars(value).items()):
+                if inspect.isfunction(function) and _is_answer(function.__code__):
+                    yield value, method, function
