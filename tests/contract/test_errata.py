@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -267,6 +268,15 @@ def test_a_malformed_data_file_is_one_line(saved, edit):
     path.write_text(json.dumps(whole | {"digest": digest(whole)}), "utf-8")
     with pytest.raises(InputError, match="errata: it does not fit the schema: "):
         document.verify_errata(path)
+
+
+def test_a_page_draws_no_more_than_so_many_counterexamples(monkeypatch):
+    whole = json.loads((Path(__file__).parents[2] / "reports" / "errata.json").read_text("utf-8"))
+    many = {**whole, "errata": whole["errata"] * 3}
+    drawn = render_errata(many).count("<svg")
+    assert drawn > 3
+    monkeypatch.setattr("verifiable_dp.render.page._PLACED", 3)
+    assert render_errata(many).count("<svg") <= 3
 
 
 # ---------------------------------------------------------------- listings as printed

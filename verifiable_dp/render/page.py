@@ -140,6 +140,9 @@ _PLOTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
 }
 
 
+_PLACED = 50  # counterexamples of a page that are drawn: each takes a tenth of a second
+
+
 @functools.lru_cache(maxsize=40)
 def _drawn(text: str) -> dict[str, str | None]:
     """The plots of a record by their names: a report is rendered again once its folder is complete."""
@@ -254,7 +257,8 @@ def _example(
     ) -> Any:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
-        placement = courses.placement(found, next(numbers)) if plot and drawn else None
+        number = next(numbers)
+        placement = courses.placement(found, number) if plot and drawn and number <= _PLACED else None
         said: dict[str, Any] = {
             "placed": courses.placed(found),
             "shown": words.counterexample(found, record),
