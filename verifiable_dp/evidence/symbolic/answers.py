@@ -141,9 +141,11 @@ class Position(contests.Pick):
         return self.plain()
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=1 << 14)
 def _is_answer(code: Any) -> bool:
     """Whether a function has no effect but what it returns, and draws coins and whole numbers only."""
+    if not _DRAWS & {*code.co_names}:  # reading the file takes longer
+        return False
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
         return False

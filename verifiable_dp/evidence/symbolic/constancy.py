@@ -610,16 +610,13 @@ def body_of(code: types.CodeType) -> Any:
     """The syntax tree of a function; None if it cannot be read."""
     try:
         with open(code.co_filename, encoding="utf-8") as text:
-            tree = ast.parse(text.read())
+            return _functions_of(text.read()).get((code.co_name, code.co_firstlineno))
     except (OSError, SyntaxError, ValueError):
         return None
-    return next(
-        (
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef)
-            and node.name == code.co_name
-            and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
-        ),
-        None,
-    )
+
+
+@functools.lru_cache(maxsize=64)
+def _functions_of(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """The functions of a file by name and first line, decorators included."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    return {(n.name, min([n.lineno, *(d.lineno for d in n.decorator_list)])): n for n in nodes}
