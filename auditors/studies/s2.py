@@ -444,7 +444,7 @@ FACTORS = {"central": 24.0, "local": 28.0}  # in R_tau
 MULTIPLES = {"central": 1, "local": 2}
 LAW_ORDERS, WORST_ORDERS = (1.0, 0.75, 0.5), (1.0, 0.75)
 # Rates over gaps: with less than its proof's constants LDPRSE has room for five epochs below 2^61.
-LOCAL_CONSTANTS = {1.0: 0.4, 0.75: 0.4, 0.5: 0.3}
+LOCAL_CONSTANTS = 0.4
 # Epochs whose gaps are played: those before the first are a constant share, the last one ends below 2^61.
 EPOCHS = {
     ("central", 1.0): range(2, 10),
@@ -554,11 +554,11 @@ def _rate(
     )
 
 
-def _constants(model: str, v: float) -> tuple[str | float, str]:
+def _constants(model: str) -> tuple[str | float, str]:
     """Factor on the constants of rates over gaps and of worst cases, and the same in words."""
     if model == "central":
         return "proof", ""
-    return LOCAL_CONSTANTS[v], f", constants={LOCAL_CONSTANTS[v]:g}"
+    return LOCAL_CONSTANTS, f", constants={LOCAL_CONSTANTS:g}"
 
 
 def _theorem(model: str) -> str:
@@ -566,7 +566,7 @@ def _theorem(model: str) -> str:
 
 
 def _gap_rate(model: str, v: float, runs: int) -> Rate:
-    local, (constants, words) = model == "local", _constants(model, v)
+    local, (constants, words) = model == "local", _constants(model)
     changes = {"v": v, "constants": constants}
     return _rate(
         model,
@@ -591,7 +591,7 @@ def _gap_rate(model: str, v: float, runs: int) -> Rate:
 
 def _worst_rate(model: str, v: float, runs: int) -> Rate:
     """The worst gap of a grid; T grows as the pulls do from one gap to the next."""
-    local, (constants, words), power = model == "local", _constants(model, v), worst_exponent(model, v)
+    local, (constants, words), power = model == "local", _constants(model), worst_exponent(model, v)
     first, number = WORST_T[model, v]
     times = closed_forms.horizons(first, 2.0 ** (1 - gap_exponent(model, v)), number)
     cells: dict[float, dict[str, Cell]] = {float(t): {} for t in times}
