@@ -77,7 +77,7 @@ def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
     right = audit(code.one_order, runs=1600)
     assert right.verdict != "refuted"
     assert ground.ROWS_DEPEND in right.record["target"]["note"]
-    assert audit(code.one_order_half_noise, runs=6000).verdict == "refuted"
+    assert audit(code.one_order_half_noise, runs=12_000).verdict == "refuted"
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_code_that_draws_and_whose_noise_seldom_shows_is_usable():
 
 def test_power_is_not_taken_from_a_variant_that_equals_the_target():
     """Its noise cannot be scaled: a third look is taken instead, and no power is stated."""
-    report = audit(code.out_of_reach, 1.2, runs=3000)
+    report = audit(code.out_of_reach, 1.2, runs=12_000)
     assert report.record["power"] is None
     names = [check["name"] for check in report.record["checks"]]
     assert "black box, look 3" in names or report.verdict == "refuted"

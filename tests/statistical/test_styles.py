@@ -65,7 +65,8 @@ def test_what_is_right_is_never_accused(function, monkeypatch):
     monkeypatch.setattr(function, "scalable", False, raising=False)
     draft = audit(function, runs=SMALL)
     assert draft["checks"][0]["kind"] == "tracing"
-    assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * 4
+    assert len(draft["checks"]) >= 3
+    assert {check["result"]["verdict"] for check in draft["checks"]} == {"not_refuted"}
     assert verdict(draft) != "refuted"
 
 
