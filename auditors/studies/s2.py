@@ -443,8 +443,8 @@ FACTORS = {"central": 24.0, "local": 28.0}  # in R_tau
 # Exponents of pulls in 1/D are `MULTIPLES` times (1 + v)/v; those of u and 1/epsilon follow.
 MULTIPLES = {"central": 1, "local": 2}
 WORST_ORDERS = (1.0, 0.75)
-# Rates over gaps: with less than its proof's constants LDPRSE has room for seven epochs below 2^61. At v = .5 it has
-# none for five: constants that leave the closed form below uniform play cost a run in some sixty its best arm.
+# Rates over gaps: with less than its proof's constants LDPRSE has room for seven epochs below 2^61. At v = .5
+# it has none for five: with constants that small a run in some sixty loses its best arm.
 LOCAL_CONSTANTS = 0.4
 # Epochs whose gaps are played: those before the first are a constant share, the last one ends below 2^61.
 EPOCHS = {
