@@ -225,7 +225,7 @@ def _lines_wrong(rng: random.Random, content: bytes) -> bytes:
 # ---------------------------------------------------------------- readers
 
 
-def _files(*patterns: str, most: int = 1 << 20) -> Callable[[], list[bytes]]:
+def _files(*patterns: str, most: int = 1 << 21) -> Callable[[], list[bytes]]:
     return lambda: [
         path.read_bytes()
         for pattern in patterns

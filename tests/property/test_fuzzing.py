@@ -18,6 +18,8 @@ FILES = {
     "record": 8,
     "errata": 3,
     "study": 2,
+    "mutants": 1,
+    "portfolio": 2,
     "checkpoint": 20,
     "session": 15,
     "campaign": 20,
