@@ -124,7 +124,7 @@ def check(record: Mapping[str, Any], key: str | Path, signature: str | Path) -> 
         If a file is missing or malformed, the record was altered, or the signature is by another key or of
         another record.
     """
-    public, found = _public(key), _read_signature(signature)
+    public, found = _public(key), read_signature(signature)
     from cryptography.exceptions import InvalidSignature
 
     check_digest(record)
@@ -192,7 +192,14 @@ def _fingerprint(public: Ed25519PublicKey) -> str:
     return "sha256:" + hashlib.sha256(public.public_bytes(serialization.Encoding.DER, form)).hexdigest()
 
 
-def _read_signature(path: str | Path) -> dict[str, Any]:
+def read_signature(path: str | Path) -> dict[str, Any]:
+    """What a signature file says, which nobody has checked.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, too large or no signature file of verifiable-dp.
+    """
     content = files.content("signature", path, _LARGEST)
     try:
         loaded = json.loads(content)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import words
-from verifiable_dp.record.verify import LARGEST
+from verifiable_dp.record.signing import read_signature
 from verifiable_dp.render import card
 from verifiable_dp.render.card import Around
 from verifiable_dp.render.mutation import verify_mutants
 
 Json = Mapping[str, Any]
-_SIGNATURE = 64 << 10  # bytes of a signature file
 _PAGES = (
     ("all records", "index.html"),
     ("errata of the papers", "errata.html"),
@@ -89,7 +86,7 @@ def _signer(path: Path, record: Json) -> str:
     if not place.is_file():
         return ""
     try:
-        found = json.loads(files.content("signature", place, min(_SIGNATURE, LARGEST)))
-        return str(found["public_key"])[:80] if found["digest"] == record["digest"] else ""
-    except (InputError, ValueError, KeyError, TypeError):
+        found = read_signature(place)
+    except InputError:
         return ""
+    return str(found.get("public_key", ""))[:80] if found.get("digest") == record["digest"] else ""

@@ -182,11 +182,17 @@ def test_a_signature_is_named_where_it_is_of_this_record(tmp_path):
     path = tmp_path / "record.json"
     shutil.copy(REPORTS / "ucb1" / "record.json", path)
     record = load("ucb1")
-    sign = {"digest": record["digest"], "public_key": "sha256:<b>"}
+    sign = {
+        "digest": record["digest"],
+        "public_key": "sha256:<b>",
+        "algorithm": "Ed25519",
+        "signature": "AA==",
+    }
     for text, signer in (
         (json.dumps(sign), "sha256:<b>"),
         (json.dumps(sign | {"digest": "x"}), ""),
         ("{", ""),
+        ("[" * 60_000, ""),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
         found = beside.of(path, record)
