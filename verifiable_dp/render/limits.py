@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.words import digits, p_value
 
 LOOSE = 10.0  # times the measured value that would still pass
-_ROUNDING = 1e-9
 
 
 def of(check: Mapping[str, Any]) -> list[str]:
@@ -24,7 +24,7 @@ def _above(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
     least, claim = result.get("epsilon_lower"), numbers.get("epsilon")
     if result.get("verdict") != "not_refuted" or least is None or "p_value" not in result:
         return []
-    if float(least) <= float(claim or 0.0) * (1 + _ROUNDING):
+    if not exceeds(float(least), float(claim or 0.0)):
         return []
     level = float(numbers["alpha"]) / int(numbers.get("tests", 1))
     return [
