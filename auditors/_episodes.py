@@ -180,6 +180,13 @@ def order_mutants(caught_by: str) -> tuple[Mutant, ...]:
     )
 
 
+def timid(caught_by: str, fault: str = "the width of the index is eight times too large") -> Mutant:
+    """What is added to means is eight times what it should be."""
+    return Mutant(
+        "timid", fault, mutants.result("width", lambda rule, width, state: 8 * width), caught_by=caught_by
+    )
+
+
 def no_doubling(caught_by: str) -> Mutant:
     """Means of one reward, however often an arm was pulled."""
     return Mutant(

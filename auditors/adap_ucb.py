@@ -13,8 +13,7 @@ from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.auditors._instances import s1
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Auditor, Mutant
-from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.auditor import Auditor
 from verifiable_dp.registry.theorems import CorrectOnly, Prices
 
 
@@ -61,12 +60,7 @@ MUTANTS = (
     *family.PRIVACY_MUTANTS,
     *family.order_mutants(CAUGHT),
     family.no_doubling(CAUGHT),
-    Mutant(
-        "timid",
-        "the width of the index is eight times too large",
-        result("width", lambda rule, width, state: 8 * width),
-        caught_by=CAUGHT,
-    ),
+    family.timid(CAUGHT),
 )
 
 auditor = Auditor(

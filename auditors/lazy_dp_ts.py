@@ -57,12 +57,7 @@ MUTANTS = (
         result("samples", lambda rule, drawn, state, released: -drawn),
         caught_by=CAUGHT,
     ),
-    Mutant(
-        "timid",
-        "what is added to means is eight times too large",
-        result("width", lambda rule, width, state: 8 * width),
-        caught_by=CAUGHT,
-    ),
+    family.timid(CAUGHT, "what is added to means is eight times too large"),
 )
 
 auditor = Auditor(

@@ -12,7 +12,7 @@ from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor, Mutant
-from verifiable_dp.registry.mutants import Unforgetting, noise_by, result
+from verifiable_dp.registry.mutants import Unforgetting, noise_by
 from verifiable_dp.registry.theorems import MeanBound
 
 # Sum over rounds t >= 3 of 4 t^-3: one of two means of reports is off, whatever their numbers.
@@ -60,12 +60,7 @@ MUTANTS = (
         noise_by(lambda rule, state, query: 1 / (state.pulls + 1)),
     ),
     *family.order_mutants(CAUGHT),
-    Mutant(
-        "timid",
-        "the width of the index is eight times too large",
-        result("width", lambda rule, width, state: 8 * width),
-        caught_by=CAUGHT,
-    ),
+    family.timid(CAUGHT),
 )
 
 auditor = Auditor(
