@@ -35,6 +35,7 @@ from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
 LARGEST = 64 << 20  # bytes of a file
+_DIGITS = 300  # of a whole number: what reads it takes a float
 _DEEPEST = 64
 # What a re-run may change: when and where it ran.
 _FREE = ("provenance", "digest", "declarations")
@@ -109,6 +110,7 @@ def parsed(path: str | Path, content: bytes) -> dict[str, Any]:
             content.decode("utf-8"),
             parse_constant=_refuse,
             parse_float=_finite,
+            parse_int=_whole,
             object_pairs_hook=_without_repeats,
         )
     except InputError:
@@ -137,6 +139,12 @@ def _finite(word: str) -> float:
     if not math.isfinite(number):
         raise InputError(f"record: corrupted: {word[:30]} is not a finite number")
     return number
+
+
+def _whole(word: str) -> int:
+    if len(word) > _DIGITS:
+        raise InputError(f"record: corrupted: {word[:30]}... is beyond what a float holds")
+    return int(word)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
