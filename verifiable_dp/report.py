@@ -256,7 +256,7 @@ class Report:
         return on_one_line("  ".join(parts))
 
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """Some lines for a terminal, each of which begins with words of ours.
+        """Some lines for a terminal, each of which begins with our own words.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from verifiable_dp.targets.adapters import parameters_of
 from verifiable_dp.targets.players import Player, Setting
 from verifiable_dp.targets.source import Source, load
 
-_MOST = 1 << 53  # horizons beyond are no whole doubles
+_MOST = 1 << 53  # doubles hold no larger whole number exactly
 _ACCEPTED = "a number of at least 0, a function (gaps, horizon, ...) -> number, or file.py:function"
 
 

@@ -20,7 +20,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.players import Player, Setting
 
 MARGIN = 0.15  # how far an exponent may lie from its claim: room for a factor of sqrt(log T)
-GAP = 0.25  # of the instance of rates that are no statement on the worst one, in units of the range
+GAP = 0.25  # of the instance of rates that are not about the worst one, in units of the range
 LARGEST_GAP = 0.5
 _POINTS = 10
 _SPAN = {"T": 32, "K": 8}  # largest over smallest value

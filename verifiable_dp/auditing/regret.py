@@ -231,7 +231,7 @@ class Claims:
     rates
         See `rates`.
     gap
-        Of the instance of rates that are no statement on the worst one, in units of the range.
+        Of the instance of rates that are not about the worst one, in units of the range.
     rival
         What the algorithm is claimed to be better than, by `factor`; None without one.
     """

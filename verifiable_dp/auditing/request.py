@@ -130,7 +130,7 @@ class AuditOptions(TypedDict, total=False):
 
 
 def check_known(function: str, options: Mapping[str, Any], known: type) -> None:
-    """Refuse names that are no options of a function.
+    """Refuse names that are not options of a function.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def trace(
 ) -> tuple[Check, Found] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
-    Files are written as the target names them, and those beside it likewise; those of libraries begin with
+    Files are written as the target names them, and so are those beside it; those of libraries begin with
     the name of the library: the check does not depend on folders.
     """
     file = _file_of(function)

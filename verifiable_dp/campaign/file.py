@@ -48,7 +48,7 @@ from verifiable_dp.targets.source import file_digest
 _LARGEST = 1 << 20  # bytes of a campaign file
 _MOST = 1000  # targets
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-_TAKEN = ("schema", "studies")  # folders of a portfolio that are no targets
+_TAKEN = ("schema", "studies")  # folders of a portfolio that are not targets
 STATE = "campaign.json"
 
 
@@ -280,7 +280,7 @@ def read(path: str | Path) -> Campaign:
         if first != number:
             raise InputError(
                 f"campaign: targets {first} and {number} have the same name {entry.name!r}: "
-                "give one of them a name of its own"
+                "rename one of them"
             )
     return Campaign(place, tuple(entries))
 
@@ -480,7 +480,7 @@ def _audited(task: _Task) -> Report | str:
             return resume.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
     except InputError as error:
         return str(error)
-    except Exception as error:  # the other targets are audited all the same
+    except Exception as error:  # the other targets are still audited
         return crash.in_words(error)
 
 

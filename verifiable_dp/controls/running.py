@@ -184,7 +184,7 @@ def selftest(
     names = [control.name for control in chosen]
     for name in only:
         validate.choice("only", name, tuple(names))
-    # What is imported and compiled on first use is no control's cost.
+    # Imports and compilation on first use do not count as the cost of a control.
     run(next(c for c in chosen if c.name == "sparse-vector-3"), plan_of(0.05), seed=seed)
     outcomes = []
     for control in chosen:

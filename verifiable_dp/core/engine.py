@@ -363,7 +363,7 @@ def _client(scheduler: str) -> Iterator[Any]:
     except ImportError:
         raise InputError("scheduler needs Dask: pip install 'verifiable-dp[dask]'") from None
     with ExitStack() as stack:
-        # Of a lost connection a line of ours tells; its attempts to get it back need none.
+        # We report a lost connection ourselves; its attempts to get it back need no lines.
         log = logging.getLogger("distributed.client")
         stack.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL + 1)
@@ -437,7 +437,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def _users_modules() -> list[Any]:
-    """Loaded modules that lie in a folder of a user's code; what is installed is none of them."""
+    """Loaded modules that lie in a folder of a user's code, installed ones excepted."""
     found = []
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)

@@ -13,7 +13,7 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
 
     numba keeps what it compiles beside the source, in NUMBA_CACHE_DIR or in the home folder. Where none of
     them can be written it refuses to keep anything, with an error: then each process compiles for itself. A
-    shared temporary folder is no way out, as anyone could put code into it.
+    shared temporary folder would let anyone put code into it.
 
     Parameters
     ----------

@@ -485,7 +485,7 @@ class InteractivePair:
         Raises
         ------
         InputError
-            If they are no n numbers within the bounds.
+            If they are not n numbers within the bounds.
         """
         adversary = self.adversary
         if isinstance(adversary, Observer):
@@ -613,7 +613,7 @@ def _unrolled(rows: Any) -> list[Any]:
 def _interactive_of(plain: Mapping[str, Any]) -> InteractivePair:
     name, limits = str(plain["adversary"]), (float(plain["bounds"][0]), float(plain["bounds"][1]))
     if "parameters" not in plain:
-        raise InputError(f"pair: the adversary {name!r} is a function of its own and cannot be read back")
+        raise InputError(f"pair: the adversary {name!r} is a Python function, which a record cannot hold")
     ready = Strategy(name, tuple(plain["parameters"]), limits)
     return InteractivePair(ready, plain["challenge"], plain["low"], plain["high"], limits)
 

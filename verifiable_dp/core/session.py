@@ -182,7 +182,7 @@ class Session:
         Raises
         ------
         InputError
-            If `path` cannot be written, the algorithm's parameters or states are no plain values and
+            If `path` cannot be written, the algorithm's parameters or states are not plain values and
             arrays, or another session has gone on from the last saved state.
         """
         place = statefile.place(path)
@@ -269,7 +269,7 @@ class Session:
         try:
             query = self._algorithm.query(state)
         except Exception:  # what a state that no run reaches does to an algorithm is not known
-            raise InputError("session: the saved public state is none of the algorithm's") from None
+            raise InputError("session: the saved public state is not valid for this algorithm") from None
         block = _object("block", record["block"])
         plan = _plan(query)
         if {key: block.get(key) for key in plan} != plan:

@@ -337,6 +337,6 @@ def find(path: str, again: bool) -> str:
     if path == used or (not os.path.lexists(path) and os.path.lexists(used)):
         raise InputError(
             f"session: {used!r} was used: noise was drawn after it was saved, and going on from it releases "
-            "values once more; again=True does so all the same"
+            "values once more; pass again=True to override"
         )
     return path

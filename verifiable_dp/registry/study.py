@@ -170,7 +170,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper, or of ours.
+    """A figure of the paper, or our own.
 
     Parameters
     ----------

@@ -83,6 +83,6 @@ def _writable(text: str) -> str:
 
 
 def _lines(outcome: Outcome, *more: str) -> str:
-    """The text of a test case, whose lines begin with words of ours."""
+    """The text of a test case, whose lines begin with our own words."""
     details = [f"- {line}" for line in (*outcome.details, *more)]
     return "\n".join(map(_writable, [f"result: {outcome.message}", *details]))

@@ -136,7 +136,7 @@ def around(checks: Sequence[Mapping[str, Any]]) -> tuple[float, float | None] | 
     """Estimate and upper limit of the epsilon of the one event that gives the largest lower bound.
 
     The limit is as sure as the lower bound; None with a delta, where no interval is made. It holds for that
-    event only: epsilon is the largest over all. No pair where the bound is no estimate from counts.
+    event only: epsilon is the largest over all. No pair where the bound does not come from counts.
     """
     best = max(checks, key=lambda c: float(c["result"].get("epsilon_lower", 0.0)), default=None)
     if best is None or best["kind"] != "black_box" or "epsilon_point" not in best["result"]:

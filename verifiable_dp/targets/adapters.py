@@ -77,7 +77,7 @@ def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
     Raises
     ------
     InputError
-        If it is none that can be played, or a parameter that is given is none of its own.
+        If it cannot be played, or has no parameter of a name that is given.
     """
     if makes_bandits(target, given):
         bandits = BanditClass(target, given)

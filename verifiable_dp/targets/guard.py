@@ -83,7 +83,7 @@ class Shown(io.TextIOBase):
         if self._last == "#" and whole.startswith("["):
             whole = "\\x5b" + whole[1:]
         for line in whole.splitlines(keepends=True):
-            with contextlib.suppress(OSError, ValueError):  # a closed stderr is no reason to fail
+            with contextlib.suppress(OSError, ValueError):  # a closed stderr must not fail the audit
                 self._stream.write(line if self._last != "\n" else MARK + line)
             self._last = line[-1]
 

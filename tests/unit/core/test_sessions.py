@@ -472,7 +472,7 @@ def whole(*values):
         (setter("rounds", value="5"), "rounds"),
         (setter("public", value=[]), "public must be"),
         (setter("public", "epoch", value=None), "public must hold run, t, epoch, active"),
-        (setter("public", "epoch", value=whole(10**6)), "public state is none"),
+        (setter("public", "epoch", value=whole(10**6)), "public state is not valid"),
         (setter("public", "epoch", value=whole(3)), "block is not the one"),
         (setter("public", "epoch", value=whole()), "public.epoch must be an array like"),
         (setter("public", "epoch", value=whole(1, 1)), "public.epoch must be an array like"),

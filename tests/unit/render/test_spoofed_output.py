@@ -1,4 +1,4 @@
-"""Names of records and targets cannot pose as words of ours: in no line, page, JUnit or SARIF file."""
+"""Names of records and targets cannot pose as our words: in no line, page, JUnit or SARIF file."""
 
 import copy
 import json

@@ -56,7 +56,7 @@ class _Probe:
     def __call__(self, draw: Draw) -> FloatArray:
         value, scale, where = draw.value, draw.scale, draw.where
         if draw.count is not None:
-            raise UnsupportedError("algorithm: sums of reports are no single release at the halt")
+            raise UnsupportedError("algorithm: it releases sums of many reports at the halt")
         if draw.hidden is not None:
             self.slots += draw.slot[where].tolist()
             return self._kept(draw.hidden, scale, where)
@@ -241,7 +241,7 @@ def law(algorithm: Algorithm, pair: AnyPair) -> Law:
             side.slots += probe.slots
         state = algorithm.decide(state, query, done[0][1])
     if not release or any(len(side.thresholds) != 1 for side in sides):
-        raise UnsupportedError("algorithm: it is no rule that halts at the first positive comparison")
+        raise UnsupportedError("algorithm: it does not halt at the first positive comparison")
     logs = [halting_law(np.array(side.gaps), np.array(side.scales), side.thresholds[0]) for side in sides]
     return Law(logs[0], logs[1], np.array([*release, leaks]))
 

@@ -52,7 +52,7 @@ class Batch:
 class Meter:
     """Passes noise on and writes down the least scale of the reports of each run.
 
-    Releases that are no sums of reports carry no noise of the clients: scale 0.
+    Releases that are not sums of reports carry no noise of the clients: scale 0.
     """
 
     inner: Noise = field(default_factory=lambda: Seeded(0))

@@ -169,7 +169,7 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t limits of the mean against the bound.
 
     They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
-    that all agree (standard deviation 0) are taken at their word.
+    with zero variance, where all agree, are accepted.
     """
     largest = float(statistics["largest"])
     idle = float(statistics["bound"]) >= largest - TOLERANCE * abs(largest)

@@ -141,7 +141,7 @@ def table(
 def _judge_table(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Student t intervals of the means, Welch's of their difference, all at Bonferroni's level.
 
-    Runs that all agree (standard deviation 0) are taken at their word.
+    Zero variance, where all runs agree, is accepted.
     """
     rows = statistics["rows"]
     intervals = PER_ROW * len(rows)

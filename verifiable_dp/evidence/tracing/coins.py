@@ -56,7 +56,7 @@ def turned(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
 
 
 def told(ledger: Ledger, coins: Any, heads: Any, tails: Any) -> Any:
-    """The release of `heads` where coins are true, else `tails`; None if they are no bits and opposites."""
+    """The release of `heads` where coins are true, else `tails`; None if they are not bits and opposites."""
     flips, values = coins.flips, coins.view(np.ndarray)
     if np.broadcast_shapes(np.shape(heads), np.shape(tails)) != values.shape or not values.size:
         return None
