@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tests.user_code import bounded, provers, styles, unbounded
+from tests.user_code import bounded, loops, provers, styles, unbounded
 from verifiable_dp.evidence.symbolic.alignments import epsilon_of
 from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
 from verifiable_dp.evidence.upper import UpperBound, evaluated
@@ -24,6 +24,21 @@ def test_right_programs_are_bounded_at_their_true_cost(play):
     got = found(play)
     assert got.words() == ""
     assert got.epsilon() == pytest.approx(bounded.RIGHT[play], rel=1e-9)
+
+
+LOOPS = [f for name, f in vars(loops).items() if callable(f) and not name.startswith("_")]
+RARE = [f for f in LOOPS if f.__name__.startswith("rare_")]
+
+
+@pytest.mark.parametrize("play", [f for f in LOOPS if f not in RARE], ids=lambda f: f.__name__)
+def test_a_loop_need_not_be_skipped_where_no_draw_decides_that(play):
+    got = found(play, n_arms=4)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0, rel=1e-9))
+
+
+@pytest.mark.parametrize("play", RARE, ids=lambda f: f.__name__)
+def test_a_loop_that_seldom_goes_another_way_ends_the_bound(play):
+    assert found(play).failure == "a branch that no traced run takes both ways"
 
 
 @pytest.mark.parametrize("play", unbounded.LEAKS, ids=lambda f: f.__name__)

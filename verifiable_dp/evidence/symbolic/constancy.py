@@ -76,6 +76,11 @@ def where(node: Any) -> Any:
     return tuple(getattr(node, name, None) for name in names)
 
 
+def _place(position: Any) -> Any:
+    """As `where`, of an instruction."""
+    return position.lineno, position.col_offset, position.end_lineno, position.end_col_offset
+
+
 _OBSCURE = frozenset(("setattr", "delattr", "globals", "locals", "vars", "exec", "eval", "__dict__"))
 _FOLLOWED = frozenset(("__init__", "__call__", "__repr__", "__str__"))
 _FUNCTION = (ast.FunctionDef, ast.Lambda)
@@ -153,7 +158,7 @@ class Constancy:
     """
 
     def __init__(self, tree: ast.Module, scope: Mapping[str, Any]) -> None:
-        self._scope = scope
+        self._tree, self._scope = tree, scope
         self._marks: dict[Any, Mark] = {}
         self._changed = False
         self._outer: dict[Any, Any] = {}  # of a function, the one around it
@@ -190,9 +195,24 @@ class Constancy:
         """Whether the condition at a position, or the length of what is looped over, is always the same."""
         if self._obscure:
             return False
-        place = (position.lineno, position.col_offset, position.end_lineno, position.end_col_offset)
-        found = self._conditions.get(place)
+        found = self._conditions.get(_place(position))
         return found is not None and not found[0].any and not found[1]
+
+    def constant_at_entry(self, position: Any) -> bool:
+        """Whether the condition of a loop is the same in every run when it is asked for the first time.
+
+        Only where the loop is a statement of the function's own body: what comes after it plays no part then.
+        """
+        for function in self._all:
+            body = function.body if isinstance(function, ast.FunctionDef) else []
+            for i, node in enumerate(body):
+                if isinstance(node, ast.While) and where(node.test) == _place(position):
+                    function.body = [*body[:i], ast.If(node.test, [ast.Pass()], [])]
+                    try:
+                        return Constancy(self._tree, self._scope).constant(position)
+                    finally:
+                        function.body = body
+        return False
 
     # ------------------------------------------------------------ what is there
 
@@ -415,7 +435,9 @@ class Constancy:
         if name in self._functions:
             found |= self._enter(function, node, given, self._functions[name], method=True, own=own)
         if name in _GROWS | _MAY_GROW and not self._kind(self._objects, function, base):
-            grows = self._control or any_given.size or (name in _MAY_GROW and any_given.any)
+            one = name in ("pop", "remove") and len(node.args) <= 1  # gone, whichever it is, or an exception
+            random_size = any_given.size or (name in _MAY_GROW and any_given.any)
+            grows = self._control or (random_size and not one)
             self._into(function, base, Mark(any_given.any or self._control, grows))
         if name in self._functions:
             return found | Mark(own.holds and not self._kind(self._objects, function, base))

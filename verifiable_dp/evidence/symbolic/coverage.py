@@ -78,23 +78,32 @@ class Coverage:
         found = set()
         known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
-            for line, position in _one_sided(code, steps, strict):
+            for line, position, entry in _one_sided(code, steps, strict):
                 file = code.co_filename
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
                 constant = known[file]
-                if position is None or constant is None or not constant.constant(position):
+                fixed = constant is not None and position is not None and constant.constant(position)
+                if not fixed and not (
+                    entry and constant is not None and constant.constant_at_entry(position)
+                ):
                     found.add(Place(file, line))
         return sorted(found, key=lambda place: (place.file, place.line))
 
 
-def _one_sided(code: types.CodeType, steps: set[tuple[int, int]], strict: bool) -> Iterator[tuple[int, Any]]:
-    """Line and position of the branches that were taken one way only."""
+def _one_sided(
+    code: types.CodeType, steps: set[tuple[int, int]], strict: bool
+) -> Iterator[tuple[int, Any, bool]]:
+    """Line and position of the branches that were taken one way only.
+
+    And whether it is the entry of a loop whose condition, compiled again for its end, went both ways there.
+    """
     instructions = list(dis.get_instructions(code))
     following = {a.offset: b.offset for a, b in itertools.pairwise(instructions)}
     after: dict[int, set[int]] = {}
     for last, offset in steps:
         after.setdefault(last, set()).add(offset)
+    found, both = [], set()
     for step in instructions:
         if step.offset not in after or not (
             ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
@@ -104,12 +113,14 @@ def _one_sided(code: types.CodeType, steps: set[tuple[int, int]], strict: bool) 
         fell = bool(after[step.offset] - {step.argval})
         broken = step.opname == "FOR_ITER" and any(offset == step.argval for _, offset in steps)
         if fell and (jumped or (broken and not strict)):
+            both.add(step.positions)
             continue
         other = following.get(step.offset, -1) if jumped else step.argval
-        if _raises(instructions, other):
-            continue
-        positions = step.positions
-        yield (positions.lineno if positions and positions.lineno else code.co_firstlineno), positions
+        if not _raises(instructions, other):
+            found.append((step.positions, step.positions not in both))
+    for positions, first in found:
+        line = positions.lineno if positions and positions.lineno else code.co_firstlineno
+        yield line, positions, first and positions in both
 
 
 def _raises(instructions: list[Any], offset: int) -> bool:

@@ -1,0 +1,97 @@
+"""Right programs at EPSILON = 1 with loops, and leaks, called rare_, behind where a loop seldom goes.
+
+No list of them stands here: what is passed on may be called under any condition, for all that is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EPSILON = 1.0
+
+
+def _explored(rewards):
+    horizon, n_arms = rewards.shape
+    sums = np.zeros(n_arms)
+    for t in range(horizon // 2):
+        sums[t % n_arms] += rewards[t, t % n_arms]
+    return sums
+
+
+def _committed(rewards, arm):
+    horizon, n_arms = rewards.shape
+    arms = np.arange(horizon) % n_arms
+    arms[horizon // 2 :] = arm
+    return arms
+
+
+def one_arm_leaves_after_another(rewards, rng):
+    """Fresh sums in every phase; the loop's length is asked of a list that shrinks."""
+    arms, left = [], list(range(rewards.shape[1]))
+    while len(left) > 1:
+        noisy = {}
+        for arm in left:
+            total = 0.0
+            for _ in range(4):
+                total += rewards[len(arms), arm]
+                arms.append(arm)
+            noisy[arm] = total + rng.laplace(0, 1 / EPSILON)
+        left.remove(min(noisy, key=noisy.get))
+    return np.array(arms + left * (len(rewards) - len(arms)))
+
+
+def loop_until_the_horizon(rewards, rng):
+    """What is appended to a list depends on noise, its length does not."""
+    arms, best, noisy = [], 0, []
+    for arm in range(rewards.shape[1]):
+        total = 0.0
+        for _ in range(4):
+            total += rewards[len(arms), arm]
+            arms.append(arm)
+        noisy.append(total + rng.laplace(0, 1 / EPSILON))
+    for arm in range(1, len(noisy)):
+        if noisy[arm] > noisy[best]:
+            best = arm
+    while len(arms) < len(rewards):
+        arms.append(best)
+    return np.array(arms)
+
+
+def loop_over_a_mask(rewards, rng):
+    """Arms are struck off a mask until one is left."""
+    horizon, n_arms = rewards.shape
+    arms, active = [], np.ones(n_arms, dtype=bool)
+    while active.sum() > 1:
+        sums = np.zeros(n_arms)
+        for arm in np.flatnonzero(active):
+            sums[arm] = rewards[len(arms), arm]
+            arms.append(arm)
+        noisy = np.where(active, sums + rng.laplace(0, 1 / EPSILON, n_arms), np.inf)
+        active[np.argmin(noisy)] = False
+    return np.array(arms + [int(np.flatnonzero(active)[0])] * (horizon - len(arms)))
+
+
+def rare_loop(rewards, rng):
+    """A loop that is skipped once in a million: then the noise is too small."""
+    sums, kept, scale = _explored(rewards), [0] * int(rng.integers(10**6) != 7), 1e-6
+    while len(kept) > 0:
+        scale = 1.0
+        kept.pop()
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
+
+
+def rare_loop_after_two(rewards, rng):
+    """The same, and the loop ends now and then after one turn, now and then after two."""
+    sums, left, scale = _explored(rewards), 1 + int(rng.integers(2)) - 2 * int(rng.integers(10**6) == 7), 1e-6
+    while left > 0:
+        left, scale = left - 1, 1.0
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
+
+
+def rare_second_time(rewards, rng):
+    """A loop that goes on once in a million: noise gets smaller."""
+    sums, left, scale = _explored(rewards), 1, 1e6
+    while left > 0:
+        scale *= 1e-6
+        left = int(rng.integers(10**6) == 7)
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
