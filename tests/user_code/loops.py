@@ -5,6 +5,8 @@ No list of them stands here: what is passed on may be called under any condition
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 EPSILON = 1.0
@@ -71,6 +73,23 @@ def loop_over_a_mask(rewards, rng):
     return np.array(arms + [int(np.flatnonzero(active)[0])] * (horizon - len(arms)))
 
 
+def _walked(weights, u):
+    """What a share `u` of all weights comes to, one weight after another taken off."""
+    left = u * sum(weights)
+    for i, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return i
+    return len(weights) - 1
+
+
+def weights_walked_off(rewards, rng):
+    """The exponential mechanism; weights of 1 that were added up before count as such."""
+    sums = [float(s) for s in _explored(rewards)]
+    sums[0], arm = 0.0, _walked([1.0, 1.0, *(math.exp(EPSILON * s) for s in sums[1:])], rng.random())
+    return _committed(rewards, max(arm - 1, 0))
+
+
 def rare_loop(rewards, rng):
     """A loop that is skipped once in a million: then the noise is too small."""
     sums, kept, scale = _explored(rewards), [0] * int(rng.integers(10**6) != 7), 1e-6
@@ -95,3 +114,18 @@ def rare_second_time(rewards, rng):
         scale *= 1e-6
         left = int(rng.integers(10**6) == 7)
     return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
+
+
+def _walked_to_the_best(sums, u):
+    weights = [math.exp(EPSILON * s) for s in sums]
+    left = u * sum(weights)
+    for i, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return i
+    return int(np.argmax(sums))
+
+
+def rare_end_of_a_walk(rewards, rng):
+    """Where rounding ends a walk the raw leader is taken."""
+    return _committed(rewards, _walked_to_the_best(_explored(rewards), rng.random()))

@@ -862,14 +862,14 @@ def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any 
     if nature(v) in ("uniform", "coin"):
         limits = entries(world, a)
         if v.stretches:
-            limits, v = [terms.divide(limit, v.by) for limit in limits], v.base
+            limits, v = [v.share(limit) for limit in limits], v.base
         for i, limit in enumerate(limits):
             last = i == len(limits) - 1 and is_term(limit) and limit.ratio is not None and limit.ratio.is_one
             if last:
-                return v.source.rest_is(i) if nature(v) == "uniform" else i
+                return np.int64(v.source.rest_is(i) if nature(v) == "uniform" else i)
             if bool(v < limit):
-                return i
-        return len(limits)
+                return np.int64(i)
+        return np.int64(len(limits))
     return calling(
         world, np.searchsorted, (plain(world, a, _DECIDES), plain(world, v, _DECIDES), side, sorter), {}
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import itertools
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -212,6 +213,35 @@ class Constancy:
                         return Constancy(self._tree, self._scope).constant(position)
                     finally:
                         function.body = body
+        return False
+
+    def last_resort(self, position: Any) -> bool:
+        """Whether after a loop nothing comes but the return of a constant, or of a length, less one perhaps.
+
+        A search along chances ends there if they do not quite add up to 1.
+        """
+        parts = (
+            ast.Constant,
+            ast.BinOp,
+            ast.UnaryOp,
+            ast.operator,
+            ast.unaryop,
+            ast.Call,
+            ast.Name,
+            ast.Load,
+        )
+        for around in self._all:
+            body = around.body if isinstance(around, ast.FunctionDef) else []
+            for loop, after in itertools.pairwise(body):
+                # Which of the two an instruction names differs between versions of Python.
+                if not isinstance(loop, ast.For) or _place(position) not in (where(loop), where(loop.iter)):
+                    continue
+                told = [*ast.walk(after.value)] if isinstance(after, ast.Return) and after.value else []
+                names = {n.args[0] for n in told if isinstance(n, ast.Call) and _called(n) == "len"}
+                names |= {n.func for n in told if isinstance(n, ast.Call) and _called(n) == "len"}
+                return bool(told) and all(
+                    isinstance(n, parts) and (not isinstance(n, ast.Name) or n in names) for n in told
+                )
         return False
 
     # ------------------------------------------------------------ what is there
@@ -559,7 +589,7 @@ class Constancy:
         elif isinstance(node, ast.For):
             mark = self._of(function, node.iter)
             varies = control and self._varies(function, node.iter) and not isinstance(node.iter, ast.Name)
-            self._conditions[where(node.iter)] = (Mark(mark.size), varies)
+            self._conditions[where(node)] = self._conditions[where(node.iter)] = (Mark(mark.size), varies)
             self._assign(function, node.target, Mark(mark.any, mark.any), control or mark.size)
             self._block(function, node.body, control or mark.size, [*around, node])
             self._block(function, node.orelse, control or mark.size, around)

@@ -83,9 +83,14 @@ class Coverage:
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
                 constant = known[file]
-                fixed = constant is not None and position is not None and constant.constant(position)
-                if not fixed and not (
-                    entry and constant is not None and constant.constant_at_entry(position)
+                if (
+                    constant is None
+                    or position is None
+                    or not (
+                        constant.constant(position)
+                        or (entry and constant.constant_at_entry(position))
+                        or (not strict and constant.last_resort(position))
+                    )
                 ):
                     found.add(Place(file, line))
         return sorted(found, key=lambda place: (place.file, place.line))

@@ -385,13 +385,16 @@ def sign_of(world: World, values: Any, index: int) -> Any:
 
 
 class Stretched(Product):
-    """A uniform draw times a raw number that is positive: which part of a sum of weights it falls into."""
+    """A uniform draw times a raw number that is positive: which part of a sum of weights it falls into.
+
+    Parts of the sum that it is known to lie above may have been taken off.
+    """
 
     stretches = True
 
-    def __init__(self, base: Uniform, by: Term) -> None:
+    def __init__(self, base: Uniform, by: Term, less: Any = 0.0) -> None:
         super().__init__([(base, 1)])
-        self.base, self.by = base, by
+        self.base, self.by, self.less = base, by, less
 
     @property
     def _gone(self) -> bool:
@@ -399,12 +402,23 @@ class Stretched(Product):
 
     def plain(self) -> Any:
         """The number itself: the draw is public from here on."""
-        return multiply(self.base.plain(), self.by)
+        return subtract(multiply(self.base.plain(), self.by), self.less)
 
     term = plain
 
+    def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+        other = number(other)
+        constant = isinstance(other, int | float | np.number)
+        if function is operator.sub and (constant or (type(other) is Term and not other.noise)):
+            return Stretched(self.base, self.by, add(self.less, other))
+        return super()._with(other, function)
+
     def _below(self, limit: Any) -> Any:
-        return self.base < divide(number(limit), self.by)
+        return self.base < self.share(limit)
+
+    def share(self, limit: Any) -> Any:
+        """The chance that it is below `limit`."""
+        return divide(add(number(limit), self.less), self.by)
 
 
 def opposite(value: Any) -> Any:

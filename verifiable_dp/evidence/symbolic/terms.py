@@ -1085,7 +1085,7 @@ class Ratio:
     @property
     def is_part(self) -> bool:
         """Whether all that is above stands below, too, so that it is at most 1."""
-        return not _weights(self.above) - _weights(self.below or ())
+        return self.below is not None and _rest(self.below, self.above) is not None
 
     @property
     def is_one(self) -> bool:
@@ -1121,7 +1121,7 @@ class Ratio:
             return left.ratio if float(right) == 0 else None
         if right.ratio is None:
             return None
-        below, gone = right.ratio.below, _weights(right.ratio.above)
+        below = right.ratio.below
         if type(left) is Term:
             if left.ratio is None or left.ratio.below is not below:
                 return None
@@ -1130,14 +1130,7 @@ class Ratio:
             there = below
         else:
             return None
-        if gone - _weights(there):
-            return None
-        rest = []
-        for term in there:
-            if gone[_key(term)]:
-                gone[_key(term)] -= 1
-            else:
-                rest.append(term)
+        rest = _rest(there, right.ratio.above)
         return Ratio(tuple(rest), below) if rest else None
 
     def times(self, by: float) -> Ratio | None:
@@ -1203,13 +1196,39 @@ def _weights(terms: Iterable[Any]) -> Counter[Any]:
     return Counter(map(_key, terms))
 
 
-def _sums(terms: Iterable[Any]) -> dict[Any, float]:
-    """Weights of exponentials of the same multiples of atoms."""
+def _sums(terms: Iterable[Any], shift: float = 0.0) -> dict[Any, float]:
+    """Weights of exponentials of the same multiples of atoms, over e^shift."""
     found: dict[Any, float] = {}
     for term in terms:
         raw, const = _key(term)
-        found[raw] = found.get(raw, 0.0) + math.exp(const)
+        found[raw] = found.get(raw, 0.0) + math.exp(const - shift)
     return found
+
+
+def _rest(terms: Sequence[Any], gone: Sequence[Any]) -> list[Any] | None:
+    """What is left of a sum of exponentials without some of them; None if these are not all in it.
+
+    Constants may have been added up before.
+    """
+    counts, rest = _weights(gone), []
+    for term in terms:
+        if counts[_key(term)]:
+            counts[_key(term)] -= 1
+        else:
+            rest.append(term)
+    if not +counts:
+        return rest
+    shift = max(_key(term)[1] for term in (*terms, *gone))
+    left, away = _sums(terms, shift), _sums(gone, shift)
+    if any(weight > (1 + 1e-9) * left.get(raw, 0.0) for raw, weight in away.items()):
+        return None
+    one = {_key(term)[0]: term for term in terms}
+    weights = {raw: weight - away.get(raw, 0.0) for raw, weight in left.items()}
+    return [
+        add(one[raw], math.log(weight) + shift - _key(one[raw])[1])
+        for raw, weight in weights.items()
+        if weight > 1e-6 * left[raw]
+    ]
 
 
 def _log_moves(term: Any) -> dict[int, tuple[float, float]]:
