@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11)
 
+# Where bytecode may not be kept, each of the hundreds of processes of the tests compiles every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: test test-all test-versions faults report same mutants reproduce lint types layers bench docs picture clean venv links
 
 test: lint types layers

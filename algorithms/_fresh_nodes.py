@@ -18,7 +18,6 @@ from functools import lru_cache
 
 import numpy as np
 from numba import njit
-from scipy.interpolate import CubicSpline
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.validate import FloatArray
@@ -31,6 +30,8 @@ LIKELY = 0.25  # a block is tried if its noise falls too far with at most this c
 @lru_cache(maxsize=4)
 def tables(levels: int) -> tuple[FloatArray, FloatArray]:
     """Table of log Q_a, (levels + 1, places), and by a the least y at which Q_a(y) is at most `LIKELY`."""
+    from scipy.interpolate import CubicSpline
+
     y = np.arange(0, MOST + 0.5 / PER_UNIT, 1 / PER_UNIT)
     found = np.zeros((levels + 1, len(y)))
     up, down = np.exp(y), np.exp(-y)

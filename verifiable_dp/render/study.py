@@ -136,12 +136,12 @@ def drawn(line: Line, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
 
 def _limits(samples: Sequence[FloatArray]) -> tuple[float, float]:
     """Mean of the samples' means, and the half-width of its 95 % t limits."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     error = math.sqrt(sum(float(s.var(ddof=1)) / len(s) for s in samples)) / len(samples)
     # The least degrees of freedom that it can have, whatever the shares of the samples in the error.
     freedom = min(len(s) for s in samples) - 1
-    return float(np.mean([s.mean() for s in samples])), float(stats.t.ppf(0.975, freedom)) * error
+    return float(np.mean([s.mean() for s in samples])), float(stdtrit(freedom, 0.975)) * error
 
 
 def _thinned(line: dict[str, Any], axis: str) -> dict[str, Any]:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from joblib import delayed
-from scipy import stats
 
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.statistics import clopper_pearson_lower, clopper_pearson_upper
+from verifiable_dp.evidence.blackbox.statistics import at_least, clopper_pearson_lower, clopper_pearson_upper
 from verifiable_dp.evidence.blackbox.test import Plan, Sampler, Terms
 
 LEVEL = 1e-3
@@ -148,4 +147,4 @@ def rate(tallies: Sequence[Tally]) -> tuple[float, float, float]:
 def p_value(tallies: Sequence[Tally], level: float = LEVEL) -> float:
     """Probability of as many false alarms or more, if each audit alarms with probability `level`."""
     audits, found = sum(t.audits for t in tallies), sum(t.alarms for t in tallies)
-    return float(stats.binom.sf(found - 1, audits, level))
+    return at_least(found, audits, level)

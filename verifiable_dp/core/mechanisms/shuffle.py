@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import FloatArray, InputError
@@ -90,10 +90,12 @@ def amplified(local: float, n: int, delta: float) -> float:
 @functools.lru_cache(maxsize=1 << 12)
 def formula_inverse(epsilon: float, n: int, delta: float) -> float:
     """The eps0 with f_{n,delta}(eps0) = epsilon, whatever the domain: line 8 of the printed Algorithm 3."""
+    from scipy.optimize import brentq
+
     high = 1.0
     while formula(high, n, delta) < epsilon:
         high *= 2
-    return float(optimize.brentq(lambda local: formula(local, n, delta) - epsilon, 0.0, high, xtol=1e-13))
+    return float(brentq(lambda local: formula(local, n, delta) - epsilon, 0.0, high, xtol=1e-13))
 
 
 def inverse(epsilon: float, n: int, delta: float) -> float:

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv
-from scipy.stats import norm
+from scipy.special import betaincinv, ndtr
 
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.blackbox import learning
@@ -144,7 +143,7 @@ def promises(
     (m,) float
     """
     n_a, n_b = sizes
-    doubt = float(norm.sf(caution))
+    doubt = float(ndtr(-caution))
     if delta > 0:
         p = betaincinv(k_a + 1e-9, n_a - k_a + 1.0, doubt) if caution else k_a / n_a
         q = betaincinv(k_b + 0.5, n_b - k_b + 0.5, 1 - doubt)

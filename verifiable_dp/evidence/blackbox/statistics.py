@@ -9,10 +9,11 @@ level on one tail. For delta > 0 the two sample sizes are fixed, and the nuisanc
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
 
-from scipy import optimize, special, stats
+from scipy import special
 
 from verifiable_dp.evidence.blackbox.unconditional import Design
 
@@ -22,14 +23,21 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
+def at_least(hits: int, runs: int, p: float) -> float:
+    """Probability of so many hits or more, of a binomial number."""
+    if hits <= 0:
+        return 1.0
+    return float(special.betainc(hits, runs - hits + 1, p)) if hits <= runs else 0.0
+
+
 def clopper_pearson_lower(hits: int, runs: int, level: float) -> float:
     """Lower confidence limit of a binomial proportion; it fails with probability at most `level`."""
-    return 0.0 if hits == 0 else float(stats.beta.ppf(level, hits, runs - hits + 1))
+    return 0.0 if hits == 0 else float(special.betaincinv(hits, runs - hits + 1, level))
 
 
 def clopper_pearson_upper(hits: int, runs: int, level: float) -> float:
     """Upper confidence limit of a binomial proportion; it fails with probability at most `level`."""
-    return 1.0 if hits == runs else float(stats.beta.isf(level, hits + 1, runs - hits))
+    return 1.0 if hits == runs else float(special.betainccinv(hits + 1, runs - hits, level))
 
 
 def ratio_p_value(k1: int, k0: int, epsilon: float) -> float:
@@ -42,9 +50,7 @@ def ratio_p_value(k1: int, k0: int, epsilon: float) -> float:
     epsilon
         The claim.
     """
-    if k1 == 0:
-        return 1.0
-    return float(stats.binom.sf(k1 - 1, k1 + k0, sigmoid(epsilon)))
+    return at_least(k1, k1 + k0, sigmoid(epsilon))
 
 
 def ratio_lower(k1: int, k0: int, level: float) -> float:
@@ -53,7 +59,7 @@ def ratio_lower(k1: int, k0: int, level: float) -> float:
     if share <= 0:
         return -math.inf
     # Near 1 the complement is computed by itself: 1 - share would cancel.
-    other = float(stats.beta.sf(share, k1, k0 + 1)) if share == 1 else 1 - share
+    other = float(special.betaincc(k1, k0 + 1, share)) if share == 1 else 1 - share
     return math.log(share) - math.log(other) if other > 0 else math.inf
 
 
@@ -172,9 +178,9 @@ def _last(p_value: Callable[[float], float], low: float, high: float, unit: floa
         x -= found / slope
     if excess(low) > 0:
         return -math.inf
-    return _below(
-        excess, float(optimize.brentq(excess, low, high, xtol=1e-7 * unit, rtol=1e-12)), 2e-7 * unit
-    )
+    from scipy.optimize import brentq
+
+    return _below(excess, float(brentq(excess, low, high, xtol=1e-7 * unit, rtol=1e-12)), 2e-7 * unit)
 
 
 def _below(excess: Callable[[float], float], x: float, step: float) -> float:
@@ -194,10 +200,9 @@ def rejection_power(p: float, q: float, runs: int, epsilon: float, alpha: float)
     hits = round(runs * (p + q))
     if hits == 0 or p <= 0:
         return 0.0
-    need = stats.binom.isf(alpha, hits, sigmoid(epsilon)) + 1
-    while need <= hits and stats.binom.sf(need - 1, hits, sigmoid(epsilon)) > alpha:
-        need += 1
-    return float(stats.binom.sf(need - 1, hits, p / (p + q)))
+    claimed = sigmoid(epsilon)
+    need = bisect.bisect_left(range(hits + 1), True, key=lambda k: at_least(k, hits, claimed) <= alpha)
+    return at_least(need, hits, p / (p + q))
 
 
 def approximate_power(p: float, q: float, runs: int, epsilon: float, delta: float, alpha: float) -> float:

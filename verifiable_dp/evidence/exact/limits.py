@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError
@@ -138,7 +138,7 @@ def _rough_bounds(p: FloatArray, q: FloatArray, runs: int, level: float, delta: 
         high = np.where(k0 < runs, special.betainccinv(k0 + 1, left, level / 2), 1.0)
         excess, share = p - delta, np.maximum(q, 1 / runs)
         error = np.sqrt(p * (1 - p) / excess**2 + (1 - share) / share) / math.sqrt(runs)
-        normal = np.log(excess) - np.log(share) + stats.norm.ppf(level) * error
+        normal = np.log(excess) - np.log(share) + special.ndtri(level) * error
         exact = np.log(low - delta) - np.log(high)
     return [np.nan_to_num(bounds, nan=-np.inf, posinf=-np.inf) for bounds in (exact, normal)]
 
@@ -148,8 +148,10 @@ def median_counts(p: Any, runs: int, delta: float = 0.0) -> FloatArray:
 
     If delta is 0 each of 2 n runs is tossed one of the two worlds; else n runs are of this world.
     """
+    from scipy.stats import binom  # what loads longest of SciPy
+
     p = np.minimum(np.asarray(p, dtype=np.float64), 1.0)
-    return np.asarray(stats.binom.ppf(0.5, 2 * runs, p / 2) if delta == 0 else stats.binom.ppf(0.5, runs, p))
+    return np.asarray(binom.ppf(0.5, 2 * runs, p / 2) if delta == 0 else binom.ppf(0.5, runs, p))
 
 
 def median_bound(p: float, q: float, runs: int, level: float = 0.05, delta: float = 0.0) -> float:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Algorithm, Query, Truncated
@@ -269,6 +268,8 @@ def _climbed(
 
 def _for_bound(decision: Decision, runs: int) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
     """Improves the sums for the bound at n runs a side."""
+    from scipy.optimize import minimize
+
     scale = decision.scales.max()
     box = [(low / scale, high / scale) for low, high in decision.box]
 
@@ -278,9 +279,7 @@ def _for_bound(decision: Decision, runs: int) -> Callable[[FloatArray, BoolArray
 
     def improve(values: FloatArray, event: BoolArray, flipped: bool) -> FloatArray:
         options = {"maxiter": 40, "ftol": 1e-9}
-        done = optimize.minimize(
-            loss, values / scale, (event, flipped), "L-BFGS-B", True, bounds=box, options=options
-        )
+        done = minimize(loss, values / scale, (event, flipped), "L-BFGS-B", True, bounds=box, options=options)
         return np.asarray(np.clip(done.x * scale, *np.array(decision.box).T))
 
     return improve
@@ -288,6 +287,8 @@ def _for_bound(decision: Decision, runs: int) -> Callable[[FloatArray, BoolArray
 
 def _for_ratio(decision: Decision, floor: float) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
     """Improves the sums for the log-ratio of an event whose probability must not fall below `floor`."""
+    from scipy.optimize import minimize
+
     scale = decision.scales.max()
     box = [(low / scale, high / scale) for low, high in decision.box]
 
@@ -306,7 +307,7 @@ def _for_ratio(decision: Decision, floor: float) -> Callable[[FloatArray, BoolAr
             "jac": lambda x: both(x, event, flipped)[0][1] * scale,
         }
         options = {"maxiter": 40, "ftol": 1e-9}
-        done = optimize.minimize(
+        done = minimize(
             loss,
             values / scale,
             (event, flipped),

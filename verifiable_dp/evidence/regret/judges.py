@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.statistics import at_least
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
 from verifiable_dp.evidence.words import digits, interval
@@ -41,13 +42,13 @@ def _levels(statistics: Mapping[str, Any]) -> tuple[float, float]:
 
 def _t_limit(mean: float, error: float, df: float, confidence: float) -> float:
     """Upper one-sided t limit; `confidence` below 1/2 gives a lower one."""
-    return mean + float(stats.t.ppf(confidence, df)) * error if error > 0 else mean
+    return mean + float(special.stdtrit(df, confidence)) * error if error > 0 else mean
 
 
 def _t_p_value(distance: float, error: float, df: float) -> float:
     """One-sided p-value of a mean that lies `distance` above its claimed limit."""
     if error > 0:
-        return float(stats.t.sf(distance / error, df))
+        return float(special.stdtr(df, -distance / error))
     return 0.0 if distance > 0 else 1.0
 
 
@@ -341,12 +342,14 @@ def _probability_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]
 @judge("probability", _probability_scales)
 def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Exact binomial test, and the Clopper-Pearson upper limit."""
+    from scipy.stats import binomtest  # what loads longest of SciPy
+
     n, failures = int(statistics["n"]), int(statistics["failures"])
     claimed = float(statistics["probability"])
     alpha, confidence = _levels(statistics)
-    p_value = float(stats.binom.sf(failures - 1, n, claimed))
-    limit = 1.0 if failures == n else float(stats.beta.ppf(confidence, failures + 1, n - failures))
-    interval = stats.binomtest(failures, n).proportion_ci(STATED)
+    p_value = at_least(failures, n, claimed)
+    limit = 1.0 if failures == n else float(special.betaincinv(failures + 1, n - failures, confidence))
+    interval = binomtest(failures, n).proportion_ci(STATED)
     if p_value <= alpha:
         verdict = "contradicted"
     elif statistics["vacuous"]:

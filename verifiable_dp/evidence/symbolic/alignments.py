@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from verifiable_dp.evidence.symbolic.terms import Draw, Row, Winner, World, moves_of, telescoped
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -336,6 +335,8 @@ class _Solver:
         return self.known[key]
 
     def _solved(self, shift: Any) -> float:
+        from scipy.optimize import linprog
+
         if not self.matrix.shape[1]:
             wrong = (self.equal & (shift != 0)) | (shift < 0)
             return math.inf if wrong.any() else 0.0
