@@ -21,6 +21,7 @@ from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
+from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
 from verifiable_dp.targets.process import ProcessTarget
 
@@ -248,6 +249,18 @@ def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
 
 
+def _doubled(case: PlayCase) -> tuple[Callable[..., Any], tuple[float, float]] | None:
+    """The code made for twice its epsilon, and both epsilons; None where that is not known."""
+    target, given = case.request.target, case.request.given()
+    found = epsilon_of(target, given)
+    if found is None:
+        return None
+    try:
+        return made_for(target, given, 2.0), (found[1], 2 * found[1])
+    except InputError:
+        return None
+
+
 def trace(case: PlayCase) -> None:
     """Losses of traced runs, and lines at which raw data decides: a lead for the looks."""
     settings, pinned = case.request.settings, case.request.pinned
@@ -261,6 +274,7 @@ def trace(case: PlayCase) -> None:
             min(settings.sizes.examples, _TRACED),
             most=max(1, case.allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
             late=lambda: case.allowed.over(0.3),
+            larger=_doubled(case),
         ),
         case.request.promise,
     )

@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -14,7 +14,7 @@ from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.paths import Program, explore
-from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine
+from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, without
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
@@ -25,11 +25,15 @@ _CENTRAL = Promise()
 
 @dataclass(frozen=True)
 class Effort:
-    """How long tracing goes on: examples of its search, runs that are traced, and whether it is late."""
+    """How long tracing goes on: examples of its search, runs that are traced, and whether it is late.
+
+    `larger` is the code made for a larger epsilon, and the epsilons of both; None if that is not known.
+    """
 
     examples: int
     most: int = sys.maxsize
     late: Callable[[], bool] = bool
+    larger: tuple[Callable[..., Any], tuple[float, float]] | None = None
 
 
 def trace(
@@ -60,6 +64,9 @@ def trace(
         found = examine(
             subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late
         )
+        if effort.larger is not None and found.worst is not None and found.pair is not None:
+            other = replace(subject, function=effort.larger[0]).trace(found.pair, found.seed)
+            found = without(found, other, effort.larger[1])
     made = check(found, epsilon)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found

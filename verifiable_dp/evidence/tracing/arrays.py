@@ -8,14 +8,16 @@ needs no tracking. `Mixed` is an array some of whose entries wait in this way.
 
 from __future__ import annotations
 
+import functools
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.validate import IntArray
-from verifiable_dp.evidence.tracing import coins
+from verifiable_dp.evidence.tracing import coins, laws
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, Place, caller
 
@@ -54,14 +56,19 @@ def holds_tracked(value: Any) -> bool:
     return False
 
 
+def bare(value: Any) -> Any:
+    """The numbers of an array of this module, as they are."""
+    return np.ndarray.view(value, np.ndarray)
+
+
 def base(value: Any) -> Any:
     """The plain array under a tracked one, settled; anything else as it is."""
     kind = type(value)
     if kind is Raw:
         value.show()
-        return value.view(np.ndarray)
+        return bare(value)
     if kind is Mixed:
-        return value.settle().view(np.ndarray)
+        return bare(value.settle())
     if kind is Noise:
         return base(value.settle())
     if kind in (tuple, list) and holds_tracked(value):
@@ -145,6 +152,22 @@ class Raw(np.ndarray):
         if self.flips is not None:
             self.ledger.show(self.flips.draws)
 
+    def left(self) -> None:
+        """Note that raw rewards go where they are not followed."""
+        if self.tainted:
+            self.ledger.leave()
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's; rewards that are seen as a plain array are not followed."""
+        kind = kwargs.get("type", args[-1] if args else None)
+        if isinstance(kind, type) and issubclass(kind, np.ndarray) and not issubclass(kind, Raw):
+            self.left()
+        return np.ndarray.view(self, *args, **kwargs)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self.left()
+        return base(self).__reduce_ex__(protocol)
+
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """Of numbers, that of the number: code that asks whether it has a float is told so."""
@@ -180,7 +203,7 @@ class Raw(np.ndarray):
                 random = random or x.uniform is not None or x.flips is not None
                 if x.given:
                     self.ledger.read()
-                plain.append(x.view(np.ndarray))
+                plain.append(bare(x))
             elif isinstance(x, Noise | Mixed):
                 return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
             else:
@@ -211,6 +234,8 @@ class Raw(np.ndarray):
         """Coins, or the bits that they turn; None if it is neither."""
         if raw:
             bits = coins.turned(self.ledger, ufunc, inputs, plain)
+            if bits is None:
+                bits = coins.drawn(self.ledger, ufunc, inputs, plain)
             return None if bits is None else self._wrap(bits, False)
         shown = coins.tossed(ufunc, inputs, plain, raw)
         if shown is None or not self.ledger.once(shown[1].draws, "asked" if len(inputs) > 1 else "negated"):
@@ -287,7 +312,7 @@ class Raw(np.ndarray):
             if tainted(key):
                 ledger.lead("index", base(key))
             key = self._picking(key)
-        found = self.view(np.ndarray)[key]
+        found = bare(self)[key]
         if isinstance(found, np.ndarray):
             made = found.view(Raw)
             made.ledger, made.tainted = ledger, self.tainted
@@ -301,17 +326,17 @@ class Raw(np.ndarray):
         """A key as a plain one; coins that pick raw entries for the first time may turn them afterwards."""
         if type(key) is Raw and key.flips is not None and self.tainted and id(key) not in self.ledger.picked:
             self.ledger.picked[id(key)] = key
-            return key.view(np.ndarray)
+            return bare(key)
         return base(key)
 
     def _turned(self, key: Any, value: Any) -> bool:
         """Whether coins turn the entries that they picked: `bits[coins] = 1 - bits[coins]`."""
         if type(key) is not Raw or key.flips is None or id(key) not in self.ledger.picked:
             return False
-        picks: Any = key.view(np.ndarray)
+        picks: Any = bare(key)
         if not self.tainted or not tainted(value) or self.shape != picks.shape or picks.dtype != np.bool_:
             return False
-        bits, values = self.view(np.ndarray), np.asarray(base(value))
+        bits, values = bare(self), np.asarray(base(value))
         opposite = (1 - bits) if bits.dtype != np.bool_ else ~bits
         opposite = opposite if np.array_equal(values, opposite[picks]) else 0 - bits
         if not np.array_equal(values, opposite[picks]):
@@ -348,7 +373,7 @@ class Raw(np.ndarray):
             self.tainted = tainted(value)
         if type(self) is Mixed:
             self.pending.draws[key] = -1
-        self.view(np.ndarray)[key] = base(value)
+        bare(self)[key] = base(value)
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
@@ -422,6 +447,22 @@ class Raw(np.ndarray):
         return int(self._asked("index", lambda plain: hash(plain.item())))
 
 
+def _unseen(name: str) -> Any:
+    """A way out of numpy, by which rewards leave as they are."""
+
+    def leave(self: Raw) -> Any:
+        self.left()
+        return getattr(super(Raw, self), name)
+
+    return property(leave)
+
+
+_MEMORY = ("data", "ctypes", "flat", "tobytes", "tofile", "dump", "dumps")
+_BUFFER = ("__buffer__",) if sys.version_info >= (3, 12) else ()
+for _name in (*_MEMORY, *_BUFFER, "__array_interface__", "__array_struct__"):
+    setattr(Raw, _name, _unseen(_name))
+
+
 def is_tracked_key(key: Any) -> bool:
     """Whether an index is or holds a tracked array."""
     return isinstance(key, Raw | Noise) or (
@@ -485,7 +526,7 @@ class Mixed(Raw):
             waiting.law,
             waiting.draws.copy(),
             waiting.sample.copy(),
-            np.array(np.ndarray.view(self, np.ndarray)),
+            np.array(bare(self)),
         )
         copy.raw, copy.met = self.tainted or waiting.raw, waiting.met
         return copy
@@ -495,7 +536,7 @@ class Mixed(Raw):
         waiting = self.pending
         mask = waiting.draws >= 0
         _SETTLED_CLASS.__set__(self, Raw)
-        plain = self.view(np.ndarray)
+        plain = bare(self)
         if mask.any():
             law = Law(waiting.law.kind, waiting.law.scale[mask], waiting.law.factor[mask])
             plain[mask] = self.ledger.release(
@@ -511,7 +552,7 @@ class Mixed(Raw):
         part = self.as_noise()[key]
         if (part.draws >= 0).any():
             return part
-        return self._wrap(np.ndarray.view(self, np.ndarray)[key], self.tainted)
+        return self._wrap(bare(self)[key], self.tainted)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, Noise | Mixed):
@@ -523,7 +564,7 @@ class Mixed(Raw):
             key = base(key)
         self.pending.draws[key] = -1
         self.tainted = self.tainted or tainted(value)
-        np.ndarray.view(self, np.ndarray)[key] = base(value)
+        bare(self)[key] = base(value)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
@@ -551,7 +592,7 @@ def hold(target: Raw, key: Any, value: Noise) -> bool:
     waiting = target.pending  # type: ignore[attr-defined]
     waiting.draws[key], waiting.sample[key] = value.draws, value.sample
     waiting.law.scale[key], waiting.law.factor[key] = value.law.scale, value.law.factor
-    np.ndarray.view(target, np.ndarray)[key] = value.exact
+    bare(target)[key] = value.exact
     waiting.raw, waiting.met = waiting.raw or value.raw, waiting.met or value.met
     target.tainted = (target.tainted or value.bare_raw) and bool((waiting.draws < 0).any())
     return True
@@ -772,7 +813,7 @@ class Noise:
         if isinstance(other, Noise):
             return self._together(other)
         value = np.asarray(base(other))
-        if value.dtype.kind not in "fiub":
+        if value.dtype.kind not in "fiub" or (tainted(other) and self.given_out):
             return self.settle() + other
         whole = self.whole and value.dtype.kind in "iub"
         shape = self.shape if value.shape == self.shape else np.broadcast_shapes(self.shape, value.shape)
@@ -792,34 +833,62 @@ class Noise:
 
     def _together(self, other: Noise) -> Any:
         """Two draws together: the difference of two alike is a two-sided one, else the second is public."""
-        two_sided = {"geometric": "discrete_laplace", "exponential": "laplace"}
-        mine, theirs = self.draws.ravel().tolist(), other.draws.ravel().tolist()
-        halves = self.ledger.halves
-        alike = (
-            self.law.kind == other.law.kind
-            and self.law.kind in two_sided
-            and self.shape == other.shape
-            and np.array_equal(self.law.scale, other.law.scale)
-            and np.array_equal(self.law.factor, -other.law.factor)
-            and not other.is_settled
-            and min(mine + theirs) >= 0
-            and len({*mine, *theirs}) == 2 * len(mine)
-            and halves.isdisjoint(mine)
-            and halves.isdisjoint(theirs)
-        )
-        if not alike:
+        if self.given_out and not other.given_out:
+            return other.plus(self.settle())
+        kind, draws = self._joint(other), self.draws
+        if kind is None:
             mirrored = self._mirrored(other)
             return self.plus(other.settle()) if mirrored is None else mirrored
-        halves.update(theirs)
+        if kind == laws.difference(self.law.kind):
+            self.ledger.halves.update(other.draws.ravel().tolist())
+        else:
+            draws = self.ledger.joined(self.draws, other.draws)
         return self._with(
-            kind=two_sided[self.law.kind],
-            factor=np.abs(self.law.factor),
+            kind=kind,
+            draws=draws,
+            factor=np.abs(self.law.factor) if laws.is_symmetric(kind) else self.law.factor,
             sample=self.sample + other.sample,
             exact=self.exact + other.exact,
             raw=self.raw or other.raw,
             met=self.met or other.met,
             whole=self.whole and other.whole,
         )
+
+    @property
+    def given_out(self) -> bool:
+        """Whether all of its draws were given out already, so that adding to it adds to a public number."""
+        draws = self.draws.ravel().tolist()
+        return bool(draws) and self.ledger.public.issuperset(draws)
+
+    def _joint(self, other: Noise) -> str | None:
+        """The law of the sum of fresh draws, entry by entry; None where it is not one that is known."""
+        draws = self.draws.ravel().tolist() + other.draws.ravel().tolist()
+        halves, factors = self.ledger.halves, (self.law.factor, other.law.factor)
+        fresh = (
+            self.shape == other.shape
+            and not other.is_settled
+            and np.array_equal(self.law.scale, other.law.scale)
+            and min(draws, default=-1) >= 0
+            and len(set(draws)) == len(draws)
+            and halves.isdisjoint(draws)
+            and self.ledger.public.isdisjoint(draws)
+        )
+        if not fresh:
+            return None
+        if self.law.kind == other.law.kind and np.array_equal(factors[0], -factors[1]):
+            found = laws.difference(self.law.kind)
+            if found is not None:
+                return found
+        symmetric = laws.is_symmetric(self.law.kind) and laws.is_symmetric(other.law.kind)
+        mine, theirs = (np.abs(f) if symmetric else f for f in factors)
+        equal = np.array_equal(mine, theirs)
+        return laws.total(self.law.kind, other.law.kind) if equal else None
+
+    def sum(self, axis: Any = None, **kwargs: Any) -> Any:
+        """As an array's; all of it is added up one by one, and waits as long as that does."""
+        if axis is not None or kwargs or self._settled is not None or not self.size:
+            return self.settle().sum(axis=axis, **kwargs)
+        return functools.reduce(operator.add, self.ravel()) if self.ndim else self
 
     def _mirrored(self, other: Noise) -> Noise | None:
         """Noise made symmetric: draws and the same ones in other places; None if it is not that.
@@ -893,6 +962,8 @@ class Noise:
         moved = _rearranged(function, args, kwargs)
         if moved is not None:
             return moved
+        if function is np.sum and len(args) == 1 and type(args[0]) is Noise:
+            return args[0].sum(**kwargs)
         return function(*settled(tuple(args)), **{name: settled(value) for name, value in kwargs.items()})
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:

@@ -21,13 +21,14 @@ from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run
-from verifiable_dp.evidence.tracing.ledger import WORDS, Lead, Place, in_order, same
+from verifiable_dp.evidence.tracing.ledger import UNFOLLOWED, WORDS, Lead, Place, Release, in_order, same
 from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.words import digits
 
 _MOST_PLACES = 48  # rewards of one table that are changed in turn
 _LEADS = 12
+FIXED = "the noise does not depend on epsilon"
 _WORK = 150_000  # tracked operations of the recorded runs of one examination
 _LEAST, _SHRINKS = 6, 40
 _SUSPECTS, _ARMS = 6, 4  # pairs that lead the black box, and arms that are looked at for them
@@ -115,10 +116,11 @@ class Subject:
         """The bandit as far as its actions are seen."""
         return Others(self.function, pair.round) if self.users and self.users.joint else self.function
 
-    def trace(self, pair: Pair, seed: int) -> Traced:
-        """Record on the left table, replay on the right one."""
+    def trace(self, pair: Pair, seed: int, *, watch: bool = False) -> Traced:
+        """Record on the left table, replay on the right one; see `trace.run`."""
         left, right = pair.worlds()
-        return trace(self.seen(pair), left, right, lambda: np.random.Philox(seed), self.files, self.scopes)
+        bits = functools.partial(np.random.Philox, seed)
+        return trace(self.seen(pair), left, right, bits, self.files, self.scopes, watch=watch)
 
     def far(self, table: FloatArray, t: int, arm: int) -> Pair:
         """The reward of an arm in round t, or all that this round's user brings, moved as far as may be."""
@@ -317,7 +319,7 @@ class _Search:
     def trace(self, pair: Pair, seed: int) -> Traced:
         """Trace a pair and count it."""
         self.traces += 1
-        return self.subject.trace(pair, seed)
+        return self.subject.trace(pair, seed, watch=self.traces == 1)
 
     def see(self, pair: Pair, seed: int) -> Traced:
         """Trace one more pair."""
@@ -329,7 +331,8 @@ class _Search:
         for lead in traced.leads:
             self.leads.setdefault((lead.what, lead.place), lead)
         for ledger in (traced.here.ledger, traced.there.ledger):
-            self.notes |= {words: self.notes.get(words, place) for words, place in ledger.notes.items()}
+            found = {**ledger.left, **ledger.notes}
+            self.notes |= {words: self.notes.get(words, place) for words, place in found.items()}
         paid = cost(traced)
         # Normal noise has no bound on a run's loss; what it hides is told by rho.
         if not traced.loss.same_output or (math.isinf(paid) and math.isinf(traced.loss.rho)):
@@ -577,6 +580,37 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         search.best = replace(search.best, worst=smallest, pair=pair, seed=own)
 
 
+def without(found: Found, other: Traced, epsilons: tuple[float, float]) -> Found:
+    """With a note of each line whose noise is the same where the code is made for another epsilon.
+
+    `other` is the worst pair of runs of the code made for the second of the two epsilons.
+    """
+    assert found.worst is not None
+    here, there = (_noise_of(traced) for traced in (found.worst, other))
+    same = [place for place, seen in here.items() if there.get(place) == seen]
+    notes = tuple(
+        (
+            f"{FIXED}: what is released here costs {digits(here[place][0])} with noise of the same scale, "
+            f"{digits(here[place][1][0])}, made for epsilon {epsilons[0]:g} and for {epsilons[1]:g}",
+            place,
+        )
+        for place in same
+    )
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _noise_of(traced: Traced) -> dict[Place, tuple[float, tuple[float, ...]]]:
+    """What one release of each line costs at most, and the scales of its noise; of lines that cost."""
+    costs: dict[Place, float] = {}
+    scales: dict[Place, set[float]] = {}
+    for release, row in zip(traced.here.ledger.releases, traced.loss.each.tolist(), strict=False):
+        if isinstance(release, Release):
+            costs[release.place] = max(costs.get(release.place, 0.0), float(f"{row[1]:.9g}"))
+            spread = {float(f"{one:.9g}") for one in release.law.spread.tolist()}
+            scales[release.place] = scales.get(release.place, set()) | spread
+    return {place: (paid, tuple(sorted(scales[place]))) for place, paid in costs.items() if paid > 0}
+
+
 # ---------------------------------------------------------------- the check
 
 
@@ -661,7 +695,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
     A cost above epsilon bounds what the actions give away. Other actions without any noise that was seen may
     still come from a source that tracing does not see, such as a file or another program. `holds` says
-    whether the transcripts examined stay within the claim, with no lead open.
+    whether the transcripts examined stay within the claim, with no lead open and all of the code followed.
     """
     epsilon, dearest = float(statistics["epsilon"]), float(statistics["max_cost"])
     holds = (
@@ -669,6 +703,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         and not statistics["failure"]
         and statistics["same_output"]
         and not any(lead["open"] for lead in statistics["leads"])
+        and not _unfollowed(statistics)
         and not exceeds(dearest, epsilon)
     )
     return {
@@ -677,6 +712,11 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         "epsilon_lower": 0.0,
         "cost_over_epsilon": plain(dearest / epsilon),
     }
+
+
+def _unfollowed(statistics: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Where rewards go where they are not followed."""
+    return [note for note in statistics["notes"] if note["what"].startswith(UNFOLLOWED)]
 
 
 @worded("tracing")
@@ -690,10 +730,14 @@ def _tracing_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
         found = f"the replay could not follow in {runs}"
     else:
         found = f"the actions differ between the two inputs in {runs}"
-    return f"{found}; this is a lead, not proof" if is_lead(numbers, result) else found
+    if is_lead(numbers, result):
+        return f"{found}; this is a lead, not proof"
+    lost = [f"line {note['line']} of {note['file']}" for note in _unfollowed(numbers)]
+    return f"{found}; not followed from {', '.join(lost)}, which may give away more" if lost else found
 
 
 def is_lead(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
     """Whether tracing says something against the claim that refutes nothing: only the actions are seen."""
     seen = numbers["examined"] and not numbers["failure"]
-    return bool(seen and result["verdict"] != "refuted" and not result["holds"])
+    followed = {**numbers, "notes": [n for n in numbers["notes"] if n not in _unfollowed(numbers)]}
+    return bool(seen and result["verdict"] != "refuted" and not _judge(followed)["holds"])

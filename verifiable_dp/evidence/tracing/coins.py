@@ -43,6 +43,25 @@ def tossed(ufunc: Any, inputs: Any, plain: Any, raw: bool) -> tuple[Any, Flips] 
     return ufunc(*plain), Flips(draws, below if (ufunc in _BELOW) == left else 1 - below)
 
 
+def drawn(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
+    """Outcomes of a comparison of uniform draws with raw chances; None if it is something else."""
+    if len(inputs) != 2 or ufunc not in (*_BELOW, *_ABOVE):
+        return None
+    left = getattr(inputs[0], "uniform", None) is not None
+    draws = getattr(inputs[0 if left else 1], "uniform", None)
+    if draws is None or np.shape(plain[1 if left else 0]) not in ((), draws.shape):
+        return None
+    if not ledger.once(draws, "asked"):
+        ledger.show(draws)
+    limit = np.broadcast_to(np.asarray(plain[1 if left else 0], np.float64), draws.shape)
+    below = np.clip(limit, 0.0, 1.0).ravel()
+    chance = below if (ufunc in _BELOW) == left else 1 - below
+    holds = ledger.choose(
+        np.stack([1 - chance, chance], axis=1), ufunc(*plain).ravel().astype(np.int64), draws
+    )
+    return holds.astype(bool).reshape(draws.shape)
+
+
 def turned(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
     """Bits that coins turn, `bits ^ coins`; None if it is something else."""
     if len(inputs) != 2 or ufunc not in _EITHER:
@@ -57,7 +76,7 @@ def turned(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
 
 def told(ledger: Ledger, coins: Any, heads: Any, tails: Any) -> Any:
     """The release of `heads` where coins are true, else `tails`; None if they are not bits and opposites."""
-    flips, values = coins.flips, coins.view(np.ndarray)
+    flips, values = coins.flips, np.ndarray.view(coins, np.ndarray)
     if np.broadcast_shapes(np.shape(heads), np.shape(tails)) != values.shape or not values.size:
         return None
     low, high = np.minimum(heads, tails), np.maximum(heads, tails)

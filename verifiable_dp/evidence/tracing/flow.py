@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.tracing.laws import family
 from verifiable_dp.evidence.tracing.ledger import WORDS, Chosen, Lead, Ledger, Place, Release, Told
 
 # Roles of a line, in the order in which what happens on it follows.
@@ -25,6 +26,11 @@ _NAMES = {
     "normal": "Gaussian",
     "gumbel": "Gumbel",
     "discrete_laplace": "two-sided geometric",
+    "gamma": "Gamma",
+    "two_sided_gamma": "two-sided Gamma",
+    "negative_binomial": "Polya",
+    "two_sided_polya": "two-sided Polya",
+    "poisson": "Poisson",
 }
 _AROUND = 3  # lines shown before and after
 _LINES = 60  # lines shown in all
@@ -122,7 +128,8 @@ def _noise(release: Release | Chosen | Told) -> str:
         return "an outcome is drawn with raw chances"
     if isinstance(release, Told):
         return "bits are told or turned by coins"
-    return f"{_NAMES.get(release.law.kind, release.law.kind)} noise is added"
+    kind = family(release.law.kind)
+    return f"{_NAMES.get(kind, kind)} noise is added"
 
 
 def _releases(ledger: Ledger, costs: Mapping[Place, float]) -> list[Step]:

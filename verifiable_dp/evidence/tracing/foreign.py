@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.tracing.arrays import tainted
+from verifiable_dp.evidence.tracing.ledger import Ledger
 
 _ENTROPY = (
     "urandom",
@@ -59,6 +61,43 @@ def plain_run(function: Callable[..., Any], rewards: FloatArray, bits: Any) -> A
     """Call `function(rewards, rng)` with plain things, under fixed process-wide generators."""
     with reproducible_globals():
         return function(np.array(rewards), np.random.Generator(bits))
+
+
+_FOLLOWED = ("numpy", "numba", "verifiable_dp", "builtins", *sys.stdlib_module_names)
+
+
+@contextmanager
+def watched_calls(ledger: Ledger) -> Iterator[None]:
+    """Note where the traced code hands raw rewards to code that is not followed.
+
+    That is a library's, or a user's file whose functions are not among the traced ones. What a library that
+    is not written in Python is given does not show: its calls are noted as such.
+    """
+
+    def watch(frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_back is not None and frame.f_back.f_code.co_filename in ledger.files:
+            code = frame.f_code
+            home = str(frame.f_globals.get("__name__", ""))
+            if code.co_filename in ledger.files or home.partition(".")[0] in _FOLLOWED:
+                return
+            count = (
+                code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+            )
+            if tainted([frame.f_locals.get(name) for name in code.co_varnames[:count]]):
+                ledger.leave(f"{home}.{code.co_qualname}")
+        elif event == "c_call" and frame.f_code.co_filename in ledger.files:
+            home = str(
+                getattr(argument, "__module__", "") or type(getattr(argument, "__self__", None)).__module__
+            )
+            if home.partition(".")[0] not in _FOLLOWED:
+                ledger.leave(f"{home}.{argument.__name__}, if it is given any")
+
+    outer = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(outer if callable(outer) else None)
 
 
 GIVEN = "the generator it is given"

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
-from verifiable_dp.evidence.tracing.laws import Law
+from verifiable_dp.evidence.tracing.laws import WHOLE, Law, family, shaped
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger
 
 _COINS = (
     "integers",
     "beta",
-    "poisson",
     "permutation",
     "shuffle",
-    "gamma",
-    "standard_gamma",
     "dirichlet",
     "multinomial",
     "standard_t",
@@ -29,7 +26,6 @@ _COINS = (
     "multivariate_normal",
     "bytes",
     "permuted",
-    "negative_binomial",
     "hypergeometric",
     "pareto",
     "weibull",
@@ -51,12 +47,13 @@ class Uniform(float):
     """A uniform draw: a coin if compared with a public number, an outcome of raw chances with a raw one."""
 
     ledger: Ledger
+    number: Any  # among the uniform draws
 
     @classmethod
     def of(cls, value: float, ledger: Ledger) -> Uniform:
         """Track `value`."""
         made = cls(value)
-        made.ledger = ledger
+        made.ledger, made.number = ledger, ledger.numbered(())
         return made
 
     def _below(self, limit: Any, compare: Callable[[float, Any], Any], turned: bool) -> Any:
@@ -70,11 +67,13 @@ class Uniform(float):
             if type(limit) is Raw and limit.given:
                 self.ledger.read()
             chance = min(max(float(base(limit)), 0.0), 1.0)
-            below = self.ledger.choose(np.array([1 - chance, chance]), int(holds != turned))
-            return bool(below) != turned
+            chances, drawn = np.array([[1 - chance, chance]]), np.array([int(holds != turned)])
+            below = self.ledger.choose(chances, drawn, self.number)
+            return bool(below[0]) != turned
         if not isinstance(limit, int | float | np.floating | np.integer):
             return NotImplemented
         chance = min(max(float(limit), 0.0), 1.0)
+        self.ledger.show(self.number)
         return self.ledger.compare(1 - chance if turned else chance, holds)
 
     def __lt__(self, other: Any) -> Any:
@@ -133,7 +132,7 @@ class TrackedGenerator(np.random.Generator):
     def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any) -> Any:
         """Draws of a kind, around `loc`."""
         self._used()
-        whole = kind == "geometric"
+        whole = family(kind) in WHOLE
         sample = np.asarray(drawn, dtype=np.float64)
         shape = sample.shape
         if tainted(scale):
@@ -182,6 +181,32 @@ class TrackedGenerator(np.random.Generator):
         """As numpy's."""
         return self._noise("geometric", 0.0, p, super().geometric(base(p), size))
 
+    def _shaped(self, name: str, shape: Any, scale: Any, size: Any) -> Any:
+        """Draws of a family with a shape, as noise if that is one public number."""
+        args = (shape,) if name == "poisson" else (shape, scale)
+        if tainted(shape) or np.ndim(base(shape)) or np.asarray(base(shape)).dtype.kind not in "fiu":
+            return self._coin(name, (*args, size), {})
+        drawn = getattr(np.random.Generator, name)(self, *[base(a) for a in args], size)
+        return self._noise(shaped(name, float(base(shape))), 0.0, scale, drawn)
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._shaped("gamma", shape, scale, size)
+
+    def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        if args or kwargs:
+            return self._coin("standard_gamma", (shape, size, *args), kwargs)
+        return self._shaped("gamma", shape, 1.0, size)
+
+    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._shaped("negative_binomial", n, p, size)
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        return self._shaped("poisson", lam, 1.0, size)
+
     def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's; a coin."""
         self._used()
@@ -214,19 +239,23 @@ class TrackedGenerator(np.random.Generator):
         self._used()
         chances = np.asarray(base(p), dtype=np.float64)
         outcome = int(super().choice(len(chances), p=chances))
-        outcome = self.ledger.choose(chances, outcome)
+        outcome = int(self.ledger.choose(chances[None], np.array([outcome]))[0])
         return outcome if np.ndim(a) == 0 else a[outcome]
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        """As numpy's; one draw with a raw chance is an outcome that is paid for."""
-        if size is not None or not tainted(p) or np.ndim(p) or np.ndim(n) or n != 1:
+        """As numpy's; draws with raw chances are outcomes that are paid for."""
+        if not tainted(p) or tainted(n) or np.ndim(n) or n != 1:
             made = self._coin("binomial", (n, p, size), {})
             if type(made) is Raw and not tainted([n, p]) and np.ndim(n) == np.ndim(p) == 0 and n == 1:
                 made.flips = Flips(self.ledger.numbered(made.shape), np.full(made.shape, float(base(p))))
             return made
         self._used()
-        chance = float(base(p))
-        return self.ledger.choose(np.array([1 - chance, chance]), int(super().binomial(1, chance)))
+        if type(p) is Raw and p.given:
+            self.ledger.read()
+        drawn = np.asarray(super().binomial(1, base(p), size))
+        chances = np.broadcast_to(base(p), drawn.shape).astype(np.float64).ravel()
+        outcome = self.ledger.choose(np.stack([1 - chances, chances], axis=1), drawn.ravel())
+        return self._public(outcome.reshape(drawn.shape)) if drawn.ndim else int(outcome[0])
 
     def _public(self, drawn: Any) -> Any:
         """Arrays of coins may take raw rewards later."""

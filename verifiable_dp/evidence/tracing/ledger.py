@@ -27,6 +27,7 @@ WORDS = {
     "text": "raw rewards are turned into text",
     "number": "raw rewards leave tracking as a plain number",
 }
+UNFOLLOWED = "not followed from here on"
 # Kinds that decide something there and then; what a plain number does is seen by the replay alone.
 DECISIVE = ("branch", "index", "argmax", "output", "chance", "text")
 
@@ -95,15 +96,18 @@ class Chosen:
     ----------
     place
         Where it happened.
-    chances : (m,) float
-        Of the outcomes.
-    outcome
-        Number of the one that was drawn.
+    chances : (m, k) float
+        Of the k outcomes of each draw.
+    outcome : (m,) int
+        Numbers of those that were drawn.
+    draws : int array
+        Numbers of the uniform draws that showed it; none where it is no such draw.
     """
 
     place: Place
     chances: FloatArray
-    outcome: int
+    outcome: IntArray
+    draws: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def at(self) -> Place:
@@ -243,6 +247,10 @@ class Ledger:
         Number of draws that may meet data, and of tracked operations.
     halves, merged
         Draws that are parts of others, and the numbers of sums of two draws: what makes noise symmetric.
+    left
+        Where rewards go where they are not followed.
+    public
+        Numbers of the draws that were given out.
     uniforms, asked, shown, picked
         Number of uniform draws in arrays; those that were compared, or decided what is told; those that were
         used for anything else; and coins that picked entries, which they may still turn.
@@ -257,11 +265,13 @@ class Ledger:
     decided: list[Decision] = field(default_factory=list)
     compared: list[tuple[Place, float]] = field(default_factory=list)
     notes: dict[str, Place] = field(default_factory=dict)
+    left: dict[str, Place] = field(default_factory=dict)
     reads: dict[Place, int] = field(default_factory=dict)
     draws: int = 0
     events: int = 0
     halves: set[int] = field(default_factory=set)
     merged: dict[tuple[int, int], int] = field(default_factory=dict)
+    public: set[int] = field(default_factory=set)
     uniforms: int = 0
     asked: set[tuple[str, int]] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
@@ -292,6 +302,12 @@ class Ledger:
         if words not in self.notes:
             self.notes[words] = caller(self.files)
 
+    def leave(self, to: str = "") -> None:
+        """Note that raw rewards go where they are not followed: to a function, or as plain memory."""
+        self.left.setdefault(
+            f"{UNFOLLOWED}: rewards go to {to or 'other code as plain memory'}", caller(self.files)
+        )
+
     def coin(self, kind: str, value: Any = None) -> None:
         """Note a draw that decides by itself."""
         self.coins.append(Coin(kind, caller(self.files), value))
@@ -315,9 +331,14 @@ class Ledger:
             self.halves.update(key)
         return self.merged[key]
 
+    def joined(self, mine: IntArray, theirs: IntArray) -> IntArray:
+        """Numbers of the draws that fresh draws and as many others add up to."""
+        self.halves.update(mine.ravel().tolist(), theirs.ravel().tolist())
+        return self.number(mine.shape)
+
     def released(self, draws: IntArray) -> bool:
         """Whether one of these draws was given out already."""
-        return any(isinstance(one, Release) and np.isin(one.draws, draws).any() for one in self.releases)
+        return not self.public.isdisjoint(draws.ravel().tolist())
 
     def _recorded(self, place: Place) -> Release | Chosen | Told | None:
         """What the recorded run gave out here; None while recording."""
@@ -344,10 +365,14 @@ class Ledger:
             out = there.out
         spoilt = bool(self.halves) and any(draw in self.halves for draw in draws.tolist())
         self.releases.append(Release(met or place, law, draws, exact, out, place, spoilt))
+        self.public.update(draws.tolist())
         return out
 
-    def choose(self, chances: FloatArray, outcome: int) -> int:
-        """Give out an outcome that was drawn with raw chances, or the one that was recorded here."""
+    def choose(self, chances: FloatArray, outcome: IntArray, draws: IntArray | None = None) -> IntArray:
+        """Give out outcomes (m,) drawn with raw chances (m, k), or those that were recorded here.
+
+        Uniform `draws` that showed them must be used for nothing else.
+        """
         self.events += 1
         place = caller(self.files)
         there = self._recorded(place)
@@ -355,7 +380,8 @@ class Ledger:
             if not isinstance(there, Chosen) or there.chances.shape != chances.shape:
                 raise _elsewhere(place, there.at)
             outcome = there.outcome
-        self.releases.append(Chosen(place, chances, outcome))
+        draws = np.zeros(0, np.int64) if draws is None else np.ravel(draws)
+        self.releases.append(Chosen(place, chances, outcome, draws))
         return outcome
 
     def tell(self, flips: Flips, truth: Any, out: Any, other: Any) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ itself is left alone.
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import inspect
 import math
@@ -113,10 +114,11 @@ class _Function:
             return Raw.of(found, self._ledger, tainted(value))
         found = self._real(*args, **kwargs)
         if type(found) is np.ndarray and found.dtype.kind in "fiubc":
-            raw = self._name in ("full", "full_like") and tainted(args)
             made = found.view(Raw)
-            made.ledger, made.tainted, made.own = self._ledger, raw, found.base is None
+            made.ledger, made.tainted, made.own = self._ledger, tainted([args, kwargs]), found.base is None
             return made
+        if self._name in ("nditer", "asmatrix") and tainted(args):
+            self._ledger.leave(f"numpy.{self._name}")
         return found
 
 
@@ -133,7 +135,7 @@ class _Numpy(_Module):
         found = getattr(self._real, name)
         if found is np.random:
             found = _Random(found, self._ledger)
-        elif is_function(found):
+        elif is_function(found) or found is np.nditer:
             found = _Function(name, found, self._ledger)
         self.__dict__[name] = found
         return found
@@ -244,6 +246,13 @@ def _extreme(real: Any, pick: Any, ledger: Ledger) -> Any:
     return choose
 
 
+def _memory(value: Any) -> memoryview:
+    """`memoryview`, which shows raw numbers as they are."""
+    if type(value) is Raw:
+        value.left()
+    return memoryview(value)
+
+
 def _ranked(values: list[Any], key: Any, ledger: Ledger, answer: Callable[[list[Any]], Any]) -> Any:
     """What follows from the keys of `values`, told of if they are raw."""
     keys = [key(value) for value in values]
@@ -315,9 +324,10 @@ def _is_foreign(file: str) -> bool:
 
 
 def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
-    """Globals, by file, of the user's code: that of `target`, and modules in the same folder or below.
+    """Globals, by file, of the user's code: that of `target`, all beside or below it, and what they import.
 
-    A target that is made of a library's parts names their modules itself, in its attribute `modules`.
+    Installed libraries are left out, wherever the rest lies. A target that is made of a library's parts names
+    their modules itself, in its attribute `modules`.
     """
     found: dict[str, dict[str, Any]] = {}
     folders = set()
@@ -331,9 +341,38 @@ def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
         file = getattr(module, "__file__", None) or ""
         if file and file.startswith(tuple(folders)) and not _is_foreign(file):
             found.setdefault(file, vars(module))
+    queue = list(found.values())
+    while queue:
+        for name in sorted(_imported(queue.pop())):
+            known = sys.modules.get(name)
+            file = getattr(known, "__file__", None) or ""
+            if known is not None and file.endswith(".py") and file not in found and not _is_foreign(file):
+                found[file] = vars(known)
+                queue.append(found[file])
     for module in getattr(target, "modules", ()):
         found.setdefault(module.__file__, vars(module))
     return found
+
+
+def _imported(scope: Mapping[str, Any]) -> set[str]:
+    """Names of modules that these globals or their functions have imported, or imported something from."""
+    names, codes = set(), []
+    for value in list(scope.values()):
+        if isinstance(value, types.ModuleType):
+            names.add(value.__name__)
+            continue
+        kind = value if isinstance(value, type) or hasattr(value, "__code__") else type(value)
+        names.add(getattr(kind, "__module__", None) or "")
+        codes += (
+            [f.__code__ for f in functions_of(value) if f.__globals__ is scope] if callable(value) else []
+        )
+    package = str(scope.get("__package__") or "")
+    while codes:
+        code = codes.pop()
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+        steps = [step for step in dis.get_instructions(code) if step.opname == "IMPORT_NAME"]
+        names |= {name for step in steps for name in (str(step.argval), f"{package}.{step.argval}")}
+    return names
 
 
 def _replacement(value: Any, ledger: Ledger, numpy: _Numpy) -> Any:
@@ -376,6 +415,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], ledger: Ledger) -> Iterato
         "max": _extreme(builtins.max, np.maximum, ledger),
         "min": _extreme(builtins.min, np.minimum, ledger),
         "sorted": _sorted(ledger),
+        "memoryview": _memory,
     }
     missing = object()
     try:

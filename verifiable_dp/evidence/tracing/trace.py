@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
 from verifiable_dp.evidence.tracing.flow import returns_of
-from verifiable_dp.evidence.tracing.foreign import global_states, reproducible_globals
+from verifiable_dp.evidence.tracing.foreign import global_states, reproducible_globals, watched_calls
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.ledger import (
     SAME,
@@ -83,6 +84,8 @@ def run(
     bits: Any,
     ledger: Ledger,
     scopes: Mapping[str, dict[str, Any]] | None = None,
+    *,
+    watch: bool = False,
 ) -> Run:
     """Call `function(rewards, rng)` with tracked rewards and a tracked generator.
 
@@ -98,6 +101,8 @@ def run(
         What happens is written there.
     scopes
         Globals of the traced code, see `standin.scopes_of`; looked up if None.
+    watch
+        Whether to note calls of libraries to which raw rewards are given, which takes time.
     """
     raw = Raw.of(rewards, ledger)
     raw.given = True
@@ -106,7 +111,7 @@ def run(
     with reproducible_globals():
         states = global_states()
         try:
-            with standing_in(scopes, ledger):
+            with standing_in(scopes, ledger), watched_calls(ledger) if watch else nullcontext():
                 returned = function(raw, generator)
             output = np.asarray(_plain_output(returned))
         except DivergedError as error:
@@ -186,8 +191,8 @@ def _loss(here: Run, there: Run, flipped: Iterable[tuple[Place, float]] = ()) ->
     seen = here.ledger.seen | there.ledger.seen
     for a, b in zip(here.ledger.releases, there.ledger.releases, strict=False):
         if isinstance(a, Chosen) or isinstance(b, Chosen):
-            loss, bound = _of_outcome(a, b)  # type: ignore[arg-type]
-            rho, wrong = rho + (math.inf if bound > 0 else 0.0), ""
+            loss, bound, wrong = _of_outcome(a, b, seen)  # type: ignore[arg-type]
+            rho += math.inf if bound > 0 else 0.0
         elif isinstance(a, Told) or isinstance(b, Told):
             loss, bound, wrong = _of_told(a, b, seen)  # type: ignore[arg-type]
             rho += math.inf if bound > 0 else 0.0
@@ -207,11 +212,14 @@ def _loss(here: Run, there: Run, flipped: Iterable[tuple[Place, float]] = ()) ->
     return Loss(total, bound, rho + (math.inf if extra else 0.0), each, divergence, equal)
 
 
-def _of_outcome(a: Chosen, b: Chosen) -> tuple[float, float]:
-    """Loss and bound of an outcome drawn with raw chances."""
+def _of_outcome(a: Chosen, b: Chosen, seen: set[int]) -> tuple[float, float, str]:
+    """Loss and bound of outcomes drawn with raw chances, and what is wrong with draws that are seen, too."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(a.chances == b.chances, 0.0, np.log(a.chances) - np.log(b.chances))
-    return float(ratios[a.outcome]), float(np.abs(ratios).max())
+    drawn = ratios[np.arange(len(ratios)), a.outcome]
+    known = ratios.any() and not seen.isdisjoint(a.draws.tolist())
+    wrong = "draws that are compared with raw chances are used for something else, too" if known else ""
+    return float(drawn.sum()), float(np.abs(ratios).max(axis=1).sum()), wrong
 
 
 def _of_told(a: Told, b: Told, seen: set[int]) -> tuple[float, float, str]:
@@ -241,14 +249,14 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
     # What has to be added to a draw for the same release: one number for each draw, wherever it is used.
     with np.errstate(invalid="ignore", divide="ignore"):
         moves = ([0.0] * len(draws)) if still else (shift / a.law.factor).tolist()
+        sizes = np.abs(a.out / a.law.factor).tolist()
     for i, draw in enumerate(draws):
         before = known.get(draw)
         if before is None:
             known[draw] = moves[i]
         else:
             fresh[i] = False
-            size = SAME * (1 + abs(before) + abs(float(a.out[i] / a.law.factor[i])))
-            if abs(moves[i] - before) > size:
+            if abs(moves[i] - before) > SAME * (1 + abs(before) + sizes[i]):
                 wrong = "one draw is added to sums that move apart, so that their difference is exact"
     if still:
         return 0.0, 0.0, 0.0, wrong
@@ -306,6 +314,8 @@ def trace(
     bits: Callable[[], Any],
     files: frozenset[str],
     scopes: Mapping[str, dict[str, Any]] | None = None,
+    *,
+    watch: bool = False,
 ) -> Traced:
     """Record on `left`, replay on `right`.
 
@@ -319,12 +329,12 @@ def trace(
         Makes the bit generator, the same each time.
     files
         Files whose lines are named in leads.
-    scopes
+    scopes, watch
         See `run`.
     """
     scopes = scopes_of(function) if scopes is None else scopes
     files = files | frozenset(scopes)
-    here = run(function, left, bits(), Ledger(files), scopes)
+    here = run(function, left, bits(), Ledger(files), scopes, watch=watch)
     there = run(function, right, bits(), Ledger(files, here.ledger), scopes)
     moved, near = _moved(here.ledger, there.ledger)
     loss, flipped = _loss(here, there), ()
