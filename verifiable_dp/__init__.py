@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verifiable_dp.api import audit, check_regret, restore
     from verifiable_dp.auditing.regret import RegretOptions
     from verifiable_dp.auditing.request import AuditOptions
-    from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise
+    from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise, populations
     from verifiable_dp.core.algorithm import Algorithm
     from verifiable_dp.core.session import Session
     from verifiable_dp.core.simulation import simulate
@@ -50,7 +50,7 @@ _HOMES = {
     "Mutant": "verifiable_dp.registry.auditor",
     "Session": "verifiable_dp.core.session",
 }
-_MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
+_MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise", "populations")
 
 __all__ = [
     "Algorithm",
@@ -71,6 +71,7 @@ __all__ = [
     "mechanisms",
     "neighbours",
     "noise",
+    "populations",
     "restore",
     "simulate",
     "verify",
