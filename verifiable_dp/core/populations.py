@@ -18,6 +18,7 @@ from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 LAWS = ("sphere", "ball", "positive", "intercept")
+USUAL = ("linear", "logistic", "types", "misleading")
 ORDERS = ("by_best_arm", "misleading", "by_direction")
 _RIVALS = 30  # parameters whose greedy rules are compared in hindsight, beside the true one
 _ROUNDING = 1e-9  # norms and means are computed
@@ -116,6 +117,10 @@ class Population(ABC):
         means, (low, high) = self.means(contexts), self.bounds
         hit = rng.random(means.shape) < (means - low) / (high - low)
         return Users(contexts, np.where(hit, high, low), means)
+
+    def regret(self, users: Users, actions: Any) -> float:
+        """What a check of regret measures of a run: pseudo-regret against the true parameter."""
+        return float(users.regret(actions)[-1])
 
     def hindsight_regret(self, users: Users, actions: Any) -> float:
         """What the best policy in hindsight earns more than the actions (T,); it may be negative."""
@@ -357,34 +362,12 @@ class FiniteTypes(Population):
 
 
 @dataclass(frozen=True)
-class Ordered(Population):
-    """Users of another population in an order that is chosen against the bandit.
-
-    The order follows from contexts and means, never from rewards: rewards stay independent of each other.
-
-    Parameters
-    ----------
-    population
-        Where the users come from.
-    order
-        ``by_best_arm``: all users with the same best arm together; ``misleading``: last those who like the
-        arm most that is best on average; ``by_direction``: by the first entry of their contexts, so that
-        later users are unlike all before.
-    name
-        For tables and plots.
-
-    Raises
-    ------
-    InputError
-        If the order is not known.
-    """
+class _Around(Population):
+    """What follows from the population within."""
 
     population: Any
-    order: str = "misleading"
-    name: str = ""
 
     def __post_init__(self) -> None:
-        validate.choice("order", self.order, ORDERS)
         if not isinstance(self.population, Population):
             raise InputError(f"population must be a population, got {type(self.population).__name__}")
 
@@ -409,6 +392,73 @@ class Ordered(Population):
         return float(self.population.spread)
 
     def contexts(self, rng: np.random.Generator, horizon: int) -> FloatArray:
+        """See `Population.contexts`."""
+        return np.asarray(self.population.contexts(rng, horizon))
+
+    def means(self, contexts: Any) -> FloatArray:
+        """See `Population.means`."""
+        return np.asarray(self.population.means(contexts))
+
+    def hindsight(self, users: Users) -> float:
+        """See `Population.hindsight`."""
+        return float(self.population.hindsight(users))
+
+
+@dataclass(frozen=True)
+class InHindsight(_Around):
+    """Users of another population; checks of regret measure it against the best policy in hindsight.
+
+    Parameters
+    ----------
+    population
+        Where the users come from.
+    name
+        For tables and plots.
+    """
+
+    name: str = ""
+
+    @property
+    def spread(self) -> float:  # type: ignore[override]
+        """The range of the rewards: what is compared are rewards."""
+        return self.bounds[1] - self.bounds[0]
+
+    def regret(self, users: Users, actions: Any) -> float:
+        """What the best policy in hindsight earns more; it may be negative."""
+        return self.hindsight_regret(users, actions)
+
+
+@dataclass(frozen=True)
+class Ordered(_Around):
+    """Users of another population in an order that is chosen against the bandit.
+
+    The order follows from contexts and means, never from rewards: rewards stay independent of each other.
+
+    Parameters
+    ----------
+    population
+        Where the users come from.
+    order
+        ``by_best_arm``: all users with the same best arm together; ``misleading``: last those who like the
+        arm most that is best on average; ``by_direction``: by the first entry of their contexts, so that
+        later users are unlike all before.
+    name
+        For tables and plots.
+
+    Raises
+    ------
+    InputError
+        If the order is not known.
+    """
+
+    order: str = "misleading"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        validate.choice("order", self.order, ORDERS)
+        super().__post_init__()
+
+    def contexts(self, rng: np.random.Generator, horizon: int) -> FloatArray:
         """Contexts in the order of the run."""
         contexts = self.population.contexts(rng, horizon)
         return np.asarray(contexts[self._ranked(contexts)])
@@ -422,13 +472,38 @@ class Ordered(Population):
             key = contexts.reshape(len(contexts), -1)[:, 0]
         return np.asarray(np.argsort(key, kind="stable"), dtype=np.int64)
 
-    def means(self, contexts: Any) -> FloatArray:
-        """See `Population.means`."""
-        return np.asarray(self.population.means(contexts))
 
-    def hindsight(self, users: Users) -> float:
-        """As of the other population: the order changes no policy's reward."""
-        return float(self.population.hindsight(users))
+def usual(name: str, n_arms: int, shape: tuple[int, ...]) -> Population:
+    """A population of `USUAL` with contexts of this shape and rewards in [0, 1]; its parameters never change.
+
+    ``linear``: means linear in contexts with an intercept; ``logistic``: contexts on the sphere; ``types``:
+    twice as many types as dimensions, with means anywhere; ``misleading``: the linear one in such an order.
+
+    Raises
+    ------
+    InputError
+        If the name is not known, or the shape has one dimension where two are needed.
+    """
+    validate.choice("population", name, USUAL)
+    rng, each, one = np.random.default_rng(1), shape[-1], len(shape) == 2
+    if name == "types":
+        drawn = rng.standard_normal((2 * each, *shape))
+        rows = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True) * (1 - _ROUNDING)
+        return FiniteTypes(
+            _tuples(rng.random((2 * each, n_arms)).tolist()), _tuples(rows.tolist()), name=name
+        )
+    straight = name != "logistic"
+    if straight and each < 2:
+        raise InputError(f"population: {name} needs contexts of dimension 2 at least, got {each}")
+    theta = rng.standard_normal((1 if one else n_arms, each - straight))
+    theta /= np.linalg.norm(theta, axis=1, keepdims=True)
+    if straight:
+        theta = np.hstack([theta, np.ones((len(theta), 1))]) / 2**0.5
+    plain, arms = _tuples((theta[0] if one else theta).tolist()), n_arms if one else None
+    if not straight:
+        return Logistic(plain, arms, name=name)
+    linear = Linear(plain, arms, "intercept", (0.0, 1.0), "linear")
+    return linear if name == "linear" else Ordered(linear, name, name)
 
 
 def _array(name: str, given: Any, *, dims: tuple[int, ...]) -> FloatArray:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifiable_dp.core.populations import LAWS, ORDERS, FiniteTypes, Linear, Logistic, Ordered
+from verifiable_dp.core.populations import LAWS, ORDERS, FiniteTypes, InHindsight, Linear, Logistic, Ordered
 from verifiable_dp.core.validate import InputError
 
 TYPES = FiniteTypes([[0.9, 0.2], [0.1, 0.6], [0.5, 0.4]], chances=[0.5, 0.3, 0.2])
@@ -28,6 +28,7 @@ POPULATIONS = [
     TYPES,
     FiniteTypes([[0.5, -0.5], [0.0, 1.0]], [[[0.6, 0.8], [1, 0]], [[0, 0.5], [0.1, 0]]], bounds=(-1, 1)),
     *(Ordered(scored(4, "sphere", False), order) for order in ORDERS),
+    InHindsight(scored(7, "ball", True)),
 ]
 
 
