@@ -378,7 +378,11 @@ def simulate(
     runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
     seed = validate.integer("seed", seed, least=0)
     form = environment.form if isinstance(environment, Population) else None
-    subject = _subject(algorithm, environment.n_arms, horizon, parameters or {}, form)
+    whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
+    horizon = getattr(algorithm, "horizon", horizon) if whole is not None else horizon
+    subject = _subject(
+        algorithm if whole is None else whole, environment.n_arms, horizon, parameters or {}, form
+    )
     if subject.setting.n_arms != environment.n_arms:
         raise InputError(f"environment must have {subject.setting.n_arms} arms, got {environment.n_arms}")
     rounds = simulation.checkpoints(subject.setting.horizon, validate.integer("points", points, least=2))

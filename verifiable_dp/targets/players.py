@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,7 @@ from verifiable_dp.targets.randomness import generator
 from verifiable_dp.targets.roles import Given
 
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
+TOGETHER = "play_users"  # plays many runs, each with users of its own
 _CHOICES, _REWARDS, _UNEARNED = (0,), (1,), (2,)  # paths of the streams of one seed
 
 
@@ -66,7 +67,8 @@ class Player:
     target
         In one of the forms of the module.
     form
-        ``algorithm``, ``bandit``, ``maker`` (of any of them), ``play`` or ``play_many``.
+        ``algorithm``, ``bandit``, ``maker`` (of any of them), ``play``, ``play_many`` or, with
+        contexts, ``play_users``.
     contexts
         Form of the contexts that it is told; None for a bandit without.
     """
@@ -91,6 +93,8 @@ class Player:
                 f"target must be an Algorithm, a class, a function that makes a bandit, play(rewards, rng) "
                 f"or play_many(rewards, n_runs, rng), got an object of {type(target).__name__}"
             )
+        if contexts is not None and getattr(target, "__name__", "") == TOGETHER:
+            return cls(target, TOGETHER, contexts)
         if contexts is not None:
             given = Given(parameters=parameters, contexts=contexts)
             return cls(target, taken(target, given)[0], contexts)
@@ -142,6 +146,8 @@ class Player:
                     f"environments: {type(made).__name__} is not told contexts, as users here have"
                 )
             return True, contextual(made.play_many, self.contexts)[1]
+        if self.form == TOGETHER:
+            return True, self.target
         if self.contexts is not None:
             kind, function = taken(self.target, Given(parameters=setting.parameters, contexts=self.contexts))
             return kind == "play_many", function
@@ -256,10 +262,24 @@ def _met(made: tuple[bool, Any], part: Part) -> Iterator[tuple[Users, IntArray]]
     """The users of each run of a part, and the arms that they got."""
     sampler, environment = _sampler(made, part), part.environment
     assert isinstance(environment, Population)
-    for run in range(part.first, part.last):
-        users = environment.draw(generator(key_of(part.seed, _REWARDS), run), part.setting.horizon)
+    streams = (generator(key_of(part.seed, _REWARDS), run) for run in range(part.first, part.last))
+    if part.player.form == TOGETHER:
+        yield from _together(part, [environment.draw(rng, part.setting.horizon) for rng in streams])
+        return
+    for run, rng in enumerate(streams, part.first):
+        users = environment.draw(rng, part.setting.horizon)
         table = environment.form.table(users.contexts, users.rewards)
         yield users, np.asarray(_arms(sampler, table, run), dtype=np.int64)
+
+
+def _together(part: Part, users: Sequence[Users]) -> Iterator[tuple[Users, IntArray]]:
+    """The same of a target that plays all runs of a part in one call."""
+    contexts, rewards = (np.array([getattr(one, name) for one in users]) for name in ("contexts", "rewards"))
+    rng = generator(key_of(part.seed, _CHOICES), part.first)
+    arms = np.asarray(_tried(lambda: part.player.target(contexts, rewards, rng)))
+    if arms.shape != rewards.shape[:2]:
+        raise InputError(f"play_users must return arms {rewards.shape[:2]}, got shape {arms.shape}")
+    yield from zip(users, arms, strict=True)
 
 
 def _played(made: tuple[bool, Any], part: Part) -> Iterator[IntArray]:
@@ -321,7 +341,7 @@ def whole(player: Player, setting: Setting) -> bool:
 def notes(player: Player, setting: Setting, environment: Environment | Population, seed: int) -> list[str]:
     """What one run of a user's code tells: is it repeatable, does it look only at rewards that it earns?"""
     made = player.made(setting)
-    if isinstance(made, Algorithm):
+    if isinstance(made, Algorithm) or player.form == TOGETHER:
         return []
     sampler = _sampler(made, Part(player, setting, environment, seed, 0, 1))
     table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
