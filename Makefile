@@ -66,6 +66,7 @@ layers: venv
 
 bench: venv
 	$(BIN)/python -m benchmarks.simulation
+	$(BIN)/python -m benchmarks.contexts
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.child
 

@@ -32,7 +32,7 @@ GROUPS = {
     "Live sessions": ("Session", "restore"),
     "Algorithms of your own": ("Algorithm", "Auditor", "Mutant"),
 }
-MODULES = ("claims", "neighbours", "mechanisms", "noise", "environments")
+MODULES = ("claims", "neighbours", "mechanisms", "noise", "environments", "populations")
 HEAD = """\
 # API reference
 

@@ -15,13 +15,12 @@ from verifiable_dp._links import check_links
 check_links(Path(__file__).parent)
 
 if TYPE_CHECKING:
-    from verifiable_dp.api import audit, check_regret, restore
+    from verifiable_dp.api import audit, check_regret, restore, simulate
     from verifiable_dp.auditing.regret import RegretOptions
     from verifiable_dp.auditing.request import AuditOptions
-    from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise
+    from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise, populations
     from verifiable_dp.core.algorithm import Algorithm
     from verifiable_dp.core.session import Session
-    from verifiable_dp.core.simulation import simulate
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.verify import verify
     from verifiable_dp.registry.auditor import Auditor, Mutant
@@ -38,7 +37,7 @@ _HOMES = {
     "restore": "verifiable_dp.api",
     "catalogue": "verifiable_dp.registry.entries",
     "make": "verifiable_dp.registry.entries",
-    "simulate": "verifiable_dp.core.simulation",
+    "simulate": "verifiable_dp.api",
     "Report": "verifiable_dp.report",
     "verify": "verifiable_dp.record.verify",
     "AuditOptions": "verifiable_dp.auditing.request",
@@ -50,7 +49,7 @@ _HOMES = {
     "Mutant": "verifiable_dp.registry.auditor",
     "Session": "verifiable_dp.core.session",
 }
-_MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise")
+_MODULES = ("claims", "environments", "mechanisms", "neighbours", "noise", "populations")
 
 __all__ = [
     "Algorithm",
@@ -71,6 +70,7 @@ __all__ = [
     "mechanisms",
     "neighbours",
     "noise",
+    "populations",
     "restore",
     "simulate",
     "verify",

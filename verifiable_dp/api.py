@@ -10,6 +10,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, TypedDict, Unpack, get_args, get_type_hints
 
+import numpy as np
+
 from verifiable_dp.auditing import identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
@@ -24,10 +26,12 @@ from verifiable_dp.auditing.request import (
     promised,
     split,
 )
-from verifiable_dp.core import engine, statefile, validate
+from verifiable_dp.core import engine, simulation, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.contexts import Contexts, shape_of, words_of
+from verifiable_dp.core.environments import Environment, bernoulli
 from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import scores
@@ -37,10 +41,10 @@ from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
-from verifiable_dp.targets import child, guard
+from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.guard import check_outside
-from verifiable_dp.targets.players import Player
+from verifiable_dp.targets.players import Part, Player
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.source import Source, load
 
@@ -323,6 +327,78 @@ def check_regret(
     return _isolated(task, code, in_process, progress)
 
 
+def simulate(
+    algorithm: Target,
+    environment: Environment | Population,
+    *,
+    runs: int = 30,
+    seed: int = 0,
+    workers: int = 1,
+    points: int = 200,
+    horizon: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> simulation.Simulation:
+    """Play independent runs of an algorithm in a stochastic environment, or on users with contexts.
+
+    Parameters
+    ----------
+    algorithm
+        From `make`, or one's own; or your own code in any form that `check_regret` takes, with `horizon` and
+        `parameters`.
+    environment
+        With as many arms as the algorithm; or a population, for code that is told contexts.
+    runs
+        Number of independent runs.
+    seed
+        Whole number; the same seed gives the same result whatever `workers`.
+    workers
+        Number of threads or processes (joblib's `n_jobs`).
+    points
+        Number of recorded times of the curve.
+    horizon
+        T, of your own code.
+    parameters
+        Of your own code, by name.
+
+    Returns
+    -------
+    Simulation
+        Regret in units of reward.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range or the environment does not fit.
+    """
+    if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
+        if horizon is not None or parameters is not None:
+            raise InputError("horizon and parameters must be given to the algorithm itself")
+        common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
+        return simulation.simulate(algorithm, environment, **common)
+    runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
+    seed = validate.integer("seed", seed, least=0)
+    form = environment.form if isinstance(environment, Population) else None
+    whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
+    horizon = getattr(algorithm, "horizon", horizon) if whole is not None else horizon
+    subject = _subject(
+        algorithm if whole is None else whole, environment.n_arms, horizon, parameters or {}, form
+    )
+    if subject.setting.n_arms != environment.n_arms:
+        raise InputError(f"environment must have {subject.setting.n_arms} arms, got {environment.n_arms}")
+    rounds = simulation.checkpoints(subject.setting.horizon, validate.integer("points", points, least=2))
+    size = claims_of_regret.SHARD
+    parts = [
+        Part(subject.player, subject.setting, environment, seed, first, min(first + size, runs))
+        for first in range(0, runs, size)
+    ]
+    found = dict(engine.run(functools.partial(players.watched, rounds=rounds), parts, workers=workers))
+    regrets, pulls, missed = (
+        np.concatenate(column) for column in zip(*(found[i] for i in range(len(parts))), strict=True)
+    )
+    told = None if form is None else missed
+    return simulation.Simulation(regrets[:, -1], pulls, rounds, regrets, None, np.zeros((runs, 0)), told)
+
+
 def _measured(
     target: Target, asked: claims_of_regret.Asked, budget: str, seed: int, workers: int, progress: Progress
 ) -> Made:
@@ -368,12 +444,13 @@ def _claimed(
     parameters, n_arms = asked.parameters, asked.n_arms
     if parameters is not None and not isinstance(parameters, Mapping):
         raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
-    given = _instances(asked.environments)
+    given = _instances(asked.environments) if asked.contexts is None else _populations(asked)
     if given and n_arms is None:
         n_arms = given[0].n_arms
+    form = given[0].form if given and isinstance(given[0], Population) else None
     sized = isinstance(target, Algorithm) or (isinstance(target, str) and ":" not in target)
     horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
-    subject = _subject(target, n_arms, horizon, parameters or {})
+    subject = _subject(target, n_arms, horizon, parameters or {}, form)
     rival = None if asked.better_than is None else _rival(asked.better_than, subject)
     found = claims_of_regret.claims(subject, asked, given, rival, budget)
     free = horizon != asked.horizon
@@ -381,7 +458,11 @@ def _claimed(
 
 
 def _subject(
-    target: Target, n_arms: int | None, horizon: int | None, parameters: Mapping[str, Any]
+    target: Target,
+    n_arms: int | None,
+    horizon: int | None,
+    parameters: Mapping[str, Any],
+    contexts: Contexts | None = None,
 ) -> claims_of_regret.Subject:
     if isinstance(target, Exec):
         raise InputError("target must be Python code: the regret of a command is not measured")
@@ -389,7 +470,8 @@ def _subject(
     if isinstance(target, str) and ":" not in target:
         given = {"n_arms": n_arms, "horizon": horizon}
         thing = instance(target, **{**given, **_parameters(parameters, given)})
-    return claims_of_regret.Subject.of(thing, name, n_arms=n_arms, horizon=horizon, parameters=parameters)
+    numbers = {"n_arms": n_arms, "horizon": horizon}
+    return claims_of_regret.Subject.of(thing, name, **numbers, parameters=parameters, contexts=contexts)
 
 
 def _rival(target: Target, subject: claims_of_regret.Subject) -> claims_of_regret.Subject:
@@ -402,16 +484,16 @@ def _rival(target: Target, subject: claims_of_regret.Subject) -> claims_of_regre
     elif isinstance(thing, Algorithm):
         shared = {}
     else:
-        player = Player.of(thing, {})
+        player = Player.of(thing, {}, subject.player.contexts)
         shared = {key: value for key, value in setting.parameters.items() if key in player.names}
-    return _subject(target, setting.n_arms, setting.horizon, shared)
+    return _subject(target, setting.n_arms, setting.horizon, shared, subject.player.contexts)
 
 
 def _instances(given: Any) -> list[Any]:
     """Environments from an environment, several, or lists of means; empty for None."""
     if given is None:
         return []
-    several = [given] if hasattr(given, "gaps") else given
+    several = [given] if hasattr(given, "gaps") or isinstance(given, Population) else given
     if not isinstance(several, Sequence) or isinstance(several, str) or not several:
         raise InputError(
             "environments must be an environment, several, or lists of means such as [[0.9, 0.5]], "
@@ -419,7 +501,29 @@ def _instances(given: Any) -> list[Any]:
         )
     if all(isinstance(mean, int | float) for mean in several):
         several = [several]
-    return [item if hasattr(item, "gaps") else bernoulli(item) for item in several]
+    if any(isinstance(item, str) for item in several):
+        raise InputError(f"environments: {', '.join(map(str, several))} need contexts, their form")
+    return [
+        item if hasattr(item, "gaps") or isinstance(item, Population) else bernoulli(item) for item in several
+    ]
+
+
+def _populations(asked: claims_of_regret.Asked) -> list[Any]:
+    """Populations, given by themselves or by their names, whose contexts have the form that is asked for."""
+    shape = shape_of(asked.contexts)
+    n_arms = shape[0] if asked.n_arms is None and len(shape) == 2 else asked.n_arms
+    if n_arms is None:
+        raise InputError("n_arms must be given where contexts are (--arms K)")
+    Contexts(validate.integer("n_arms", n_arms, least=2), shape)
+    given = "linear" if asked.environments is None else asked.environments
+    several = [given] if isinstance(given, str | Population) else given
+    if not isinstance(several, Sequence) or not all(isinstance(one, str | Population) for one in several):
+        raise InputError(f"environments must be populations where contexts are given, got {given!r}")
+    found = [usual(one, n_arms, shape) if isinstance(one, str) else one for one in several]
+    for one in found:
+        if one.shape != shape:
+            raise InputError(f"environments must have contexts {words_of(shape)}, got {words_of(one.shape)}")
+    return found
 
 
 def restore(

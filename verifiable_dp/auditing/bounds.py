@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.core.environments import Environment
+from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import InputError, one_line
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.targets.adapters import parameters_of
@@ -27,8 +28,9 @@ class Bound:
     Parameters
     ----------
     value
-        A number, or `bound(gaps, horizon, ...)` with gaps (K,) in units of reward; further parameters are
-        filled by their names with the number of arms (`n_arms`) and the parameters of the algorithm.
+        A number, or `bound(gaps, horizon, ...)` with gaps (K,) in units of reward, or with the population in
+        place of the gaps where users have contexts; further parameters are filled by their names with the
+        number of arms (`n_arms`) and the parameters of the algorithm.
     name
         Number or reference, as given.
     """
@@ -82,7 +84,7 @@ class Bound:
         name = str(plain["name"])
         return cls(_function(Source.read(plain["source"], name).load()), name)
 
-    def at(self, environment: Environment, player: Player, setting: Setting) -> float:
+    def at(self, environment: Environment | Population, player: Player, setting: Setting) -> float:
         """The bound on an instance.
 
         Raises
@@ -94,7 +96,8 @@ class Bound:
             return self.value
         given = self._arguments(self.value, player, setting)
         try:
-            value = self.value(environment.gaps.copy(), setting.horizon, **given)
+            first = environment if isinstance(environment, Population) else environment.gaps.copy()
+            value = self.value(first, setting.horizon, **given)
             number = float(value)
         except Exception as error:
             raise InputError(f"bound: {self.name} raised {one_line(error)}") from None
@@ -119,9 +122,11 @@ class Bound:
                 )
         return given
 
-    def least_horizon(self, environment: Environment, player: Player, setting: Setting) -> int | None:
+    def least_horizon(
+        self, environment: Environment | Population, player: Player, setting: Setting
+    ) -> int | None:
         """The least horizon at which an algorithm could break the bound; None if it is not known."""
-        worst = float(environment.gaps.max())
+        worst = largest_gap(environment)
 
         def bound(horizon: int) -> float:
             try:
@@ -132,6 +137,11 @@ class Bound:
                 return math.inf  # not defined at this horizon
 
         return regret.least_horizon(bound, lambda horizon: worst * horizon, most=_MOST)
+
+
+def largest_gap(environment: Environment | Population) -> float:
+    """What one round may cost at most."""
+    return environment.spread if isinstance(environment, Population) else float(environment.gaps.max())
 
 
 def _function(given: Any) -> Callable[..., float]:

@@ -70,7 +70,7 @@ def planned(
     """
     fixed = [rate for rate in claims.rates if not rate.worst and rate.over != "gap"]
     rate = next((rate for rate in fixed if rate.over == "T"), None)
-    if rate is None:
+    if rate is None or claims.population is not None:
         return subject, claims
     gaps = (claims.gap,) if asked.gap is not None or len(fixed) > 1 else _GAPS
     runs = (claims.runs,) if asked.runs is not None else (claims.runs, _MORE * claims.runs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,10 @@ _POINTS = 10
 _SPAN = {"T": 32, "K": 8}  # largest over smallest value
 _LEAST = 8  # rounds an arm, at the least horizon
 _WORDS = {"sqrt": 0.5, "linear": 1.0}
-_ACCEPTED = 'an exponent, "log", "sqrt" or "linear", or one of these with a margin, such as (0.5, 0.1)'
+_ACCEPTED = (
+    'an exponent, "log", "sqrt", "linear" or, with contexts over T, "sublinear", or one of these with a '
+    "margin, such as (0.5, 0.1)"
+)
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,9 @@ def parsed(
     *,
     gap: float | None,
     values: Mapping[str, Sequence[float]] | None,
+    crowd: bool = False,
 ) -> list[Rate]:
-    """The rates of a `scaling` argument.
+    """The rates of a `scaling` argument; for a `crowd` with contexts no worst gap is looked for.
 
     Raises
     ------
@@ -121,7 +125,11 @@ def parsed(
     for name in values or {}:
         if name not in scaling:
             raise InputError(f"values: {name} must be one of {', '.join(map(str, scaling))}, as in scaling")
-    return [_rate(str(over), claim, player, setting, gap, values or {}) for over, claim in scaling.items()]
+    for over in ("K", "gap") if crowd else ():
+        if over in scaling or (over == "gap" and gap is not None):
+            raise InputError(f"scaling: {over} is given by the population where users have contexts")
+    found = [_rate(str(over), claim, player, setting, gap, values or {}) for over, claim in scaling.items()]
+    return [replace(rate, worst=False) for rate in found] if crowd else found
 
 
 def _rate(
@@ -154,6 +162,8 @@ def _claim(over: str, claim: Any) -> tuple[float, float, float]:
         if over not in ("T", "K"):
             raise InputError(f'scaling: {over} must be an exponent, "log" works only with T and K')
         return 0.0, 1.0, margin
+    if claim == "sublinear" and over == "T":
+        return 1.0 - 2 * margin, 0.0, margin  # an exponent of 1 is a margin away from what is allowed
     claim = _WORDS.get(claim, claim) if isinstance(claim, str) else claim
     if isinstance(claim, bool | str) or not isinstance(claim, int | float | np.number):
         raise InputError(f"scaling: {over} must be {_ACCEPTED}, got {claim!r}")

@@ -11,14 +11,16 @@ from typing import Any, TypedDict
 import numpy as np
 
 from verifiable_dp.auditing import drafts, rates
-from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.bounds import Bound, largest_gap
 from verifiable_dp.auditing.plans import NOT_COVERED, Progress, silent
 from verifiable_dp.auditing.rates import GAP, Rate
-from verifiable_dp.core import engine, environments, validate
+from verifiable_dp.core import engine, environments, populations, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim
 from verifiable_dp.core.claims import Source as Proof
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.environments import Environment, TwoPoint
+from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
@@ -134,6 +136,7 @@ class Subject:
         n_arms: int | None = None,
         horizon: int | None = None,
         parameters: Mapping[str, Any] | None = None,
+        contexts: Contexts | None = None,
     ) -> Subject:
         """Recognise a target; numbers that an `Algorithm` brings along need not be given.
 
@@ -150,7 +153,7 @@ class Subject:
             own = {key: given.pop(key, None) for key in ("n_arms", "horizon")}
             n_arms = own["n_arms"] if n_arms is None else n_arms
             horizon = own["horizon"] if horizon is None else horizon
-        player = Player.of(code, given)
+        player = Player.of(code, given, contexts)
         for key, value in given.items():
             if not player.takes(key):
                 known = ", ".join(player.names) or "none"
@@ -191,7 +194,7 @@ class Subject:
         }
 
     @classmethod
-    def read(cls, target: Mapping[str, Any]) -> Subject:
+    def read(cls, target: Mapping[str, Any], contexts: Contexts | None = None) -> Subject:
         """From the target of a record; imports its code.
 
         Raises
@@ -203,15 +206,16 @@ class Subject:
         numbers = {key: parameters.pop(key, None) for key in ("n_arms", "horizon")}
         if target["kind"] == "algorithm":
             listed = registry.make(target["name"], **target["parameters"])
-            return cls.of(listed, target["name"], **numbers, parameters=parameters)
+            return cls.of(listed, target["name"], **numbers, parameters=parameters, contexts=contexts)
         source = Source.read(target["source"], target["name"])
         thing = source.load()
         if isinstance(thing, type) and issubclass(thing, Algorithm):
             # Lists are what JSON makes of tuples.
             plain = {k: tuple(v) if isinstance(v, list) else v for k, v in parameters.items()}
             setting = Setting(numbers["n_arms"], numbers["horizon"], plain)
-            return cls(target["name"], Player(thing, "algorithm"), setting, False, source)
-        return replace(cls.of(thing, target["name"], **numbers, parameters=parameters), source=source)
+            return cls(target["name"], Player(thing, "algorithm", contexts), setting, False, source)
+        found = cls.of(thing, target["name"], **numbers, parameters=parameters, contexts=contexts)
+        return replace(found, source=source)
 
 
 @dataclass(frozen=True)
@@ -237,13 +241,19 @@ class Claims:
     """
 
     runs: int
-    instances: Sequence[Environment]
+    instances: Sequence[Environment | Population]
     bound: Bound | None = None
     beta: float | None = None
     rates: Sequence[Rate] = ()
     gap: float = GAP
     rival: Subject | None = None
     factor: float = 1.0
+
+    @property
+    def population(self) -> Population | None:
+        """Where rates are measured, if users have contexts."""
+        first = self.instances[0]
+        return first if isinstance(first, Population) else None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values from which `read` makes them again."""
@@ -270,14 +280,16 @@ class Claims:
         """
         if not plain["instances"]:
             raise InputError("record: its environments were given as Python objects; re-run it from Python")
+        instances = [_environment(item) for item in plain["instances"]]
+        form = _form(instances)
         return cls(
             runs=plain["runs"],
-            instances=[_environment(item) for item in plain["instances"]],
+            instances=instances,
             bound=None if plain["bound"] is None else Bound.read(plain["bound"]),
             beta=plain["beta"],
             rates=[Rate.read(item) for item in plain["rates"]],
             gap=plain["gap"],
-            rival=None if plain["rival"] is None else Subject.read(plain["rival"]),
+            rival=None if plain["rival"] is None else Subject.read(plain["rival"], form),
             factor=plain["factor"],
         )
 
@@ -300,7 +312,11 @@ class RegretOptions(TypedDict, total=False):
         far as they are not given.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
-        for wide gaps, a near tie and equal gaps.
+        for wide gaps, a near tie and equal gaps. With contexts: a population of `vdp.populations`, or
+        several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by default); rates are
+        measured on the first.
+    contexts
+        Your own code is told contexts of this form, D or ``"KxD"``; not needed where a population is given.
     n_arms, horizon
         K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. If such a rate,
         not on the worst instance, is all that is claimed, the horizon may be left out.
@@ -323,6 +339,7 @@ class RegretOptions(TypedDict, total=False):
     bound: float | str | Callable[..., float] | None
     scaling: Mapping[str, Any] | None
     environments: Any
+    contexts: Any
     n_arms: int | None
     horizon: int | None
     parameters: Mapping[str, Any] | None
@@ -343,6 +360,7 @@ class Asked:
     better_than: Any = None
     factor: Any = 1.0
     environments: Any = None
+    contexts: Any = None
     n_arms: int | None = None
     horizon: int | None = None
     parameters: Mapping[str, Any] | None = None
@@ -358,14 +376,24 @@ class Asked:
 
     def details(self) -> list[str]:
         """Names of what was given that only details such a claim."""
-        names = ("environments", "n_arms", "horizon", "parameters", "runs", "beta", "gap", "values")
+        names = (
+            "environments",
+            "contexts",
+            "n_arms",
+            "horizon",
+            "parameters",
+            "runs",
+            "beta",
+            "gap",
+            "values",
+        )
         return [name for name in names if getattr(self, name) is not None]
 
 
 def claims(
     subject: Subject,
     asked: Asked,
-    instances: Sequence[Environment] = (),
+    instances: Sequence[Environment | Population] = (),
     rival: Subject | None = None,
     budget: str = "quick",
 ) -> Claims:
@@ -383,6 +411,7 @@ def claims(
     named = [_called(environment) for environment in instances]
     if len(set(named)) < len(named):
         raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
+    form = _form(instances)
     if beta is not None:
         if asked.bound is None:
             raise InputError("beta needs bound: the probability with which a run may exceed it")
@@ -391,7 +420,8 @@ def claims(
         raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
     parsed = []
     if asked.scaling is not None:
-        parsed = rates.parsed(asked.scaling, subject.player, subject.setting, gap=gap, values=asked.values)
+        given = {"gap": gap, "values": asked.values, "crowd": form is not None}
+        parsed = rates.parsed(asked.scaling, subject.player, subject.setting, **given)
     elif gap is not None or asked.values is not None:
         raise InputError(f"{'gap' if gap is not None else 'values'} needs scaling")
     found = Claims(
@@ -424,9 +454,29 @@ def default_instances(n_arms: int, bounds: tuple[float, float]) -> list[TwoPoint
     ]
 
 
+def _form(instances: Sequence[Environment | Population]) -> Contexts | None:
+    """Form of the contexts of populations; None for environments without.
+
+    Raises
+    ------
+    InputError
+        If the forms differ.
+    """
+    forms = [one.form if isinstance(one, Population) else None for one in instances]
+    if any(form != forms[0] for form in forms):
+        raise InputError(
+            "environments must have contexts of one form and rewards of one range, or no contexts"
+        )
+    return forms[0] if forms else None
+
+
+_HOMES = (environments, populations)
+
+
 def _plain_environment(environment: Any) -> dict[str, Any] | None:
     """JSON values of an environment of this package; None for others."""
-    if type(environment).__module__ != environments.__name__ or not dataclasses.is_dataclass(environment):
+    homes = [module.__name__ for module in _HOMES]
+    if type(environment).__module__ not in homes or not dataclasses.is_dataclass(environment):
         return None
     values = {f.name: getattr(environment, f.name) for f in dataclasses.fields(environment) if f.init}
     plain: dict[str, Any] = {}
@@ -449,7 +499,7 @@ def _environment(plain: Mapping[str, Any]) -> Any:
         name: _environment(value) if isinstance(value, Mapping) else _tuples(value)
         for name, value in values.items()
     }
-    kind = getattr(environments, str(plain["type"]), None)
+    kind = next((found for home in _HOMES if (found := getattr(home, str(plain["type"]), None))), None)
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise InputError(f"record: unknown environment {plain['type']!r}")
     return kind(**made)
@@ -467,7 +517,14 @@ class Cells:
     workers: int
     asked: dict[str, list[Part]] = field(default_factory=dict)
 
-    def ask(self, name: str, subject: Subject, setting: Setting, environment: Environment, runs: int) -> None:
+    def ask(
+        self,
+        name: str,
+        subject: Subject,
+        setting: Setting,
+        environment: Environment | Population,
+        runs: int,
+    ) -> None:
         """Independent runs under a name of their own."""
         seed = cell_seed(name, self.seed)
         size = runs if players.whole(subject.player, setting) else SHARD
@@ -528,7 +585,7 @@ def check_claims(
             if worst
             else [claims.gap] * len(rate.values)
         )
-        checks.append(_rate_check(cells, subject, rate, where, claims.runs))
+        checks.append(_rate_check(cells, subject, rate, where, claims))
     return _draft(subject, claims, checks, noted, budget, seed)
 
 
@@ -541,9 +598,10 @@ def again(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
         If its code can no longer be found, or has changed.
     """
     plan = record["plan"]
+    claims = Claims.read(plan["regret"])
     return check_claims(
-        Subject.read(record["target"]),
-        Claims.read(plan["regret"]),
+        Subject.read(record["target"], _form(claims.instances)),
+        claims,
         budget=plan["budget"],
         seed=int(record["seed"]),
         workers=workers,
@@ -551,7 +609,9 @@ def again(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = s
     )
 
 
-def _called(environment: Environment) -> str:
+def _called(environment: Environment | Population) -> str:
+    if isinstance(environment, Population):
+        return environment.name or type(environment).__name__
     return environment.name or "gaps " + ", ".join(f"{gap:g}" for gap in environment.gaps)
 
 
@@ -564,9 +624,13 @@ def _ask_instances(cells: Cells, subject: Subject, claims: Claims) -> None:
             cells.ask(f"rival/{_called(instance)}", rival, rival.setting, instance, claims.runs)
 
 
-def at(subject: Subject, rate: Rate, x: float, gap: float) -> tuple[Setting, TwoPoint]:
-    """Where a rate's quantity is x: the setting, and one arm that is better than all others by `gap`."""
+def at(
+    subject: Subject, rate: Rate, x: float, gap: float, population: Population | None = None
+) -> tuple[Setting, TwoPoint | Population]:
+    """Where a rate's quantity is x: the setting, and the population, or one arm that is better by `gap`."""
     setting, gap = rate.at(x, subject.setting, gap)
+    if population is not None:
+        return setting, population
     return setting, rates.even(setting.n_arms, gap, subject.bounds, f"gap {gap:g}")
 
 
@@ -604,9 +668,10 @@ def _worst_gaps(
     ]
 
 
-def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float], runs: int) -> Check:
+def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float], claims: Claims) -> Check:
+    population, runs = claims.population, claims.runs
     for x, gap in zip(rate.values, gaps, strict=True):
-        setting, instance = at(subject, rate, x, gap)
+        setting, instance = at(subject, rate, x, gap, population)
         cells.ask(f"rate/{rate.over}/{x:.17g}", subject, setting, instance, runs)
     found = cells.run()
     points = [(x, found[f"rate/{rate.over}/{x:.17g}"]) for x in rate.values]
@@ -615,11 +680,11 @@ def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float
         raise InputError(f"scaling: regret must be above 0 at every {rate.over}, it is 0 at {silent_at[0]:g}")
     fixed: dict[str, Any] = {"n_arms": subject.setting.n_arms, "horizon": subject.setting.horizon}
     fixed.pop({"T": "horizon", "K": "n_arms"}.get(rate.over, ""), None)
-    if rate.over != "gap":
+    if rate.over != "gap" and population is None:
         fixed["gaps"] = list(gaps)
     # Of the regret of uniform play: near 1 nothing has been learnt yet.
     fixed["shares"] = [
-        round(float(values.mean()) / _uniform(*at(subject, rate, x, gap)), 6)
+        round(float(values.mean()) / _uniform(*at(subject, rate, x, gap, population)), 6)
         for (x, values), gap in zip(points, gaps, strict=True)
     ]
     return judges.scaling(
@@ -628,15 +693,24 @@ def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float
         exponent=rate.exponent,
         log_power=rate.log_power,
         margin=rate.margin,
+        at_most=population is not None and rate.over == "T",
         claim=rate.name,
-        instance="the worst gap at each" if rate.worst else "one arm better than the others",
+        instance=_where(rate, population),
         over=rate.over,
         runs=runs,
         **fixed,
     )
 
 
-def _uniform(setting: Setting, instance: TwoPoint) -> float:
+def _where(rate: Rate, population: Population | None) -> str:
+    if population is not None:
+        return _called(population)
+    return "the worst gap at each" if rate.worst else "one arm better than the others"
+
+
+def _uniform(setting: Setting, instance: TwoPoint | Population) -> float:
+    if isinstance(instance, Population):
+        return instance.uniform_regret(setting.horizon)
     return setting.horizon * float(instance.gaps.mean())
 
 
@@ -647,7 +721,7 @@ def _bound_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArr
     for instance in claims.instances:
         values = found[f"instance/{_called(instance)}"]
         limit = bound.at(instance, player, setting)
-        largest = float(instance.gaps.max()) * setting.horizon
+        largest = largest_gap(instance) * setting.horizon
         common: dict[str, Any] = {
             "least_horizon": bound.least_horizon(instance, player, setting),
             "claim": "bound",
@@ -694,7 +768,9 @@ def _stated(claims: Claims) -> list[RegretClaim]:
         stated.append(RegretClaim("bound", words, claims.bound.name, _PROOF, kind))
     for rate in claims.rates:
         where = "on the worst instance" if rate.worst else f"at gaps of {claims.gap:g} of the range"
-        words = f"mean pseudo-regret grows like {rate.formula}, all else fixed"
+        where = where if claims.population is None else f"on {_called(claims.population)}"
+        slower = ", or more slowly" if claims.population is not None and rate.over == "T" else ""
+        words = f"mean pseudo-regret grows like {rate.formula}{slower}, all else fixed"
         domain = "" if rate.over == "gap" else where
         stated.append(RegretClaim(rate.name, words, rate.formula, _PROOF, "scaling", domain=domain))
     if claims.rival is not None:

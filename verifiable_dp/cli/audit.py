@@ -212,6 +212,13 @@ def audit(
 @click.option("--horizon", type=int, help="T; needed for your own code.")
 @_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of TARGET.")
 @_several("--means", "environments", parse=_means, metavar="M,M,...", help="An instance of Bernoulli arms.")
+@click.option("--contexts", metavar="D|KxD", help="Your own code is told contexts of this form.")
+@click.option(
+    "--population",
+    type=click.Choice(["linear", "logistic", "types", "misleading"]),
+    multiple=True,
+    help="With contexts: the users it plays for (linear).",
+)
 @_several("--values", parse=_values, metavar="Q=X,X,...", help="Where a rate is measured.")
 @click.option("--gap", type=float, help="Of the instance of rates.")
 @click.option("--runs", type=int, help="Of every point; by --budget if not given.")
@@ -223,7 +230,9 @@ def audit(
 @seeded
 @scheduler_option
 @output_options
-def regret(target: str, scheduler: str | None, outputs: Outputs, **asked: Any) -> None:
+def regret(
+    target: str, population: tuple[str, ...], scheduler: str | None, outputs: Outputs, **asked: Any
+) -> None:
     """Check the regret of TARGET: a catalogue name, file.py:name or package.module:name.
 
     Without --bound, --scaling and --better-than the theorems of a catalogue algorithm are checked. Exit
@@ -232,6 +241,8 @@ def regret(target: str, scheduler: str | None, outputs: Outputs, **asked: Any) -
     from verifiable_dp import api
 
     outputs.check()
+    if population:
+        asked["environments"] = [*(asked["environments"] or ()), *population]
     with progressing(scheduler) as progress:
         report = api.check_regret(target, **asked, progress=progress)
     outputs.conclude(report)

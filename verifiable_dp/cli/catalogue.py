@@ -78,6 +78,16 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 @main.command()
 @click.argument("name")
 @click.option(
+    "--contexts", metavar="D|KxD", help="NAME is your own code, which is told contexts of this form."
+)
+@click.option(
+    "--population",
+    type=click.Choice(["linear", "logistic", "types", "misleading"]),
+    default="linear",
+    show_default=True,
+    help="With contexts: the users it plays for.",
+)
+@click.option(
     "--setting",
     help="Means such as .9,.5,.1, or a setting of a study; by default one arm of .75, others of .7.",
 )
@@ -88,32 +98,56 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 @click.option("--csv", "csv_path", type=PATH, help="Write the regret curve here.")
 @seeded
 def simulate(
-    name: str, setting: str | None, csv_path: Path | None, runs: int, seed: int, workers: int, **instance: Any
+    name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Any
 ) -> None:
-    """Simulate the bandit NAME and print its mean regret."""
-    from verifiable_dp.core.simulation import simulate as run_simulation
-    from verifiable_dp.core.validate import InputError
-    from verifiable_dp.registry import entries as registry
+    """Simulate the bandit NAME, or your own file.py:name, and print its mean regret."""
+    from verifiable_dp.api import simulate as run_simulation
 
     check_outputs(csv_path)
-    environment = _environment(setting, instance["n_arms"])
-    takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
-    if "n_arms" not in takes:
-        raise InputError(f"name: {name} is not a multi-armed bandit")
-    instance["n_arms"] = environment.n_arms
-    algorithm = registry.make(name, **{key: value for key, value in instance.items() if key in takes})
+    size = {key: asked.pop(key) for key in ("runs", "seed", "workers")}
+    environment = _met(setting, contexts, asked.pop("population"), asked["n_arms"])
     with progressing() as progress:
         progress("simulating")
-        result = run_simulation(algorithm, environment, runs=runs, seed=seed, workers=workers)
-    spread = result.regret.std(ddof=1) if runs > 1 else 0.0
+        if contexts is None and ":" not in name:
+            result = run_simulation(_listed(name, environment, asked), environment, **size)
+        else:
+            result = run_simulation(name, environment, horizon=asked["horizon"], **size)
+    spread = result.regret.std(ddof=1) if size["runs"] > 1 else 0.0
     say(
-        f"{name}, T = {algorithm.horizon}, {runs} runs: mean regret {result.regret.mean():.6g}, "
+        f"{name}, T = {result.times[-1]}, {size['runs']} runs: mean regret {result.regret.mean():.6g}, "
         f"standard deviation {spread:.4g}"
     )
+    if result.hindsight is not None:
+        say(f"against the best policy in hindsight: mean regret {result.hindsight.mean():.6g}")
     if csv_path is not None:
         from verifiable_dp.core.files import write_text
 
         write_text(csv_path, result.curve().to_csv(index=False))
+
+
+def _met(setting: str | None, contexts: str | None, population: str, n_arms: int) -> Any:
+    """The environment, or the population if there are contexts."""
+    from verifiable_dp.core.contexts import Contexts, shape_of
+    from verifiable_dp.core.populations import usual
+    from verifiable_dp.core.validate import InputError
+
+    if contexts is None:
+        return _environment(setting, n_arms)
+    if setting is not None:
+        raise InputError("setting works only without contexts; give --population")
+    return usual(population, n_arms, Contexts(n_arms, shape_of(contexts)).shape)
+
+
+def _listed(name: str, environment: Environment, instance: dict[str, Any]) -> Any:
+    """The catalogue's algorithm of this name, with as many arms."""
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.registry import entries as registry
+
+    takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
+    if "n_arms" not in takes:
+        raise InputError(f"name: {name} is not a multi-armed bandit")
+    given = {**instance, "n_arms": environment.n_arms}
+    return registry.make(name, **{key: value for key, value in given.items() if key in takes})
 
 
 def _environment(setting: str | None, n_arms: int) -> Environment:

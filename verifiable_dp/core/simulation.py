@@ -39,6 +39,8 @@ class Simulation:
         Arms not eliminated at the end (elimination algorithms).
     output : (runs, d) float
         Numbers that the algorithm made public at the end (stopping rules: time, estimate).
+    hindsight : (runs,) float or None
+        With contexts: what the best policy in hindsight earned more than the run.
     """
 
     regret: FloatArray
@@ -47,6 +49,7 @@ class Simulation:
     regrets: FloatArray
     active: Any
     output: FloatArray
+    hindsight: Any = None
 
     def curve(self) -> pd.DataFrame:
         """Mean regret over time: columns t, mean, std (over runs), low and high (quartiles)."""

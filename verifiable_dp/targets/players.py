@@ -9,18 +9,27 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.environments import Drawn, Environment, TwoPoint
 from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.populations import Population, Users
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
-from verifiable_dp.targets.adapters import PLAYED, BanditClass, makes_bandits, parameters_of
+from verifiable_dp.targets.adapters import (
+    PLAYED,
+    BanditClass,
+    contextual,
+    makes_bandits,
+    parameters_of,
+    taken,
+)
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, adapted
 from verifiable_dp.targets.protocols import way_of
@@ -28,6 +37,7 @@ from verifiable_dp.targets.randomness import generator
 from verifiable_dp.targets.roles import Given
 
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
+TOGETHER = "play_users"  # plays many runs, each with users of its own
 _CHOICES, _REWARDS, _UNEARNED = (0,), (1,), (2,)  # paths of the streams of one seed
 
 
@@ -57,14 +67,18 @@ class Player:
     target
         In one of the forms of the module.
     form
-        ``algorithm``, ``bandit``, ``maker`` (of any of them), ``play`` or ``play_many``.
+        ``algorithm``, ``bandit``, ``maker`` (of any of them), ``play``, ``play_many`` or, with
+        contexts, ``play_users``.
+    contexts
+        Form of the contexts that it is told; None for a bandit without.
     """
 
     target: Callable[..., Any]
     form: str
+    contexts: Contexts | None = None
 
     @classmethod
-    def of(cls, target: Any, parameters: Mapping[str, Any]) -> Player:
+    def of(cls, target: Any, parameters: Mapping[str, Any], contexts: Contexts | None = None) -> Player:
         """Recognise the form of a target that is given `parameters`.
 
         Raises
@@ -73,12 +87,17 @@ class Player:
             If it has none of them.
         """
         if inspect.isclass(target) and issubclass(target, Algorithm):
-            return cls(target, "algorithm")
+            return cls(target, "algorithm", contexts)
         if not callable(target):
             raise InputError(
                 f"target must be an Algorithm, a class, a function that makes a bandit, play(rewards, rng) "
                 f"or play_many(rewards, n_runs, rng), got an object of {type(target).__name__}"
             )
+        if contexts is not None and getattr(target, "__name__", "") == TOGETHER:
+            return cls(target, TOGETHER, contexts)
+        if contexts is not None:
+            given = Given(parameters=parameters, contexts=contexts)
+            return cls(target, taken(target, given)[0], contexts)
         if makes_bandits(target):
             return cls(target, "bandit" if inspect.isclass(target) else "maker")
         kind, _ = adapted(functools.partial(target, **parameters) if parameters else target)
@@ -89,7 +108,7 @@ class Player:
     @property
     def names(self) -> tuple[str, ...]:
         """Parameters that can be set beside the number of arms and the horizon, as far as they are named."""
-        taken = ("self", "n_arms", "horizon", "rewards", "rng", "n_runs", "seed")
+        taken = ("self", "n_arms", "horizon", "rewards", "contexts", "rng", "n_runs", "seed")
         return tuple(name for name, p in self._parameters().items() if name not in taken and p.kind in _NAMED)
 
     def takes(self, name: str) -> bool:
@@ -119,7 +138,19 @@ class Player:
             missing = [name for name in given if name not in self._parameters()]
             if missing:
                 raise InputError(f"target must have the parameter {missing[0]} to have regret")
-            return _tried(lambda: self.target(**{**setting.parameters, **given}))
+            made = _tried(lambda: self.target(**{**setting.parameters, **given}))
+            if self.contexts is None:
+                return made
+            if not hasattr(made, "play_many"):
+                raise InputError(
+                    f"environments: {type(made).__name__} is not told contexts, as users here have"
+                )
+            return True, contextual(made.play_many, self.contexts)[1]
+        if self.form == TOGETHER:
+            return True, self.target
+        if self.contexts is not None:
+            kind, function = taken(self.target, Given(parameters=setting.parameters, contexts=self.contexts))
+            return kind == "play_many", function
         if self.form in ("play", "play_many"):
             kind, function = adapted(bound)
             return kind == "play_many", function
@@ -177,7 +208,7 @@ class Part:
 
     player: Player
     setting: Setting
-    environment: Environment
+    environment: Environment | Population
     seed: int
     first: int
     last: int
@@ -193,8 +224,11 @@ def regret(part: Part) -> FloatArray:
     """
     made, environment = part.player.made(part.setting), part.environment
     if isinstance(made, Algorithm):
+        assert not isinstance(environment, Population)  # then `made` plays tables
         # An algorithm's runs are played together: a part holds all of them.
         return simulate(made, environment, runs=part.last - part.first, seed=part.seed, points=2).regret
+    if isinstance(environment, Population):
+        return np.array([environment.regret(users, arms) for users, arms in _met(made, part)])
     return np.array([_gaps(environment, arms) for arms in _played(made, part)])
 
 
@@ -204,8 +238,48 @@ def regrets(part: Part, rounds: IntArray) -> FloatArray:
     It plays up to the largest of them, so that it is the regret at shorter horizons of code alone that does
     not ask for the horizon.
     """
-    made, gaps = part.player.made(part.setting), part.environment.gaps
-    return np.array([np.cumsum(gaps[arms])[rounds - 1] for arms in _played(made, part)])
+    return watched(part, rounds)[0]
+
+
+def watched(part: Part, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Of each run: pseudo-regret after some rounds, pulls by arm, and regret against hindsight or NaN."""
+    made, environment = part.player.made(part.setting), part.environment
+    regrets, pulls, missed = [], [], []
+    if isinstance(environment, Population):
+        for users, arms in _met(made, part):
+            regrets.append(users.regret(arms)[rounds - 1])
+            pulls.append(np.bincount(arms, minlength=environment.n_arms))
+            missed.append(environment.hindsight_regret(users, arms))
+    else:
+        for arms in _played(made, part):
+            regrets.append(np.cumsum(environment.gaps[arms])[rounds - 1])
+            pulls.append(np.bincount(arms, minlength=environment.n_arms))
+            missed.append(np.nan)
+    return np.array(regrets), np.array(pulls, dtype=np.int64), np.array(missed)
+
+
+def _met(made: tuple[bool, Any], part: Part) -> Iterator[tuple[Users, IntArray]]:
+    """The users of each run of a part, and the arms that they got."""
+    sampler, environment = _sampler(made, part), part.environment
+    assert isinstance(environment, Population)
+    streams = (generator(key_of(part.seed, _REWARDS), run) for run in range(part.first, part.last))
+    if part.player.form == TOGETHER:
+        yield from _together(part, [environment.draw(rng, part.setting.horizon) for rng in streams])
+        return
+    for run, rng in enumerate(streams, part.first):
+        users = environment.draw(rng, part.setting.horizon)
+        table = environment.form.table(users.contexts, users.rewards)
+        yield users, np.asarray(_arms(sampler, table, run), dtype=np.int64)
+
+
+def _together(part: Part, users: Sequence[Users]) -> Iterator[tuple[Users, IntArray]]:
+    """The same of a target that plays all runs of a part in one call."""
+    contexts, rewards = (np.array([getattr(one, name) for one in users]) for name in ("contexts", "rewards"))
+    rng = generator(key_of(part.seed, _CHOICES), part.first)
+    arms = np.asarray(_tried(lambda: part.player.target(contexts, rewards, rng)))
+    if arms.shape != rewards.shape[:2]:
+        raise InputError(f"play_users must return arms {rewards.shape[:2]}, got shape {arms.shape}")
+    yield from zip(users, arms, strict=True)
 
 
 def _played(made: tuple[bool, Any], part: Part) -> Iterator[IntArray]:
@@ -217,10 +291,11 @@ def _played(made: tuple[bool, Any], part: Part) -> Iterator[IntArray]:
 
 
 def _sampler(made: tuple[bool, Any], part: Part) -> PlaySampler:
-    setting = part.setting
-    if setting.n_arms * setting.horizon > LARGEST:
+    setting, form = part.setting, part.player.contexts
+    width = setting.n_arms if form is None else form.width
+    if width * setting.horizon > LARGEST:
         raise InputError(
-            f"horizon must be at most {LARGEST // setting.n_arms} for {setting.n_arms} arms: your own code "
+            f"horizon must be at most {LARGEST // width} for {setting.n_arms} arms: your own code "
             f"is handed the rewards as a table, got {setting.horizon}"
         )
     return PlaySampler(made[1], made[0], setting.n_arms, setting.horizon, part.seed)
@@ -236,13 +311,16 @@ def _gaps(environment: Environment, arms: IntArray) -> float:
 
 
 def rewards(environment: Any, horizon: int, rng: np.random.Generator) -> FloatArray:
-    """A table of rewards (T, K).
+    """A table of rewards (T, K), with contexts beside them where users have any.
 
     Raises
     ------
     InputError
         If rewards of the environment cannot be drawn one by one.
     """
+    if isinstance(environment, Population):
+        users = environment.draw(rng, horizon)
+        return environment.form.table(users.contexts, users.rewards)
     shape = (horizon, environment.n_arms)
     if isinstance(environment, TwoPoint):
         hit = rng.random(shape) < environment.probabilities
@@ -260,10 +338,10 @@ def whole(player: Player, setting: Setting) -> bool:
     return isinstance(player.made(setting), Algorithm)
 
 
-def notes(player: Player, setting: Setting, environment: Environment, seed: int) -> list[str]:
+def notes(player: Player, setting: Setting, environment: Environment | Population, seed: int) -> list[str]:
     """What one run of a user's code tells: is it repeatable, does it look only at rewards that it earns?"""
     made = player.made(setting)
-    if isinstance(made, Algorithm):
+    if isinstance(made, Algorithm) or player.form == TOGETHER:
         return []
     sampler = _sampler(made, Part(player, setting, environment, seed, 0, 1))
     table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
@@ -273,6 +351,7 @@ def notes(player: Player, setting: Setting, environment: Environment, seed: int)
     other = rewards(environment, setting.horizon, generator(key_of(seed, _UNEARNED), 0))
     rounds = np.arange(setting.horizon)
     other[rounds, first] = table[rounds, first]
+    other[:, setting.n_arms :] = table[:, setting.n_arms :]  # contexts stay
     if not np.array_equal(first, _arms(sampler, other, 0)):
         return [
             "other actions come out if rewards that it does not earn change: it sees more than a bandit does"

@@ -383,9 +383,10 @@ def scaling(
     exponent: float = 0.0,
     log_power: float = 1.0,
     margin: float = 0.05,
+    at_most: bool = False,
     **description: Any,
 ) -> Check:
-    """Check that a mean grows like x^exponent (log x)^log_power.
+    """Check that a mean grows like x^exponent (log x)^log_power, or with `at_most` no faster.
 
     The slope of log(mean / (log x)^log_power) against log x is held against the claimed exponent, which
     is 0 for a rate of log T. One more factor log T shows as a slope of about +.065 over 1e5 .. 5e8
@@ -402,6 +403,8 @@ def scaling(
         The claimed rate.
     margin
         How far the slope may lie from the claim and still count as equal.
+    at_most
+        Whether a smaller slope keeps the claim, too.
     **description
         Further entries, kept as they are; ``alpha`` and ``confidence`` in place of the module's.
 
@@ -426,6 +429,7 @@ def scaling(
         "log_power": log_power,
         "exponent": exponent,
         "margin": margin,
+        **({"at_most": True} if at_most else {}),
     }
     return Check.of(name, "scaling", _plain(statistics))
 
@@ -466,24 +470,26 @@ def _limit_scales(result: Mapping[str, Any], size: float) -> dict[str, float]:
 
 @judge("scaling", _scaling_scales)
 def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Equivalence test of the slope: ordinary least squares, HC3 standard error, Student t limits.
+    """Equivalence test of the slope, or a one-sided one: least squares, HC3 standard error, Student t limits.
 
     The error of the means themselves is added to HC3's, which sees only how far they scatter. Where
     ``shares`` of the regret of uniform play are recorded and one is `SATURATED` or more, the algorithm has
     not begun to act there: no slope can contradict a rate then, it is ``vacuous``.
     """
     claimed, margin = float(statistics["exponent"]), float(statistics["margin"])
+    at_most = bool(statistics.get("at_most", False))
     alpha, confidence = _levels(statistics)
     log_x, log_y, errors = _logarithms(statistics)
     df, params, cov = _robust_fit([[1.0] * len(log_x), log_x], log_y, errors, 1 + max(map(abs, log_y)))
     slope, error = params[1], math.sqrt(cov[1][1])
     low, high = _t_limit(slope, error, df, 1 - confidence), _t_limit(slope, error, df, confidence)
-    p_value = min(1.0, 2 * _t_p_value(abs(slope - claimed) - margin, error, df))
+    off = slope - claimed if at_most else abs(slope - claimed)
+    p_value = min(1.0, (1 if at_most else 2) * _t_p_value(off - margin, error, df))
     if p_value <= alpha:
         acts = max(statistics.get("shares", ()), default=0.0) < SATURATED
         verdict = "contradicted" if acts else "vacuous"
     else:
-        inside = claimed - margin <= low and high <= claimed + margin
+        inside = (at_most or claimed - margin <= low) and high <= claimed + margin
         verdict = "consistent" if inside else "inconclusive"
     return {
         "verdict": verdict,
@@ -503,6 +509,8 @@ def _scaling_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
     left = f" beside log {over}" if numbers["log_power"] else ""
     first, last = numbers["points"][0][0], numbers["points"][-1][0]
     claimed = f"claimed {digits(numbers['exponent'])} ± {digits(numbers['margin'])}"
+    if numbers.get("at_most"):
+        claimed = f"claimed at most {digits(numbers['exponent'] + numbers['margin'])}"
     words = f"exponent {result['slope']:.3f}{left}{interval(result)}"
     words = f"{words} over {over} = {first:.6g} .. {last:.6g}, {claimed}"
     most = max(numbers.get("shares", []), default=0.0)
@@ -517,7 +525,8 @@ def _scaling_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
 def _advice(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     """What would decide an inconclusive rate."""
     slope, margin = float(result["slope"]), float(numbers["margin"])
-    room = margin - abs(slope - float(numbers["exponent"]))
+    off = slope - float(numbers["exponent"])
+    room = margin - (off if numbers.get("at_most") else abs(off))
     if room > 0:
         half = max(float(result["upper_limit"]) - slope, slope - float(result["lower_limit"]))
         times = math.ceil((half / room) ** 2)
