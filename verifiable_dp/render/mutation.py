@@ -94,7 +94,7 @@ def render(whole: Mapping[str, Any]) -> str:
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
     drawn = environment.get_template("mutants.html.jinja").render(
         whole=whole,
-        plot=courses.kills(rows),
+        plot=page.layouts(courses.kills, rows),
         summary=whole["summary"],
         groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],

@@ -119,10 +119,11 @@ def _style(name: str = "style.css") -> Any:
     return ours(resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8"))
 
 
-_PLOTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+_PLOTS: Mapping[str, Callable[..., str | None]] = {
     "epsilon": plots.epsilon_bars,
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
+    "time": courses.over_time,
     "growth": plots.growth,
     "constants": plots.constants,
     "scaling": courses.scaling_fit,
@@ -139,7 +140,15 @@ _PLACED = 50  # counterexamples of a page that are drawn: each takes a tenth of 
 def _drawn(text: str) -> dict[str, str | None]:
     """The plots of a record by their names: a report is rendered again once its folder is complete."""
     record = json.loads(text)
-    return {name: draw(record) for name, draw in _PLOTS.items()}
+    return {name: layouts(draw, record) for name, draw in _PLOTS.items()}
+
+
+def layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
+    """A plot in the layouts of a desktop and of a phone, of which a page shows one; None without one."""
+    wide = draw(*given)
+    if wide is None:
+        return None
+    return f'<div class="desk">{wide}</div><div class="phone">{draw(*given, narrow=True)}</div>'
 
 
 def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict[str, Any]:
@@ -250,7 +259,9 @@ def _example(
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         number = next(numbers)
-        placement = courses.placement(found, number) if plot and drawn and number <= _PLACED else None
+        placement = (
+            layouts(courses.placement, found, number) if plot and drawn and number <= _PLACED else None
+        )
         said: dict[str, Any] = {
             "placed": courses.placed(found),
             "shown": words.counterexample(found, record),

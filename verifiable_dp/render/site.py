@@ -179,7 +179,7 @@ def _study(path: Path, whole: Json) -> Iterator[tuple[Path, str]]:
     by_name = {row["name"]: row for row in whole["statements"]}
     for figure, before, after in zip(whole["figures"], ["", *names], [*names[1:], ""], strict=False):
         title = f"{whole['study']}: {str(figure['name']).replace('-', ' ')}"
-        shown = page.ours(figures.svg(figure))
+        shown = page.ours(page.layouts(figures.svg, figure) or "")
         beside = {"before": before, "after": after, "by_name": by_name}
         yield (
             path.with_name(f"{figure['name']}.html"),
