@@ -52,7 +52,7 @@ def _compact(text: str) -> str:
     text = re.sub(r"font: ([0-9.]+px) '", r"font-size: \1; font-family: '", text)
     text = re.sub(r" font-family: 'DejaVu Sans'(, sans-serif)?;", "", text)
     text = re.sub(rf'(<t(?:ext|span) style="[^"]*); fill: {INK}"', r'\1"', text)
-    style = f"text{{font-family: 'DejaVu Sans', sans-serif; fill: {INK}}} use{{{_TICK}}}"
+    style = f"text{{font-family: 'DejaVu Sans', sans-serif; fill: {INK}}} use:not([style]){{{_TICK}}}"
     text = text.replace("butt}</style>", f"butt}} {style}</style>")
     text = _COORDINATE.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), text)
     return _PATH.sub(lambda found: _relative(found[0]), text)
@@ -146,8 +146,12 @@ def rows_named(axes: Any, names: Sequence[str]) -> None:
         axes.set_yticks(range(len(names)), names)
         return
     axes.set_yticks([])
+    style = {"fontsize": 8, "va": "bottom", "transform": axes.get_yaxis_transform(), "bbox": _COVER}
     for row, name in enumerate(names):
-        axes.text(0.0, row - 0.36, name, fontsize=8, va="bottom", transform=axes.get_yaxis_transform())
+        axes.text(0.0, row - 0.34, name, **style)
+
+
+_COVER = {"facecolor": "white", "edgecolor": "none", "pad": 0}  # of a line behind a text
 
 
 def rows_high(names: Sequence[str], narrow: bool) -> float:
@@ -254,10 +258,10 @@ def epsilon_bars(record: Mapping[str, Any], *, narrow: bool = False) -> str | No
                 ha="right" if beyond else "left",
                 color="white" if beyond else INK,
                 fontsize=8,
-                bbox=None if beyond else {"facecolor": "white", "edgecolor": "none", "pad": 0},
+                bbox=None if beyond else _COVER,
             )
         axes.axvline(claim, color=CLAIM, linewidth=1.5)
-        axes.text(claim, -1.05, "claim", color=CLAIM, ha="center", fontsize=8)
+        axes.text(claim, -1.05, "claim", color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
         rows_named(axes, names)
         axes.set_xlim(0, right)
         axes.set_ylim(len(bars) - 0.4, -1.2)
@@ -490,7 +494,7 @@ def growth(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
         return None
 
     def draw(axes: Any, over: str, shown: Sequence[Mapping[str, Any]]) -> None:
-        for check, marker in zip(shown, "osD^v<>p", strict=False):
+        for check, marker, color in zip(shown, "osD^v<>p", MANY, strict=False):
             numbers = check["statistics"]
             power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
             xs = [p[0] for p in numbers["points"]]
@@ -501,7 +505,8 @@ def growth(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
             sizes = [p[2] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
             left = check["result"]["slope"] - exponent
             label = f"{numbers.get('instance', check['name'])}: {left:+.3f}"
-            axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, markersize=4, capsize=2, label=label)
+            style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
+            axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)
         axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
         axes.set_xscale("log")
         axes.set_ylim(0, 2)

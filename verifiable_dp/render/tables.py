@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 FIRST = 5  # rows that are shown before the others
-_CARDS = 4  # columns from which rows are cards on a phone; style.css labels up to 19
+_CARDS = 5  # columns from which rows are cards on a phone; style.css labels up to 19
 _TOKEN = re.compile(
     r'<details[^>]*>|</details>|<div class="scroll"[^>]*>\s*<table.*?</table>\s*</div>', re.DOTALL
 )

@@ -408,6 +408,15 @@ def test_means_have_error_bars_and_equal_runs_have_none():
     assert courses.over_time(record | {"regret": None}) is None
 
 
+def test_wedges_have_no_outline():
+    """The rule of a page for ticks is not for what has a style of its own."""
+    wedge = next(
+        use for use in re.findall(r"<use [^>]*>", drawn()["dp-se", "scaling", False]) if "opacity" in use
+    )
+    assert "stroke" not in wedge.partition("style=")[2].replace("stroke-width: 0", "")
+    assert "use:not([style]){" in drawn()["dp-se", "scaling", False]
+
+
 def test_powers_of_ten_are_written_whole():
     assert [plots._power(value) for value in (1e6, 1e-7, 1000.0, 0.1, 20000.0, 0)] == [
         "10⁶",

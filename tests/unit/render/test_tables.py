@@ -79,13 +79,13 @@ def test_a_table_that_is_folded_already_is_not_folded_twice():
 
 def test_cards_name_their_columns_whatever_they_are_called():
     """A head cannot end the string of the style that it stands in, nor the attribute."""
-    heads = ["plain", "it's \"}; x", "</style>", "a\\b"]
+    heads = ["plain", "it's \"}; x", "</style>", "a\\b", "e"]
     row = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
-    made = tables.arranged(page_of([["1", "2", "3", "4"]], f"<tr>{row}</tr>"))
+    made = tables.arranged(page_of([["1", "2", "3", "4", "5"]], f"<tr>{row}</tr>"))
     (style,) = re.findall(r'<table class="cards" style="([^"]*)">', made)
     strings = re.findall(r"--h\d:'([^']*)'", style)
     assert [re.sub(r"\\([0-9a-f]+) ", lambda m: chr(int(m[1], 16)), said) for said in strings] == heads
-    assert "cards" not in tables.arranged(page_of([["1", "2"]]))
+    assert "cards" not in tables.arranged(page_of([["1", "2"]]))  # it fits
     sheet = (REPORTS.parent / "verifiable_dp/render/templates/style.css").read_text("utf-8")
     assert all(f"td:nth-child({i})::before {{ content: var(--h{i}); }}" in sheet for i in range(1, 20))
 
