@@ -10,7 +10,7 @@ PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 p
 # Where bytecode may not be kept, each of the hundreds of processes of the tests compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-all test-versions faults report same mutants reproduce lint types layers bench docs picture clean venv links
+.PHONY: test test-all test-versions faults report same mutants reproduce site lint types layers bench docs picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -53,6 +53,12 @@ mutants: venv
 reproduce: venv
 	$(BIN)/verifiable-dp reproduce --workers 2 --out reports/studies
 	$(BIN)/verifiable-dp list --papers --html reports/papers.html > /dev/null
+
+# A static site of reports/ and docs/ in $(SITE), made anew.
+SITE ?= build/site
+site: venv
+	rm -rf "$(SITE)" && mkdir -p "$(SITE)"
+	$(BIN)/verifiable-dp site reports "$(SITE)" --docs docs
 
 lint: venv
 	$(BIN)/ruff check .

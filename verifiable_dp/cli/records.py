@@ -294,6 +294,34 @@ def portfolio(folder: Path, out: Path | None) -> None:
     sys.exit(2 if found.broken else 0)
 
 
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--docs", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Markdown files.")
+def site(folder: Path, out: Path, docs: Path | None) -> None:
+    """Write a static site of the reports in FOLDER to OUT, which is new or empty; nothing is run.
+
+    Records, errata, kill table, studies, a search and, with --docs, the Markdown files of a folder. Exit
+    status 2 if a file does not hold or a link leads nowhere; each is named.
+    """
+    from verifiable_dp.render import site as sites
+
+    items = []
+    if (folder / "papers.html").is_file():
+        from verifiable_dp.campaign import papers
+
+        items = papers.rows(folder)
+    found = sites.write(folder, out, documents=docs, items=items)
+    for path, why in found.portfolio.broken.items():
+        aside(f"does not hold: {path}: {why}")
+    for path, link in found.broken:
+        aside(f"leads nowhere: {link!r} in {path}")
+    for path in found.heavy:
+        aside(f"more than {sites.HEAVIEST // 1000} kB: {path}")
+    say(f"written: {out} ({len(found.pages)} pages, {len(found.portfolio.records)} records)")
+    sys.exit(2 if found.portfolio.broken or found.broken else 0)
+
+
 @dataclass(frozen=True)
 class _DataFile:
     """How a data file that is not a record is verified, and run again: what of it must come out as it is."""

@@ -28,7 +28,7 @@ def spent(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next((numbers for numbers in found if numbers.get("spent")), None)
 
 
-def loss_over_time(record: Mapping[str, Any]) -> str | None:
+def loss_over_time(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim."""
     numbers = spent(record)
     if numbers is None:
@@ -52,10 +52,10 @@ def loss_over_time(record: Mapping[str, Any]) -> str | None:
         axes.set_xlim(0, 1.02 * max(right, 1))
         axes.set_ylim(0, top)
         axes.set_xlabel("rounds so far")
-        axes.set_ylabel("epsilon")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+        axes.set_ylabel("epsilon (log of a ratio)")
+        plots.legend(axes)
 
-    return plots.single("loss over time", (7.0, 2.5), draw)
+    return plots.single("loss over time", 2.5, draw, narrow=narrow)
 
 
 # ---------------------------------------------------------------- where a counterexample sits
@@ -143,7 +143,7 @@ def _run(
     return [(rounds, was, is_, list(map(float, left)) != list(map(float, right)))]
 
 
-def placement(example: Mapping[str, Any], number: int = 0) -> str | None:
+def placement(example: Mapping[str, Any], number: int = 0, *, narrow: bool = False) -> str | None:
     """Where the reward that differs sits in the stream, and which rounds the event looks at.
 
     Parameters
@@ -196,9 +196,9 @@ def placement(example: Mapping[str, Any], number: int = 0) -> str | None:
         axes.set_xlim(0.5, horizon + 0.5)
         axes.set_xlabel("round")
         axes.set_ylabel("reward")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+        plots.legend(axes)
 
-    return plots.single(f"placement {number}", (7.0, 1.9), draw)
+    return plots.single(f"placement {number}", 1.9, draw, narrow=narrow)
 
 
 # ---------------------------------------------------------------- scaling
@@ -221,32 +221,79 @@ def _logs(points: Sequence[Sequence[float]], log_power: float) -> tuple[list[flo
     return xs, [math.log(p[1]) - less for p, less in zip(points, part, strict=True)]
 
 
-def scaling_fit(record: Mapping[str, Any]) -> str | None:
+def scaling_fit(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """Points on logarithmic axes with their fitted lines, and the slopes that the claim allows as wedges.
 
-    A panel for each quantity that the rates are over. Each check is divided by its value in the middle, so
+    A figure for each quantity that the rates are over. Each check is divided by its value in the middle, so
     that all pass through 1 there, and those with a power of log x by that power too.
     """
     checks = [c for c in record["regret"]["checks"] if c["kind"] == "scaling"] if record["regret"] else []
-    panels: dict[str, list[Mapping[str, Any]]] = {}
-    for check in checks:
-        if len({p[0] for p in check["statistics"]["points"]}) > 1:
-            panels.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
-    if not panels:
+    checks = [c for c in checks if len({p[0] for p in c["statistics"]["points"]}) > 1]
+
+    def draw(axes: Any, over: str, shown: Sequence[Mapping[str, Any]]) -> None:
+        for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
+            _fit(axes, check, marker, color)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(over)
+        axes.set_ylabel("relative to the middle")
+        plots.decades(axes.xaxis)
+        plots.decades(axes.yaxis)
+        plots.legend(axes, 1)
+
+    return plots.panels("scaling", checks, draw, narrow=narrow) or None
+
+
+def over_time(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+    """Mean regret over horizons with the rate that its theorem claims; None where none was measured so."""
+    checks = [c for c in record["regret"]["checks"] if c["kind"] in _GROWING] if record["regret"] else []
+    checks = [c for c in checks if c["statistics"].get("over", "horizon T") in ("horizon T", "T")]
+    checks = [c for c in checks if len(c["statistics"]["points"]) > 1]
+    if not checks:
         return None
 
-    def draw(figure: Any) -> None:
-        for number, (over, shown) in enumerate(panels.items()):
-            axes = figure.add_subplot(len(panels), 1, number + 1)
-            for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
-                _fit(axes, check, marker, color)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.set_xlabel(over)
-            axes.set_ylabel("relative to the middle")
-            axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    def draw(axes: Any) -> None:
+        for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
+            _growing(axes, check, marker, color)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("horizon T (rounds)")
+        axes.set_ylabel("mean pseudo-regret (units of reward)")
+        plots.decades(axes.xaxis)
+        plots.decades(axes.yaxis)
+        plots.legend(axes, 2)
 
-    return plots.inline("scaling", (7.0, sum(2.6 + 0.14 * len(shown) for shown in panels.values())), draw)
+    height = 2.6 + (0.32 if narrow else 0.18) * len(checks)
+    return plots.single("regret over time", height, draw, narrow=narrow)
+
+
+_GROWING = ("scaling", "linear_in_log")
+
+
+def _growing(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
+    """Means with error bars, and the claimed growth through their (geometric) middle."""
+    numbers = check["statistics"]
+    xs, means, errors = (
+        [float(value) for value in column] for column in zip(*(p[:3] for p in numbers["points"]), strict=True)
+    )
+    bars = plots.bars(errors, means)
+    instance = numbers.get("instance", check["name"])
+    axes.errorbar(xs, means, yerr=bars, fmt=marker, color=color, markersize=4, capsize=2, label=instance)
+    logs = check["kind"] == "linear_in_log"
+    exponent, power = (0.0, 1.0) if logs else (float(numbers["exponent"]), float(numbers["log_power"]))
+    claimed = [exponent * math.log(x) + (power * math.log(math.log(x)) if power else 0.0) for x in xs]
+    shift = math.fsum(math.log(y) - line for y, line in zip(means, claimed, strict=True)) / len(xs)
+    parts = [f"T^{exponent:.3g}" if exponent else "", f"(log T)^{power:.3g}" if power else ""]
+    rate = " ".join(filter(None, parts)).replace("^1", "") or "constant"
+    label = f"{instance}: theorem's rate {rate}"
+    axes.plot(
+        xs,
+        [math.exp(line + shift) for line in claimed],
+        color=color,
+        linestyle="--",
+        linewidth=1,
+        label=label,
+    )
 
 
 def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
@@ -257,7 +304,10 @@ def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
     middle = (min(xs) + max(xs)) / 2
     zero = start + slope * middle  # the fitted value in the middle
     ends = [min(xs), max(xs)]
-    axes.plot([math.exp(x) for x in xs], [math.exp(y - zero) for y in ys], marker, color=color, markersize=4)
+    means = [math.exp(y - zero) for y in ys]
+    sizes = [p[2] / p[1] * mean for p, mean in zip(numbers["points"], means, strict=True)]
+    style = {"color": color, "markersize": 4, "capsize": 2}
+    axes.errorbar([math.exp(x) for x in xs], means, yerr=plots.bars(sizes, means), fmt=marker, **style)
     span = [[math.exp((claimed + side * margin) * (x - middle)) for x in ends] for side in (-1, 1)]
     across = [math.exp(x) for x in ends]
     axes.fill_between(across, span[0], span[1], color=color, alpha=0.15, linewidth=0)
@@ -274,7 +324,7 @@ def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
 _OUTCOMES = {"killed": (GOOD, ""), "within_the_claim": (RIVAL, "//"), "undecided": (CLAIM, "..")}
 
 
-def kills(rows: Sequence[Mapping[str, Any]]) -> str | None:
+def kills(rows: Sequence[Mapping[str, Any]], *, narrow: bool = False) -> str | None:
     """How many mutants of each algorithm came out how; None without any."""
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
     outcomes = dict.fromkeys([*_OUTCOMES, *(row["outcome"] for row in rows)])
@@ -294,6 +344,6 @@ def kills(rows: Sequence[Mapping[str, Any]]) -> str | None:
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlabel("mutants")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+        plots.legend(axes)
 
-    return plots.single("kills", (7.0, 0.9 + 0.24 * len(names)), draw)
+    return plots.single("kills", 0.9 + 0.24 * len(names), draw, narrow=narrow)

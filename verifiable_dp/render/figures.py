@@ -14,9 +14,11 @@ _WIDE = 2  # panels side by side
 _DECADES = 1e5  # how far back from the horizon a logarithmic time axis reaches
 
 
-def svg(figure: Mapping[str, Any]) -> str:
-    """A figure of the data file as inline SVG, for a page."""
-    return plots.inline(figure["name"], size(figure), lambda drawn: _draw(drawn, figure))
+def svg(figure: Mapping[str, Any], *, narrow: bool = False) -> str:
+    """A figure of the data file as inline SVG, for a page; on a phone its panels are a column."""
+    name = f"{figure['name']} narrow" if narrow else figure["name"]
+    across = 1 if narrow else _WIDE
+    return plots.inline(name, size(figure, across), lambda drawn: _draw(drawn, figure, across))
 
 
 def png(figure: Mapping[str, Any]) -> bytes:
@@ -34,16 +36,18 @@ def png(figure: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def size(figure: Mapping[str, Any]) -> tuple[float, float]:
-    """Width and height in inches."""
-    panels = len(figure["panels"])
-    across = min(panels, _WIDE)
-    return (7.5 if across > 1 else 5.5, 3.2 * -(-panels // _WIDE))
-
-
-def _draw(drawn: Any, figure: Mapping[str, Any]) -> None:
+def size(figure: Mapping[str, Any], most: int = _WIDE) -> tuple[float, float]:
+    """Width and height in inches, of at most so many panels side by side."""
     panels = figure["panels"]
-    across = min(len(panels), _WIDE)
+    across = min(len(panels), most)
+    named = max((len(panel["lines"]) + len(panel["bounds"]) for panel in panels), default=0)
+    width = plots.NARROW if most == 1 else 7.5 if across > 1 else 5.5
+    return (width, (3.0 + 0.17 * named) * -(-len(panels) // across))
+
+
+def _draw(drawn: Any, figure: Mapping[str, Any], most: int = _WIDE) -> None:
+    panels = figure["panels"]
+    across = min(len(panels), most)
     grid = drawn.subplots(-(-len(panels) // across), across, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
@@ -65,8 +69,6 @@ def _lowest(axes: Any, panel: Mapping[str, Any]) -> None:
 
 
 def _panel(axes: Any, panel: Mapping[str, Any]) -> None:
-    from matplotlib.ticker import NullLocator
-
     colours = {}
     for number, line in enumerate(panel["lines"]):
         colour = colours[line["label"]] = _COLOURS[number % len(_COLOURS)]
@@ -110,13 +112,10 @@ def _panel(axes: Any, panel: Mapping[str, Any]) -> None:
         last = max((line["xs"][-1] for line in panel["lines"]), default=1.0)
         axes.set_xlim(max(last / _DECADES, 1.0), 1.3 * last)
         _lowest(axes, panel)
-    for axis, (low, high), logarithmic in (
-        (axes.xaxis, axes.get_xlim(), panel["logx"]),
-        (axes.yaxis, axes.get_ylim(), panel["logy"]),
-    ):
-        if logarithmic and high > 100 * low:
-            axis.set_minor_locator(NullLocator())
-    axes.set_title(panel["title"], fontsize=9)
+    for axis, logarithmic in ((axes.xaxis, panel["logx"]), (axes.yaxis, panel["logy"])):
+        if logarithmic:
+            plots.decades(axis)
+    axes.set_title(panel["title"], fontsize=9, loc="left")
     axes.set_xlabel("round t" if panel["axis"] == "t" else panel["axis"])
-    axes.set_ylabel("pseudo-regret")
-    axes.legend(frameon=False, fontsize=6.5)
+    axes.set_ylabel("mean pseudo-regret")
+    plots.legend(axes, 2)

@@ -10,7 +10,7 @@ from verifiable_dp.core.files import write_text
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
-from verifiable_dp.render import courses, page
+from verifiable_dp.render import courses, page, tables
 from verifiable_dp.selfcheck.mutation import concluded, summary
 
 MUTANTS_VERSION = "mutants-1.0.0"
@@ -94,7 +94,7 @@ def render(whole: Mapping[str, Any]) -> str:
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
     drawn = environment.get_template("mutants.html.jinja").render(
         whole=whole,
-        plot=courses.kills(rows),
+        plot=page.layouts(courses.kills, rows),
         summary=whole["summary"],
         groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],
@@ -102,7 +102,7 @@ def render(whole: Mapping[str, Any]) -> str:
         samples=samples,
         style=page._style(),
     )
-    return page.reachable(drawn)
+    return tables.arranged(drawn, whole=True)
 
 
 def samples(row: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, words
 from verifiable_dp.registry.errata import REGISTERS
-from verifiable_dp.render import card, courses, limits, plainly, plots
+from verifiable_dp.render import card, courses, limits, plainly, plots, tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -106,31 +106,24 @@ def _policy(script: str = "") -> str:
 
 
 _FORMS = "base-uri 'none'; form-action 'none'"
-_SCROLLS = re.compile(r'<div class="scroll">(\s*<table[^>]*>\s*<caption>(.*?)</caption>)', re.DOTALL)
 
 
-def reachable(page: str) -> str:
-    """A page whose wide tables can be scrolled with the keyboard, each named as its caption."""
+def ours(text: str) -> Any:
+    """HTML that is not escaped: it is made here, and holds no text of a record that is not escaped."""
+    from markupsafe import Markup
 
-    def region(found: re.Match[str]) -> str:
-        # What a record says is escaped already, so that tags are the template's.
-        name = " ".join(re.sub(r"<[^>]*>", "", found[2]).replace('"', "&#34;").split())
-        return f'<div class="scroll" role="group" tabindex="0" aria-label="{name}">{found[1]}'
-
-    return _SCROLLS.sub(region, page)
+    return Markup(text)
 
 
 def _style(name: str = "style.css") -> Any:
-    from markupsafe import Markup
-
-    text = resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8")
-    return Markup(text)  # ours, not the record's
+    return ours(resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8"))
 
 
-_PLOTS: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+_PLOTS: Mapping[str, Callable[..., str | None]] = {
     "epsilon": plots.epsilon_bars,
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
+    "time": courses.over_time,
     "growth": plots.growth,
     "constants": plots.constants,
     "scaling": courses.scaling_fit,
@@ -147,7 +140,15 @@ _PLACED = 50  # counterexamples of a page that are drawn: each takes a tenth of 
 def _drawn(text: str) -> dict[str, str | None]:
     """The plots of a record by their names: a report is rendered again once its folder is complete."""
     record = json.loads(text)
-    return {name: draw(record) for name, draw in _PLOTS.items()}
+    return {name: layouts(draw, record) for name, draw in _PLOTS.items()}
+
+
+def layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
+    """A plot in the layouts of a desktop and of a phone, of which a page shows one; None without one."""
+    wide = draw(*given)
+    if wide is None:
+        return None
+    return f'<div class="desk">{wide}</div><div class="phone">{draw(*given, narrow=True)}</div>'
 
 
 def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict[str, Any]:
@@ -202,7 +203,7 @@ def render(record: Mapping[str, Any], *, drawn: bool = True, around: card.Around
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
         infinity=float("inf"),
     )
-    return reachable(_with_contents(_with_words(page, bool(record["checks"]))))
+    return tables.arranged(_with_contents(_with_words(page, bool(record["checks"]))))
 
 
 def render_pack(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
@@ -217,7 +218,7 @@ def render_pack(record: Mapping[str, Any], around: card.Around = card.ALONE) -> 
             style=_style() + _style("card.css") + _style("pack.css"),
         )
     )
-    return reachable(page)
+    return tables.arranged(page, whole=True)
 
 
 _SECTION = re.compile(r'<section id="([a-z-]+)">\s*<h2>(.*?)</h2>')
@@ -258,7 +259,9 @@ def _example(
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         number = next(numbers)
-        placement = courses.placement(found, number) if plot and drawn and number <= _PLACED else None
+        placement = (
+            layouts(courses.placement, found, number) if plot and drawn and number <= _PLACED else None
+        )
         said: dict[str, Any] = {
             "placed": courses.placed(found),
             "shown": words.counterexample(found, record),
@@ -276,7 +279,7 @@ def _example(
 def render_errata(whole: Mapping[str, Any]) -> str:
     """The page of the errata's data file."""
     templates, rows = environment(), whole["errata"]
-    return reachable(
+    return tables.arranged(
         templates.get_template("errata.html.jinja").render(
             rows=rows,
             style=_style(),
@@ -285,7 +288,8 @@ def render_errata(whole: Mapping[str, Any]) -> str:
             confirmed=sum(row["outcome"] == "confirmed" for row in rows),
             by_reading=sum(row["outcome"] == "by_reading" for row in rows),
             example=_example(templates),
-        )
+        ),
+        whole=True,
     )
 
 
@@ -293,12 +297,12 @@ def render_papers(rows: Sequence[Mapping[str, Any]]) -> str:
     """The page of the papers' items (`campaign.papers.rows`)."""
     papers = list(dict.fromkeys(row["paper"] for row in rows))
     template = environment().get_template("papers.html.jinja")
-    return reachable(template.render(rows=rows, papers=papers, style=_style()))
+    return tables.arranged(template.render(rows=rows, papers=papers, style=_style()), whole=True)
 
 
 def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
     """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
-    return reachable(
+    return tables.arranged(
         environment()
         .get_template("study.html.jinja")
         .render(
@@ -306,7 +310,8 @@ def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
             shown=shown,
             style=_style(),
             by_name={row["name"]: row for row in whole["statements"]},
-        )
+        ),
+        whole=True,
     )
 
 
@@ -382,7 +387,7 @@ def render_index(
         rows.append({**_row(record, kills), "link": link, "path": path, "same_as": same})
         seen.setdefault(record["digest"], path)
     shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
-    return reachable(
+    return tables.arranged(
         environment()
         .get_template("index.html.jinja")
         .render(
@@ -394,7 +399,8 @@ def render_index(
             options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
             broken=broken,
             example=shlex.quote(paths[0]) if paths else "RECORD",
-        )
+        ),
+        whole=True,
     )
 
 

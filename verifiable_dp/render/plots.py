@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
+import math
 import re
+import textwrap
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,7 +52,7 @@ def _compact(text: str) -> str:
     text = re.sub(r"font: ([0-9.]+px) '", r"font-size: \1; font-family: '", text)
     text = re.sub(r" font-family: 'DejaVu Sans'(, sans-serif)?;", "", text)
     text = re.sub(rf'(<t(?:ext|span) style="[^"]*); fill: {INK}"', r'\1"', text)
-    style = f"text{{font-family: 'DejaVu Sans', sans-serif; fill: {INK}}} use{{{_TICK}}}"
+    style = f"text{{font-family: 'DejaVu Sans', sans-serif; fill: {INK}}} use:not([style]){{{_TICK}}}"
     text = text.replace("butt}</style>", f"butt}} {style}</style>")
     text = _COORDINATE.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), text)
     return _PATH.sub(lambda found: _relative(found[0]), text)
@@ -84,9 +88,75 @@ def _relative(path: str) -> str:
     return found
 
 
-def single(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+WIDE, NARROW = 7.0, 3.5  # inches: of a figure on a desktop, and of its own layout on a phone
+_ROOM = 0.75  # inches that legends take more where they stand in one column
+_CHARACTER = 4.6  # points that a character of 8 points takes
+
+
+def single(name: str, height: float, draw: Callable[[Any], None], *, narrow: bool = False) -> str:
     """Inline SVG of a figure with one pair of axes; ids are made unique by `name`."""
-    return inline(name, size, lambda figure: draw(figure.add_subplot()))
+    size = (NARROW, height + _ROOM) if narrow else (WIDE, height)
+    return inline(f"{name} narrow" if narrow else name, size, lambda figure: draw(figure.add_subplot()))
+
+
+def is_narrow(axes: Any) -> bool:
+    """Whether the axes are in the layout of a phone."""
+    return bool(axes.figure.get_figwidth() < (WIDE + NARROW) / 2)
+
+
+def legend(axes: Any, columns: int = 4, title: str | None = None) -> None:
+    """What is drawn, named above the data and never within them; narrow figures have lines of their own."""
+    handles, labels = axes.get_legend_handles_labels()
+    across = axes.get_subplotspec().get_gridspec().ncols
+    wide = int(72 * axes.figure.get_figwidth() / across / _CHARACTER) - 6
+    folded = [textwrap.fill(str(label), wide) for label in labels]
+    longest = max((len(line) for label in folded for line in label.split("\n")), default=0)
+    fitting = max(1, min(columns, wide // (longest + 7)))
+    style = {"title": title, "title_fontsize": 8} if title else {}
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+    axes.legend(handles, folded, frameon=False, fontsize=8, ncols=fitting, **place, **style)
+
+
+def decades(axis: Any) -> None:
+    """A logarithmic axis whose powers of ten are written in letters of full size."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    if high < 3 * low:
+        axis.set_major_locator(MaxNLocator(4))
+    else:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,), numticks=6))
+    axis.set_major_formatter(FuncFormatter(_power))
+    axis.set_minor_locator(NullLocator())  # each small tick takes sixty bytes
+
+
+def _power(value: float, _: Any = None) -> str:
+    exponent = round(math.log10(value)) if value > 0 else 0
+    if value <= 0 or abs(value / 10.0**exponent - 1) > 1e-6 or 0 <= exponent < 4:
+        return f"{value:.4g}"
+    return f"10{str(exponent).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def rows_named(axes: Any, names: Sequence[str]) -> None:
+    """Names of rows beside them; above them where there is no room."""
+    if not is_narrow(axes):
+        axes.set_yticks(range(len(names)), names)
+        return
+    axes.set_yticks([])
+    style = {"fontsize": 8, "va": "bottom", "transform": axes.get_yaxis_transform(), "bbox": _COVER}
+    for row, name in enumerate(names):
+        axes.text(0.0, row - 0.34, name, **style)
+
+
+_COVER = {"facecolor": "white", "edgecolor": "none", "pad": 0}  # of a line behind a text
+
+
+def rows_high(names: Sequence[str], narrow: bool) -> float:
+    """Inches that rows take."""
+    return (0.5 if narrow else 0.32) * len(names)
 
 
 def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
@@ -103,12 +173,7 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = out.getvalue()
     text = text[text.index("<svg") :]
-    # Glyphs and clip paths are numbered alike in every figure of a page.
-    prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
-    text = re.sub(r'\bid="', f'id="{prefix}-', text)
-    text = re.sub(r'href="#', f'href="#{prefix}-', text)
-    text = text.replace("url(#", f"url(#{prefix}-")
-    text = _compact(text)
+    text = _compact(_renamed(text, name))
     text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
     text = text.replace("xlink:href", "href")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
@@ -118,6 +183,15 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
         text,
         count=1,
     )
+
+
+def _renamed(text: str, name: str) -> str:
+    """With short ids: those of markers and clip paths are long, and alike in every figure of a page."""
+    prefix = f"f{zlib.crc32(name.encode()):x}"
+    ids = list(dict.fromkeys(re.findall(r'\bid="([^"]*)"', text)))
+    short = {long: f"{prefix}-{number}" for number, long in enumerate(ids)}
+    pattern = r'(\bid="|href="#|url\(#)([^")]*)'
+    return re.sub(pattern, lambda found: f"{found[1]}{short.get(found[2], found[2])}", text)
 
 
 def alone(inline: str, *, white: bool = False) -> str:
@@ -148,7 +222,7 @@ def around(checks: Sequence[Mapping[str, Any]]) -> tuple[float, float | None] | 
     return point, -ratio_lower(int(numbers["k0"]), int(numbers["k1"]), level)
 
 
-def epsilon_bars(record: Mapping[str, Any]) -> str | None:
+def epsilon_bars(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """Lower bounds on epsilon of the target and of its mutants with their intervals, against the claim."""
     if not record["checks"] or record["claim"] is None:
         return None
@@ -172,7 +246,7 @@ def epsilon_bars(record: Mapping[str, Any]) -> str | None:
         for row, (_, value, verdict, near) in enumerate(bars):
             caught = (verdict == "refuted") == (row >= own)
             color = GOOD if caught else BAD  # a mutant that is caught is good news
-            axes.barh(row, min(value, right), color=color, height=0.6)
+            axes.barh(row, min(value, right), color=color, height=0.5)
             end = _interval(axes, row, value, near, right) if near else value
             label = "∞" if value == float("inf") else f"{value:.3g}"
             beyond = value > 0.9 * right
@@ -184,16 +258,17 @@ def epsilon_bars(record: Mapping[str, Any]) -> str | None:
                 ha="right" if beyond else "left",
                 color="white" if beyond else INK,
                 fontsize=8,
-                bbox=None if beyond else {"facecolor": "white", "edgecolor": "none", "pad": 0},
+                bbox=None if beyond else _COVER,
             )
         axes.axvline(claim, color=CLAIM, linewidth=1.5)
-        axes.text(claim, -0.75, "claim", color=CLAIM, ha="center", fontsize=8)
-        axes.set_yticks(range(len(bars)), [name for name, _, _, _ in bars])
+        axes.text(claim, -1.05, "claim", color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
+        rows_named(axes, names)
         axes.set_xlim(0, right)
-        axes.set_ylim(len(bars) - 0.4, -0.9)
-        axes.set_xlabel("lower bound on epsilon")
+        axes.set_ylim(len(bars) - 0.4, -1.2)
+        axes.set_xlabel("lower bound on epsilon (95 %)" if sampled else "lower bound on epsilon")
 
-    return single("epsilon", (7.0, 0.9 + 0.3 * len(bars)), draw)
+    names = [name for name, _, _, _ in bars]
+    return single("epsilon", 0.9 + rows_high(names, narrow), draw, narrow=narrow)
 
 
 def _interval(axes: Any, row: int, value: float, near: tuple[float, float | None], right: float) -> float:
@@ -209,7 +284,7 @@ def _interval(axes: Any, row: int, value: float, near: tuple[float, float | None
     return most + 0.008 * right if most < 0.85 * right else value
 
 
-def hockey_stick(record: Mapping[str, Any]) -> str | None:
+def hockey_stick(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """The measured hockey-stick curve against what the claim implies; None where none was measured."""
     found = [check for check in record["checks"] if check["kind"] == "curve"]
     if not found:
@@ -218,11 +293,15 @@ def hockey_stick(record: Mapping[str, Any]) -> str | None:
     claim = PrivacyClaim(
         float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"), mu=numbers.get("mu")
     )
-    return curve(claim, found[0]["result"]["points"])
+    return curve(claim, found[0]["result"]["points"], narrow=narrow)
 
 
 def curve(
-    claim: PrivacyClaim, points: Sequence[Mapping[str, Any]] = (), law: Callable[[Any], Any] | None = None
+    claim: PrivacyClaim,
+    points: Sequence[Mapping[str, Any]] = (),
+    law: Callable[[Any], Any] | None = None,
+    *,
+    narrow: bool = False,
 ) -> str:
     """Delta over epsilon: the claim's curve, lower bounds from counts, and the exact curve.
 
@@ -234,6 +313,8 @@ def curve(
         Of the result of a ``curve`` check.
     law
         `law(epsilons)` gives the exact deltas (n,) at epsilons (n,), such as `evidence.exact.law.Law.curve`.
+    narrow
+        In the layout of a phone.
     """
     measured = [(float(p["epsilon"]), float(p["delta_lower"])) for p in points if "epsilon" in p]
     measured += [(float(p["epsilon_lower"]), float(p["delta"])) for p in points if "delta" in p]
@@ -265,10 +346,11 @@ def curve(
         axes.set_ylim(bottom, 1.3)
         axes.set_xlim(0, right)
         axes.set_xlabel("epsilon")
-        axes.set_ylabel("delta")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+        axes.set_ylabel("delta (probability)")
+        decades(axes.yaxis)
+        legend(axes)
 
-    return single("hockey stick", (7.0, 3.0), draw)
+    return single("hockey stick", 3.0, draw, narrow=narrow)
 
 
 _WIDEST, _FAINTEST = 1e3, 1e-9
@@ -303,7 +385,7 @@ def _against(axes: Any, claim: float, costs: Sequence[float], right: float) -> f
     return 0.93 * top
 
 
-def budget(record: Mapping[str, Any]) -> str | None:
+def budget(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """What the reward of each round pays, as tracing bounds it, against the claim."""
     numbers = traced(record)
     if numbers is None or not numbers["attribution"]:
@@ -325,13 +407,13 @@ def budget(record: Mapping[str, Any]) -> str | None:
             axes.vlines(infinite, 0, edge, color=BAD, linewidth=0.8, linestyle=":")
             axes.plot(infinite, [edge] * len(infinite), "^", color=BAD, markersize=5, label="∞")
         axes.set_xlabel("round of the reward")
-        axes.set_ylabel("cost at most")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        axes.set_ylabel("cost at most (epsilon)")
+        legend(axes)
 
-    return single("budget", (7.0, 2.7), draw)
+    return single("budget", 2.7, draw, narrow=narrow)
 
 
-def spending(record: Mapping[str, Any]) -> str | None:
+def spending(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """How the cost of the costliest pair of runs adds up over its releases; None for one or two of them."""
     numbers = traced(record)
     points = [(x, float(y)) for x, y in numbers.get("spent", [])] if numbers else []
@@ -345,16 +427,16 @@ def spending(record: Mapping[str, Any]) -> str | None:
         xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
         axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
         axes.set_xlabel("releases so far")
-        axes.set_ylabel("cost at most")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        axes.set_ylabel("cost at most (epsilon)")
+        legend(axes)
 
-    return single("spending", (7.0, 2.4), draw)
+    return single("spending", 2.4, draw, narrow=narrow)
 
 
 _FEW = 3  # releases that pay, at least, for their sum to be worth a plot
 
 
-def regret_bounds(record: Mapping[str, Any]) -> str | None:
+def regret_bounds(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """Measured mean regret beside the theorem's bound, and beside a rival where one was run."""
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "mean_bound"] if regret else []
@@ -369,7 +451,9 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
 
     def draw(axes: Any) -> None:
         for row, check in enumerate(checks):
-            numbers = check["statistics"]
+            numbers, result = check["statistics"], check["result"]
+            if result["lower"] is not None and result["lower"] > 0:
+                axes.plot([result["lower"], result["upper"]], [row, row], color=GOOD, linewidth=2)
             axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
             axes.plot(
                 numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None
@@ -389,60 +473,85 @@ def regret_bounds(record: Mapping[str, Any]) -> str | None:
                     label=rival.get("rival", "rival") if row == 0 else None,
                 )
         axes.set_xscale("log")
-        axes.set_yticks(range(len(checks)), [c["statistics"].get("instance", c["name"]) for c in checks])
-        axes.set_ylim(len(checks) - 0.5, -0.5)
-        axes.set_xlabel("pseudo-regret at the horizon")
-        axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.45, 1.32), ncols=4)
+        rows_named(axes, names)
+        axes.set_ylim(len(checks) - 0.5, -0.8)
+        axes.set_xlabel("mean pseudo-regret at the horizon (units of reward)")
+        decades(axes.xaxis)
+        legend(axes)
 
-    return single("regret", (7.0, 1.3 + 0.35 * len(checks)), draw)
+    names = [str(c["statistics"].get("instance", c["name"])) for c in checks]
+    return single("regret", 1.2 + rows_high(names, narrow), draw, narrow=narrow)
 
 
-def growth(record: Mapping[str, Any]) -> str | None:
+def growth(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """What was measured divided by its claimed rate, relative to the first point: flat if the rate holds.
 
-    A panel for each quantity that the rates are over: the horizon T, where a check does not say another.
+    A figure for each quantity that the rates are over: the horizon T, where a check does not say another.
     """
-    import math
-
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "scaling"] if regret else []
     if not checks:
         return None
-    panels: dict[str, list[Mapping[str, Any]]] = {}
+
+    def draw(axes: Any, over: str, shown: Sequence[Mapping[str, Any]]) -> None:
+        for check, marker, color in zip(shown, "osD^v<>p", MANY, strict=False):
+            numbers = check["statistics"]
+            power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
+            xs = [p[0] for p in numbers["points"]]
+            # Not a power of log x where there is none: log 1 is 0.
+            rates = [x**exponent * (math.log(x) ** power if power else 1.0) for x in xs]
+            first = numbers["points"][0][1] / rates[0]
+            ys = [p[1] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
+            sizes = [p[2] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
+            left = check["result"]["slope"] - exponent
+            label = f"{numbers.get('instance', check['name'])}: {left:+.3f}"
+            style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
+            axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)
+        axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
+        axes.set_xscale("log")
+        axes.set_ylim(0, 2)
+        axes.set_xlabel(over)
+        axes.set_ylabel("measured / claimed rate")
+        decades(axes.xaxis)
+        legend(axes, 1, "exponent left over")
+
+    return panels("growth", checks, draw, narrow=narrow)
+
+
+_SURE = 1.96  # standard errors of an interval at 95 %
+
+
+def bars(errors: Sequence[float], means: Sequence[float] = ()) -> list[float] | None:
+    """Error bars at 95 % from standard errors, none where all are 0; with means they end above an axis' 0."""
+    sizes = [_SURE * float(error) for error in errors]
+    sizes = [min(size, 0.9 * mean) for size, mean in zip(sizes, means, strict=True)] if means else sizes
+    return sizes if any(sizes) else None
+
+
+def panels(
+    name: str,
+    checks: Sequence[Mapping[str, Any]],
+    draw: Callable[..., None],
+    *,
+    narrow: bool,
+) -> str:
+    """A figure for each quantity that rates are over, one below the other; `draw(axes, over=, shown=)`."""
+    by_quantity: dict[str, list[Mapping[str, Any]]] = {}
     for check in checks:
-        panels.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
-
-    def draw(figure: Any) -> None:
-        for number, (over, shown) in enumerate(panels.items()):
-            axes = figure.add_subplot(len(panels), 1, number + 1)
-            for check, marker in zip(shown, "osD^v<>p", strict=False):
-                numbers = check["statistics"]
-                power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
-                xs = [p[0] for p in numbers["points"]]
-                # Not a power of log x where there is none: log 1 is 0.
-                logs = [math.log(x) ** power if power else 1.0 for x in xs]
-                ys = [
-                    p[1] / (x**exponent * log) for x, log, p in zip(xs, logs, numbers["points"], strict=True)
-                ]
-                label = (
-                    f"{numbers.get('instance', check['name'])}: {check['result']['slope'] - exponent:+.3f}"
-                )
-                axes.plot(xs, [y / ys[0] for y in ys], marker, markersize=4, label=label)
-            axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
-            axes.set_xscale("log")
-            axes.set_ylim(0, 2)
-            axes.set_xlabel(over)
-            axes.set_ylabel("measured / rate")
-            style = {"title": "exponent left over", "title_fontsize": 8}
-            axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), **style)
-
-    return inline("growth", (7.0, sum(2.6 + 0.16 * len(shown) for shown in panels.values())), draw)
+        by_quantity.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
+    return "".join(
+        single(
+            f"{name} {number}" if number else name,
+            2.6 + (0.3 if narrow else 0.16) * len(shown),
+            functools.partial(draw, over=over, shown=shown),
+            narrow=narrow,
+        )
+        for number, (over, shown) in enumerate(by_quantity.items())
+    )
 
 
-def constants(record: Mapping[str, Any]) -> str | None:
+def constants(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     """Means over a logarithmic axis with their straight fits, and with the claimed leading constant."""
-    import math
-
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "linear_in_log"] if regret else []
     if not checks:
@@ -455,7 +564,8 @@ def constants(record: Mapping[str, Any]) -> str | None:
             ends = (min(xs), max(xs))
             fit = [result["intercept"] + result["slope"] * math.log(x) for x in ends]
             name = numbers.get("instance", check["name"])
-            axes.plot(xs, ys, marker, color=color, markersize=4)
+            sizes = [p[2] for p in numbers["points"]]
+            axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, color=color, markersize=4, capsize=2)
             axes.plot(ends, fit, color=color, linewidth=1, label=f"{name}: slope {result['slope']:.3g}")
             given = [numbers["most_slope"], numbers["slope"]]
             claimed = next((float(value) for value in given if value is not None), None)
@@ -468,7 +578,8 @@ def constants(record: Mapping[str, Any]) -> str | None:
                 axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
         axes.set_xscale("log")
         axes.set_xlabel(checks[0]["statistics"].get("over", "horizon T"))
-        axes.set_ylabel("mean pseudo-regret")
-        axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        axes.set_ylabel("mean pseudo-regret (units of reward)")
+        decades(axes.xaxis)
+        legend(axes, 1)
 
-    return single("constants", (7.0, 2.6 + 0.32 * len(checks)), draw)
+    return single("constants", 2.6 + 0.32 * len(checks), draw, narrow=narrow)

@@ -33,7 +33,7 @@ def svg(record: Mapping[str, Any]) -> str | None:
             else:
                 _bounds(axes, shown)
 
-    return plots.inline("regret-claims", (3.9 * across, 3.0 * down), draw)
+    return plots.inline("regret-claims", (3.9 * across, 3.4 * down), draw)
 
 
 def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
@@ -52,10 +52,11 @@ def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
             )
     axes.set_xscale("log")
     axes.set_yticks(range(len(checks)), [check["statistics"].get("instance", "") for check in checks])
-    axes.set_ylim(len(checks) + 0.6, -0.6)  # room for the legend
-    axes.set_title("bound", fontsize=9)
-    axes.set_xlabel("pseudo-regret at the horizon")
-    axes.legend(frameon=False, fontsize=7, loc="lower center", ncols=3)
+    axes.set_ylim(len(checks) - 0.4, -0.6)
+    axes.set_title("bound", fontsize=9, loc="left")
+    axes.set_xlabel("mean pseudo-regret at the horizon")
+    plots.decades(axes.xaxis)
+    plots.legend(axes, 3)
 
 
 def _rate(axes: Any, check: Mapping[str, Any]) -> None:
@@ -84,7 +85,10 @@ def _rate(axes: Any, check: Mapping[str, Any]) -> None:
     few = sorted({xs[0], xs[len(xs) // 2], xs[-1]})
     axes.set_xticks(few, [f"{x:.4g}" for x in few])
     axes.set_xticks([], minor=True)
-    axes.set_title(f"{check['name']}: exponent {result['slope']:.3f}, {result['verdict']}", fontsize=9)
+    axes.set_title(
+        f"{check['name']}: exponent {result['slope']:.3f}, {result['verdict']}", fontsize=9, loc="left"
+    )
     axes.set_xlabel({"T": "horizon T", "K": "arms K"}.get(over, over))
     axes.set_ylabel("mean pseudo-regret")
-    axes.legend(frameon=False, fontsize=7)
+    plots.decades(axes.yaxis)
+    plots.legend(axes, 2)

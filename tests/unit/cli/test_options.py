@@ -19,6 +19,7 @@ import verifiable_dp.render.diff
 import verifiable_dp.render.folders
 import verifiable_dp.render.portfolio
 import verifiable_dp.render.renderings
+import verifiable_dp.render.site
 import verifiable_dp.render.study
 from tests import commands
 from verifiable_dp import api, controls, report
@@ -424,6 +425,22 @@ def test_portfolio(broken, status, replaced, tmp_path):
     assert commands.run(tmp_path, "portfolio", *typed).exit_code == status
     assert replaced.calls["write"] == ((Path("f"), Path("p.html")), {})
     assert missing("portfolio", typed) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "lost", "status"), [({}, [], 0), ({"r": "why"}, [], 2), ({}, [("p", "l")], 2)]
+)
+def test_site(broken, lost, status, replaced, tmp_path):
+    held = SimpleNamespace(broken=broken, records=[1, 2])
+    found = SimpleNamespace(portfolio=held, broken=lost, heavy=["p"], pages=[1, 2, 3])
+    replaced.put(verifiable_dp.render.site, "write", found)
+    (tmp_path / "d").mkdir()
+    typed = ["f", "o", "--docs", "d"]
+    done = commands.run(tmp_path, "site", *typed)
+    assert (done.exit_code, done.stdout) == (status, "written: o (3 pages, 2 records)\n")
+    assert "more than 400 kB: p" in done.stderr
+    assert replaced.calls["write"] == ((Path("f"), Path("o")), {"documents": Path("d"), "items": []})
+    assert missing("site", typed) == []
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 3])

@@ -1,6 +1,7 @@
 """Plots of a record: what they draw follows from its numbers, in bounds and byte by byte."""
 
 import copy
+import functools
 import json
 import math
 import re
@@ -15,7 +16,7 @@ from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.judges import scaling
-from verifiable_dp.render import courses, plots
+from verifiable_dp.render import courses, page, plots
 from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -219,7 +220,7 @@ def test_a_page_is_the_same_bytes_twice_and_small(name):
     record = recorded(name)
     page = render(record)
     assert page == render(record)
-    assert len(page.encode()) < 220_000
+    assert len(page.encode()) < 300_000
 
 
 @pytest.mark.parametrize("name", [pytest.param("dp-se", marks=pytest.mark.slow), "shuffled-linear-printed"])
@@ -295,3 +296,133 @@ def test_a_kill_table_is_drawn_by_algorithm():
     assert courses.kills([]) is None
     assert courses.kills(rows) == courses.kills(list(rows))
     assert courses.kills(rows) != courses.kills(rows[:2])
+
+
+# ---------------------------------------------------------------- layouts
+
+PHONE = 390 - 2 * 16 + 16 - 12  # pixels of a plot on a phone of 390: less the body's, its own frame and room
+DESK = 44 * 16  # pixels of a plot on a desktop, at most
+
+
+def smallest(picture, pixels):
+    """Pixels of the smallest text of a picture that is shown that wide."""
+    width = float(re.search(r'viewBox="0 0 ([0-9.]+) ', picture)[1])
+    sizes = [float(size) for size in re.findall(r"font-size: ([0-9.]+)px", picture)]
+    texts = len(re.findall(r"<text", picture))
+    assert texts
+    assert len(sizes) >= texts  # every text says its size
+    return min(sizes) * pixels / width
+
+
+@functools.cache
+def drawn():
+    """Every plot there is, in both layouts."""
+    se, tree, ucb = recorded("dp-se"), recorded("adaptive-tree-printed"), recorded("ucb1")
+    of_record = {
+        (name, plot): record
+        for name, record in (("dp-se", se), ("tree", tree), ("ucb1", ucb))
+        for plot in ("epsilon", "regret", "time", "scaling")
+    }
+    of_record |= {("ucb1", "constants"): ucb, ("dp-se", "growth"): se, ("dp-se", "course"): se}
+    found = {}
+    for (name, plot), record in of_record.items():
+        for narrow in (False, True):
+            if picture := page._PLOTS[plot](record, narrow=narrow):
+                found[name, plot, narrow] = picture
+    example = stream("rounds 1 to 4")
+    rows = [{"algorithm": name, "outcome": "killed"} for name in ("dp-robust-elimination", "b")]
+    for narrow in (False, True):
+        found["a", "placement", narrow] = courses.placement(example, narrow=narrow)
+        found["a", "kills", narrow] = courses.kills(rows, narrow=narrow)
+    return found
+
+
+def test_no_text_of_a_plot_is_small_on_a_phone():
+    """Control: the layout of a desktop, shrunk to a phone, would be too small to read."""
+    every = drawn()
+    assert len({plot for _, plot, _ in every}) >= 9
+    for (name, plot, narrow), pictures in every.items():
+        for picture in re.findall(r"<svg.*?</svg>", pictures, re.DOTALL):
+            size = smallest(picture, PHONE if narrow else DESK)
+            assert size >= 11, (name, plot, narrow)
+            assert narrow or smallest(picture, PHONE) < 11
+    css = (REPORTS.parent / "verifiable_dp/render/templates/style.css").read_text("utf-8")
+    assert f"max-width: {DESK // 16}rem" in css
+    assert ".desk { display: none; }" in css[css.index("(max-width: 40rem) { figure") :][:200]
+
+
+def test_each_picture_is_one_pair_of_axes_with_words():
+    """Control: two panels in one picture have two frames."""
+    for (name, plot, narrow), pictures in drawn().items():
+        for picture in re.findall(r"<svg.*?</svg>", pictures, re.DOTALL):
+            labels = re.findall(r'text-anchor: middle"[^>]*>([^<]+)</text>', picture)
+            assert any(len(re.findall(r"[a-z]{2,}", label)) for label in labels), (name, plot, narrow)
+    assert drawn()["dp-se", "scaling", False].count("<svg") == len(
+        {c["statistics"].get("over") for c in recorded("dp-se")["regret"]["checks"] if c["kind"] == "scaling"}
+    )
+
+
+def test_legends_stand_above_the_data(monkeypatch):
+    """Of every plot that has one, in both layouts; control: one that stands in the middle is noticed."""
+    seen = []
+
+    def looked(name, size, draw):
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure)
+        figure.draw_without_rendering()
+        for axes in figure.axes:
+            if axes.get_legend() is not None:
+                box, data = axes.get_legend().get_window_extent(), axes.get_window_extent()
+                whole = figure.bbox
+                fits = whole.x0 - 1 <= box.x0 and box.x1 <= whole.x1 + 1 and box.y1 <= whole.y1 + 1
+                seen.append((name, box.y0 >= data.y1 - 1 and fits and data.height > 0.3 * whole.height))
+        return "<svg/>"
+
+    monkeypatch.setattr(plots, "inline", looked)
+    record = recorded("dp-se")
+    for narrow in (False, True):
+        for plot in ("time", "scaling", "regret", "course"):
+            page._PLOTS[plot](record, narrow=narrow)
+        courses.placement(stream("rounds 1 to 4"), narrow=narrow)
+    assert len(seen) >= 12
+    assert [name for name, outside in seen if not outside] == []
+    monkeypatch.setattr(plots, "legend", lambda axes, *_: axes.legend(loc="center"))
+    courses.placement(stream("rounds 1 to 4"))
+    assert not seen[-1][1]
+
+
+def test_means_have_error_bars_and_equal_runs_have_none():
+    assert plots.bars([0.0, 0.0]) is None
+    assert plots.bars([1.0, 0.0], [10.0, 5.0]) == [pytest.approx(1.96), 0.0]
+    assert plots.bars([10.0], [10.0]) == [9.0]  # on a logarithmic axis, which has no 0
+    record = recorded("dp-linear")
+    check = next(c for c in record["regret"]["checks"] if c["kind"] == "scaling")
+    with_bars = courses.over_time(record)
+    for point in check["statistics"]["points"]:
+        point[2] = 0.0
+    assert courses.over_time(record).count("<use") < with_bars.count("<use")
+    assert courses.over_time(record | {"regret": None}) is None
+
+
+def test_wedges_have_no_outline():
+    """The rule of a page for ticks is not for what has a style of its own."""
+    wedge = next(
+        use for use in re.findall(r"<use [^>]*>", drawn()["dp-se", "scaling", False]) if "opacity" in use
+    )
+    assert "stroke" not in wedge.partition("style=")[2].replace("stroke-width: 0", "")
+    assert "use:not([style]){" in drawn()["dp-se", "scaling", False]
+
+
+def test_powers_of_ten_are_written_whole():
+    assert [plots._power(value) for value in (1e6, 1e-7, 1000.0, 0.1, 20000.0, 0)] == [
+        "10⁶",
+        "10⁻⁷",
+        "1000",
+        "10⁻¹",
+        "2e+04",
+        "0",
+    ]

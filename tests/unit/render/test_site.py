@@ -1,0 +1,185 @@
+"""The static site: every page is there, light, in one look, and no link of it leads nowhere."""
+
+import html
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.committed import REPORTS
+from verifiable_dp.campaign import papers
+from verifiable_dp.cli import main
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.sealing import digest, text
+from verifiable_dp.render import docs, plots, site
+
+DOCS = Path(__file__).parents[3] / "docs"
+FEW = ("tree-sum", "dp-linear-printed", "dp-linear")
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Some committed reports, errata, papers, a study, a signature, and a file that does not hold."""
+    folder = tmp_path_factory.mktemp("reports")
+    for name in FEW:
+        shutil.copytree(REPORTS / name, folder / name)
+    for name in ("errata.json", "errata.html", "papers.html"):
+        shutil.copy(REPORTS / name, folder)
+    (folder / "tree-sum" / "record.json.sig").write_text("{}", "utf-8")
+    (folder / "damaged").mkdir()
+    (folder / "damaged" / "record.json").write_text("{", "utf-8")
+    study = json.loads((REPORTS / "studies" / "S4" / "study.json").read_text("utf-8"))
+    study["figures"], study["statements"] = study["figures"][1:3], study["statements"][:2]
+    for figure in study["figures"]:
+        figure["statements"] = [row["name"] for row in study["statements"]]
+    study["digest"] = digest(study)
+    (folder / "studies" / "S4").mkdir(parents=True)
+    (folder / "studies" / "S4" / "study.json").write_text(text(study), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(reports, tmp_path_factory):
+    """The site without its plots, which take most of the time."""
+    place = tmp_path_factory.mktemp("site") / "site"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(plots, "inline", lambda *_: "<svg/>")
+        found = site.write(reports, place, documents=DOCS, items=[])
+    return place, found
+
+
+def texts(place):
+    return {path: path.read_text("utf-8") for path in sorted(place.rglob("*.html"))}
+
+
+def test_all_pages_are_there_and_their_links_lead_somewhere(made):
+    place, found = made
+    names = {path.relative_to(place).as_posix() for path in found.pages}
+    assert names == {path.relative_to(place).as_posix() for path in place.rglob("*.html")}
+    assert {"index.html", "errata.html", "search.html", "docs/README.html", "docs/CHANGELOG.html"} <= names
+    assert {f"{name}/record.html" for name in FEW} <= names
+    assert {f"docs/{path.stem}.html" for path in DOCS.glob("*.md")} <= names
+    assert {f"studies/S4/{name}.html" for name in ("index", "figure-3a", "figure-3b")} < names
+    assert (found.broken, found.heavy) == ((), ())
+    assert list(site.broken_links(place)) == []
+
+
+def test_pages_have_one_look_and_load_nothing(made):
+    place, _ = made
+    for path, page in texts(place).items():
+        assert html.unescape(page).count("Content-Security-Policy\" content=\"default-src 'none'") == 1, path
+        assert page.count('<nav class="site" aria-label="Site">') == 1, path
+        assert not re.search(r"<link|<iframe|@import|url\((?!#)", page), path
+        assert path.stat().st_size < 400_000, path
+        # A reader finds the search and the records from everywhere.
+        bar = page[page.index('<nav class="site"') : page.index("</nav>", page.index('<nav class="site"'))]
+        links = re.findall(r'href="([^"#]*)', bar)
+        assert all((path.parent / link).is_file() for link in links)
+        assert {(path.parent / link).resolve() for link in links} >= {
+            (place / name).resolve() for name in ("index.html", "search.html", "docs/index.html")
+        }
+
+
+def test_a_link_that_leads_nowhere_is_named(made, tmp_path):
+    """Controls: a page that is gone, an anchor that is not there, one outside, a picture of another."""
+    place, _ = made
+    copy = tmp_path / "site"
+    shutil.copytree(place, copy)
+    (copy / "docs" / "concepts.html").unlink()
+    (tmp_path / "outside.html").write_text("<p>", "utf-8")
+    added = (
+        '<a href="docs/records.html#no-such"></a><a href="../outside.html"></a><img src="https://a.b/c.png">'
+    )
+    page = (copy / "errata.html").read_text("utf-8")
+    (copy / "errata.html").write_text(page.replace("</main>", f"{added}</main>"), "utf-8")
+    found = [(path.name, link) for path, link in site.broken_links(copy)]
+    of_errata = {link for name, link in found if name == "errata.html"}
+    assert of_errata == {"docs/records.html#no-such", "../outside.html", "https://a.b/c.png"}
+    assert ("index.html", "concepts.html") in found
+    assert any(name == "search.html" and link.startswith("docs/concepts.html#") for name, link in found)
+
+
+def test_the_search_is_a_list_that_needs_no_script(made):
+    place, _ = made
+    page = (place / "search.html").read_text("utf-8")
+    items = re.findall(r"<li.*?</li>", page[page.index('class="found"') :], re.DOTALL)
+    said = [html.unescape(item).lower() for item in items]
+    for sought, address in (
+        ("quadrature", "docs/"),
+        ("dp-linear as printed", "dp-linear-printed/record.html"),
+        ("nist sp 800-226", "docs/records.html#"),
+    ):
+        assert any(sought in item and f'href="{address}' in item for item in said), sought
+    assert page.count("hidden>") == 1  # nothing but the field, which does nothing without the script
+    rows = json.loads((REPORTS / "errata.json").read_text("utf-8"))["errata"]
+    assert all(f'href="errata.html#{row["name"]}"' in page for row in rows)
+
+
+def test_files_that_do_not_hold_are_named_and_not_copied(reports, made):
+    place, found = made
+    assert [path.relative_to(reports).as_posix() for path in found.portfolio.broken] == [
+        "damaged/record.json"
+    ]
+    assert not (place / "damaged").exists()
+    assert "damaged/record.json" in html.unescape(
+        re.sub(r"<[^>]*>", "", (place / "index.html").read_text("utf-8"))
+    )
+    assert (place / "tree-sum" / "record.json").read_bytes() == (
+        reports / "tree-sum" / "record.json"
+    ).read_bytes()
+    assert (place / "tree-sum" / "record.json.sig").is_file()
+
+
+def test_a_site_is_written_to_an_empty_folder_elsewhere(reports, tmp_path):
+    with pytest.raises(InputError, match="lies in the folder of the reports"):
+        site.write(reports, reports / "site")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a.txt").write_text("mine", "utf-8")
+    with pytest.raises(InputError, match="is not an empty folder"):
+        site.write(reports, tmp_path / "full")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="no record below"):
+        site.write(tmp_path / "none", tmp_path / "site")
+
+
+def test_markdown_of_a_stranger_runs_nothing(tmp_path):
+    links = "[a](javascript:x) [b](c.md#d) [e](../secret.txt) ![p](../p.png)"
+    words = f"# A <b>title</b>\n\n<script>x</script> {links}\n\n## A\n## A\n"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(words, "utf-8")
+    (tmp_path / "docs" / "c.md").write_text("## d\nword\n", "utf-8")
+    (tmp_path / "p.png").write_bytes(b"secret")
+    found = {doc.name: doc for doc in docs.read(tmp_path / "docs", tmp_path)}
+    body = found["a.html"].body
+    assert "<script" not in body
+    assert 'href="javascript' not in body
+    assert 'href="c.html#d"' in body
+    assert '<a title="in the repository">e</a>' in body
+    assert "<img" not in body
+    assert [section.anchor for section in found["a.html"].sections] == ["a-btitleb", "a", "a-1"]
+    assert found["c.html"].sections == (docs.Section("d", "d", "word"),)
+
+
+def test_the_command_says_what_it_wrote_and_what_does_not_hold(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "inline", lambda *_: "<svg/>")
+    folder = tmp_path / "reports"
+    shutil.copytree(REPORTS / "tree-sum", folder / "tree-sum")
+    done = CliRunner().invoke(main, ["site", str(folder), str(tmp_path / "site")])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "site (3 pages, 1 records)" in done.stdout
+    (folder / "record.json").write_text("{", "utf-8")
+    monkeypatch.setattr(site, "broken_links", lambda place: [(place / "index.html", "no.html")])
+    done = CliRunner().invoke(main, ["site", str(folder), str(tmp_path / "again")])
+    assert done.exit_code == 2
+    assert "does not hold" in done.stderr
+    assert "leads nowhere: 'no.html'" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_site_of_the_committed_reports(tmp_path):
+    found = site.write(REPORTS, tmp_path / "site", documents=DOCS, items=papers.rows(REPORTS))
+    assert (found.broken, found.heavy, dict(found.portfolio.broken)) == ((), (), {})
+    assert len(found.pages) > 90
