@@ -166,7 +166,8 @@ class Supply:
         """What stands for a role."""
         world = self.world
         if role == "a seed":
-            return int(self.rng.integers(2**31))
+            drawn = self.rng.integers(2**31)
+            return int(drawn) if type(drawn) is np.int64 else drawn  # a draw that is followed stays one
         if role == "an object of parameters":
             assert parameter is not None
             return self.call(parameter.annotation)

@@ -22,6 +22,7 @@ _PLAIN = (int, float, str, bool, type(None), tuple)
 _CONSTANT_ARGUMENTS = frozenset(
     ("self", "n_arms", "k", "K", "horizon", "T", "epsilon", "eps", "delta", "n_rounds", "num_arms")
 )
+_GENERATORS = frozenset(("rng", "generator", "random_state", "seed"))
 _NUMBERS = frozenset(
     ("min", "max", "abs", "int", "float", "bool", "round", "sum", "divmod", "str", "any", "all")
 )
@@ -386,6 +387,8 @@ class Constancy:
             return _RANDOM if test else parts
         if isinstance(node, ast.BoolOp):
             tests = [self._test(function, value) for value in node.values]  # each is a branch
+            asked = [self._conditions[where(value)] for value in node.values[:-1]]
+            self._conditions[where(node)] = (Mark(any(m.any for m, _ in asked)), any(v for _, v in asked))
             marks = [self._of(function, value) for value in node.values]
             return Mark(any(tests) or any(m.holds for m in marks), any(tests) or any(m.size for m in marks))
         kinds = (
@@ -525,13 +528,26 @@ class Constancy:
 
     def _test(self, function: Any, node: Any) -> bool:
         """Whether a condition may be random."""
-        mark = self._of(function, node)
+        mark = Mark() if self._is_handed_over(function, node) else self._of(function, node)
         sized = isinstance(node, ast.Name | ast.Attribute) and self._kind(self._containers, function, node)
         found = Mark(mark.size if sized else mark.any)
         self._conditions[where(node)] = (found, self._control and self._varies(function, node))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self._test(function, node.operand)
         return found.holds
+
+    def _is_handed_over(self, function: Any, node: Any) -> bool:
+        """Whether a condition asks if a generator was given, as in `rng or default_rng()`."""
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            nothing = node.comparators[-1]
+            node = node.left if isinstance(nothing, ast.Constant) and nothing.value is None else None
+        if not isinstance(node, ast.Name) or node.id not in _GENERATORS:
+            return False
+        owner = self._owner(function, node.id)
+        arguments = owner.args if isinstance(owner, _FUNCTION) else None
+        return arguments is not None and any(
+            isinstance(a, ast.arg) and a.arg == node.id for a in ast.walk(arguments)
+        )
 
     def _varies(self, function: Any, node: Any) -> bool:
         """Whether a condition may differ from one time to the next within a run."""

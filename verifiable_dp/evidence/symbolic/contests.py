@@ -102,7 +102,7 @@ class Proposals:
     def _begin(self, logs: list[Any]) -> None:
         self.logs, self.place = logs, self.world.place()
         self.planned = self.world.chooser.winner(0, range(self.size))
-        self.state = self.world.generator.state
+        self.state = self.world.states()
         self.world.finishing.append(self.finish)
         if self.permuted and not _is_flip(logs):
             raise self.world.stop(
@@ -115,7 +115,7 @@ class Proposals:
         """Charge the outcome."""
         self.done = True
         if not self.world.chooser.natural:
-            self.world.generator.state = self.state  # what follows must not tell how many were turned down
+            self.world.restore(self.state)  # what follows must not tell how many were turned down
         logs, place = self.logs or [], self.world.place()
         if self.permuted:
             noise = [{Draw("exponential", 0.0): 1.0} for _ in logs]

@@ -661,7 +661,7 @@ class FollowedGenerator(np.random.Generator):
         """Follow the draws from `bits`."""
         made = cls(bits)
         made.world = world
-        world.generator = bits
+        world.generators.append(bits)
         return made
 
     @property
@@ -672,12 +672,7 @@ class FollowedGenerator(np.random.Generator):
     def spawn(self, n_children: int) -> Any:
         """As numpy's."""
         bits = np.random.Generator.bit_generator.__get__(self)
-        own, made = (
-            self.world.generator,
-            [FollowedGenerator.of(b, self.world) for b in bits.spawn(n_children)],
-        )
-        self.world.generator = own
-        return made
+        return [FollowedGenerator.of(b, self.world) for b in bits.spawn(n_children)]
 
     def __reduce__(self) -> Any:
         raise self.world.stop("the generator is copied")

@@ -212,7 +212,7 @@ class Found:
             delta=delta,
             method="tracing with rewards of any value in bounds",
             premises=(
-                Premise("the code keeps no state between runs and takes randomness from its generator alone"),
+                Premise("the code keeps no state between runs, and nobody knows the seeds of its generators"),
                 Premise("other paths cost no more than those that were traced"),
                 Premise("noise is ideal"),
             ),

@@ -1,12 +1,13 @@
-"""Generators of Python's module ``random`` whose draws are followed, as those of numpy's are in `draws`.
+"""Generators other than the given one whose draws are followed: Python's, and NumPy's own.
 
-The numbers are those of the generator that is stood in for. One that is seeded hides something only if its
-seed was drawn from the generator of the run and serves nothing else.
+One that is seeded hides something only if its seed was drawn from the generator of the run and serves nothing
+else. Where a program leaves the seed to the system, `system_seeded` and the stand-ins give the same numbers.
 """
 
 from __future__ import annotations
 
 import random
+import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import boxes, contests
-from verifiable_dp.evidence.symbolic.draws import one_of, sign_of, uniform
+from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, one_of, sign_of, uniform
 from verifiable_dp.evidence.symbolic.terms import Draw, Term, World
 
 _LEAST_SEEDS = 2**31
@@ -25,21 +26,12 @@ class FollowedRandom:
 
     def __init__(self, world: World, real: random.Random) -> None:
         self._world, self._real = world, real
-        world.pythons.append(real)
+        world.generators.append(real)
 
     @classmethod
     def seeded(cls, world: World, *seed: Any) -> FollowedRandom:
         """One with a seed that was drawn for it."""
-        value = seed[0] if len(seed) == 1 else None
-        if (
-            type(value) is not contests.Pick
-            or value.is_public
-            or value.is_dead
-            or value.source.size < _LEAST_SEEDS
-        ):
-            raise world.stop("random.Random has a seed that is not a whole number drawn from 2^31 or more")
-        value.is_dead = True  # whoever uses it again knows what is drawn
-        return cls(world, random.Random(value.value))
+        return cls(world, random.Random(_drawn_seed(world, "random.Random", seed)))
 
     def random(self) -> Any:
         """As Python's."""
@@ -91,16 +83,120 @@ class FollowedRandom:
         return draw
 
 
+def _drawn_seed(world: World, what: str, seed: Any) -> int:
+    """A seed that was drawn for one generator."""
+    value = seed[0] if len(seed) == 1 else None
+    if (
+        type(value) is not contests.Pick
+        or value.is_public
+        or value.is_dead
+        or value.source.size < _LEAST_SEEDS
+    ):
+        raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more")
+    value.is_dead = True  # whoever uses it again knows what is drawn
+    return int(value.value)
+
+
+class _Legacy:
+    """What ``np.random`` and ``RandomState`` have under names of their own."""
+
+    def rand(self: Any, *shape: int) -> Any:
+        """As numpy's."""
+        return self.random(shape or None)
+
+    def randn(self: Any, *shape: int) -> Any:
+        """As numpy's."""
+        return self.standard_normal(shape or None)
+
+    def random_sample(self: Any, size: Any = None) -> Any:
+        """As numpy's."""
+        return self.random(size)
+
+    def randint(self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+        """As numpy's."""
+        return self.integers(low, high, size) if dtype is int else self.integers(low, high, size, dtype)
+
+    ranf = sample = random_sample
+
+
+class _Plain(_Legacy, np.random.Generator):
+    pass
+
+
+class _Followed(_Legacy, FollowedGenerator):
+    pass
+
+
+class Sources:
+    """NumPy's generators that a run finds or makes without a seed, each with a stream of its own.
+
+    Parameters
+    ----------
+    number
+        Of the path: the traced run and the plain one draw the same.
+    world
+        The run that is traced; None for a plain one.
+    """
+
+    NAMES = frozenset(
+        name
+        for name in {*dir(np.random)} & {*dir(_Plain)}
+        if name[0] != "_"
+        and isinstance(getattr(np.random, name), types.BuiltinFunctionType | types.MethodType)
+    )
+
+    def __init__(self, number: int, world: World | None = None) -> None:
+        self._number, self._world, self._made = number, world, 0
+        self.state = self.new()
+
+    def new(self) -> Any:
+        """One more generator, with the names of the old ones, too."""
+        self._made += 1
+        bits = np.random.Philox(np.random.SeedSequence([20260103, self._number, self._made]))
+        return _Plain(bits) if self._world is None else _Followed.of(bits, self._world)
+
+    def default_rng(self, seed: Any = None) -> Any:
+        """As numpy's."""
+        if seed is None:
+            return self.new()
+        if self._world is None:
+            return _DEFAULT_RNG(seed)
+        if isinstance(seed, FollowedGenerator):
+            return seed
+        number = _drawn_seed(self._world, "numpy.random.default_rng", [seed])
+        return FollowedGenerator.of(np.random.PCG64(number), self._world)
+
+    def instead_of(self, value: Any) -> Any:
+        """What takes the place of an object of the user's module; None for nothing."""
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            return self.new()
+        if value is _DEFAULT_RNG:
+            return self.default_rng
+        name = getattr(value, "__name__", "")
+        known = name in self.NAMES and getattr(np.random, name) is value
+        return getattr(self.state, name) if known else None
+
+
+_DEFAULT_RNG = np.random.default_rng
+
+
 @contextmanager
 def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator[None]:
-    """Give generators of the system's randomness in the user's modules a state: the run can be repeated."""
-    changed = []
+    """Give generators of the modules, and those that the system seeds, a state, so that runs repeat."""
+    changed: list[tuple[dict[str, Any], str, Any]] = []
+    sources = Sources(number)
     try:
         for scope in scopes.values():
             for name, value in list(scope.items()):
-                if isinstance(value, random.SystemRandom):
+                system = isinstance(value, random.SystemRandom)
+                other = random.Random(number) if system else sources.instead_of(value)
+                if other is not None:
                     changed.append((scope, name, value))
-                    scope[name] = random.Random(number)
+                    scope[name] = other
+        numpy = vars(np.random)
+        changed += [(numpy, name, numpy[name]) for name in (*Sources.NAMES, "default_rng")]
+        numpy |= {name: getattr(sources.state, name) for name in Sources.NAMES}
+        numpy["default_rng"] = sources.default_rng
         yield
     finally:
         for scope, name, value in changed:

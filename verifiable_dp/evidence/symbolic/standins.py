@@ -20,7 +20,7 @@ from scipy import special
 
 from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
-from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.standin import is_function
@@ -88,7 +88,7 @@ class _Numpy(_Module):
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._real, name)
         if found is np.random:
-            found = _Elsewhere(found, self._world)
+            found = _Drawing(found, self._world)
         elif is_function(found):
             found = _Function(found, self._world)
         self.__dict__[name] = found
@@ -104,13 +104,20 @@ class _Elsewhere(_Module):
             return real
 
         def draw(*args: Any, **kwargs: Any) -> Any:
-            if name == "default_rng" and args and type(args[0]) is draws.FollowedGenerator:
-                return args[0]
             raise self._world.stop(
                 f"{self._real.__name__}.{name} draws from another generator than the one given"
             )
 
         return draw
+
+
+class _Drawing(_Module):
+    """``np.random``: what draws from NumPy's own generator follows the run."""
+
+    def __getattr__(self, name: str) -> Any:
+        real, sources = getattr(self._real, name), self._world.sources
+        other = sources.instead_of(real)
+        return getattr(_Elsewhere(self._real, self._world), name) if other is None else other
 
 
 class _Random(_Module):
@@ -266,15 +273,15 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     if value is np:
         return numpy
     for module, stand_in in (
-        (np.random, _Elsewhere),
+        (np.random, _Drawing),
         (math, _Math),
         (random, _Random),
         (special, _Special),
     ):
         if value is module:
             return stand_in(value, world)
-    if isinstance(value, np.random.Generator | np.random.RandomState):
-        return None
+    if (source := world.sources.instead_of(value)) is not None:
+        return source
     if isinstance(value, random.SystemRandom):
         return FollowedRandom(world, random.Random(world.chooser.number))
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
@@ -288,7 +295,7 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         return _of_math(name, value, world)
     if getattr(special, name, None) is value and not isinstance(value, np.ufunc):
         return _of_special(name, value, world)
-    for source, stand_in in ((random, _Random), (np.random, _Elsewhere)):
+    for source, stand_in in ((random, _Random), (np.random, _Drawing)):
         if getattr(source, name, None) is value:
             return getattr(stand_in(source, world), name)
     return getattr(numpy, name) if is_function(value) else None
@@ -306,6 +313,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     """Put stand-ins into the globals of the user's code for a while."""
     numpy, changed = _Numpy(np, world), []
     world.python = FollowedRandom(world, random.Random(PYTHON_SEED))
+    world.sources = Sources(world.chooser.number, world)
     extra = {
         "max": _extreme(builtins.max, 1, world),
         "min": _extreme(builtins.min, -1, world),

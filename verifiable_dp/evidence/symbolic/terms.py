@@ -8,6 +8,7 @@ them does. Nothing that a term does not define can be done with it: the bound en
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -183,12 +184,12 @@ class World:
         What remains to be done when the run ends.
     proposals
         By the number of outcomes, where proposals come from that are drawn one by one.
-    generator
-        Bit generator of the generator that the code was given.
+    generators
+        Those that the run draws from: NumPy's bit generators and Python's.
     python
         What stands in for the generator of Python's module ``random``.
-    pythons
-        Python's generators that the run draws from.
+    sources
+        What stands in for NumPy's generators other than the given one.
     oracle
         Says how coins come out while the chances of an answer are looked for (`answers`).
     """
@@ -203,23 +204,26 @@ class World:
     events: int = 0
     finishing: list[Callable[[], None]] = field(default_factory=list)
     proposals: dict[int, Any] = field(default_factory=dict)
-    generator: Any = None
+    generators: list[Any] = field(default_factory=list)
     python: Any = None
-    pythons: list[Any] = field(default_factory=list)
+    sources: Any = None
     oracle: Any = None
     fixed: Any = None
 
     def states(self) -> list[tuple[Any, Any]]:
         """The generators that the run draws from, with their states."""
-        return [(self.generator, self.generator.state), *((real, real.getstate()) for real in self.pythons)]
+        return [
+            (source, source.getstate() if isinstance(source, random.Random) else source.state)
+            for source in self.generators
+        ]
 
     def restore(self, states: list[tuple[Any, Any]]) -> None:
         """Put the generators back into these states."""
         for source, state in states:
-            if source is self.generator:
-                source.state = state
-            else:
+            if isinstance(source, random.Random):
                 source.setstate(state)
+            else:
+                source.state = state
 
     def stop(self, words: str, at: Place | None = None) -> Unbounded:
         """End the bound: raise what this returns. Traced code cannot undo it by catching the exception."""
