@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,13 +37,7 @@ class Replacement:
         paying = _paying(function, method, world)
         places = [(owner, last)]
         if not inspect.isclass(owner):  # others may have imported it by a name of their own
-            places += [
-                (module, word)
-                for module in list(sys.modules.values())
-                if module is not owner and getattr(module, "__dict__", None)
-                for word, value in list(vars(module).items())
-                if value is function
-            ]
+            places += [(module, word) for module, word in _bound(function) if module is not owner]
         for place, word in places:
             setattr(place, word, staticmethod(paying) if isinstance(held, staticmethod) else paying)
         try:
@@ -51,6 +45,28 @@ class Replacement:
         finally:
             for place, word in places:
                 setattr(place, word, held)
+
+
+class _Bound:
+    """What was looked for last, among how many modules, and the names that it had: a run takes less time."""
+
+    function: Any = None
+    modules = 0
+    places: Sequence[tuple[Any, str]] = ()
+
+
+def _bound(function: Any) -> list[tuple[Any, str]]:
+    """Modules that know a function, each with its name there."""
+    if _Bound.function is not function or _Bound.modules != len(sys.modules):
+        _Bound.function, _Bound.modules = function, len(sys.modules)
+        _Bound.places = [
+            (module, word)
+            for module in list(sys.modules.values())
+            if getattr(module, "__dict__", None)
+            for word, value in list(vars(module).items())
+            if value is function
+        ]
+    return [(module, word) for module, word in _Bound.places if vars(module).get(word) is function]
 
 
 def found(name: str) -> tuple[Any, str, Any]:

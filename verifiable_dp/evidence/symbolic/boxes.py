@@ -22,9 +22,8 @@ _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 
 def objects(values: Any, shape: tuple[int, ...]) -> Any:
     """An array of objects with these entries."""
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made.reshape(shape)
+    # Not by a slice, before which NumPy looks for an array in every entry.
+    return np.fromiter(values, object, len(values)).reshape(shape)
 
 
 def _hidden(value: Any) -> bool:

@@ -6,11 +6,14 @@ noise and coins alone, else there is no bound. Those are chosen so that runs dif
 
 from __future__ import annotations
 
+import gc
 import math
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,12 +127,15 @@ class Program:
         low, high = self.bounds
         entries = []
         for i, value in enumerate(values.ravel().tolist()):
-            moves = {i: (0.0, high - low)}
-            if self.units is not None:
-                moves = {unit: (least, most) for unit, least, most in self.units[i]}
-            atom = Atom(value, low, high, lambda moves=moves: moves)  # type: ignore[misc]
+            atom = Atom(value, low, high, partial(self._moves, i))
             entries.append(Term(world, 0.0, {atom: 1.0}, {}))
         return boxes.Box(world, boxes.objects(entries, self.shape), "f")
+
+    def _moves(self, i: int) -> dict[int, tuple[float, float]]:
+        """How far entry i can move, by unit."""
+        if self.units is None:
+            return {i: (0.0, self.bounds[1] - self.bounds[0])}
+        return {unit: (least, most) for unit, least, most in self.units[i]}
 
     def values(self, number: int) -> FloatArray:
         """Data of a path."""
@@ -256,6 +262,19 @@ def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
     return max(found, default=math.inf)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """While it lasts, nobody looks for cycles among the many terms of a path: that takes as long as it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: Coverage | None) -> Path:
     """One path."""
     world = World(frozenset(scopes), chooser, boxes)

@@ -12,7 +12,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +46,7 @@ class Unbounded(Exception):
     """The traced code did something for which there is no bound."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Atom:
     """A number that depends on the data, of which only bounds are known.
 
@@ -72,11 +71,14 @@ class Atom:
     moving: Callable[[], Moves]
     whole: bool = False
     largest_of: tuple[Any, ...] = ()
+    _moves: Moves | None = field(default=None, init=False)
 
-    @cached_property
+    @property
     def moves(self) -> Moves:
         """See `moving`."""
-        return self.moving()
+        if self._moves is None:
+            self._moves = self.moving()
+        return self._moves
 
 
 @dataclass(eq=False)
