@@ -687,7 +687,7 @@ def _request_of(
     plan, claim = record["plan"], record["claim"]
     promise = promised(plan, claim)
     if isinstance(thing, Algorithm):
-        promise = replace(promise, observe=claim["observe"], adjacency=None)
+        promise = replace(promise, observe=claim["observe"], adjacency=None, model="central")
     settings = Settings(
         budget=plan["budget"],
         timeout=float(plan.get("timeout", TIMEOUT)),

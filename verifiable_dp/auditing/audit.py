@@ -91,6 +91,8 @@ class AlgorithmCase(Case):
             If what is asked means nothing for this algorithm.
         """
         algorithm, settings, pinned = request.target, request.settings, request.pinned
+        if request.promise.model == "local":
+            raise InputError("model works only with your own code: an algorithm brings its own")
         if settings.runs is not None:
             raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
         if request.promise.curved:

@@ -153,6 +153,8 @@ class PlayCase(UserCase):
             form=form,
         )
         case.kind = "play_many" if many else "play"
+        if promise.model == "local" and not case.traceable:
+            raise InputError("model local works only with code that is traced: play(rewards, rng) or a class")
         return case
 
     @property
@@ -161,6 +163,12 @@ class PlayCase(UserCase):
         plain = self.kind == "play" and not isinstance(self.function, ProcessTarget)
         promise = self.request.promise
         return plain and promise.group is None and promise.adjacency in (None, "replace")
+
+    @property
+    def boundable(self) -> bool:
+        """Whether an upper bound on what its actions give away says something of the claim."""
+        local = self.request.promise.model == "local"
+        return self.traceable and not self.given and not self.form and not local
 
     @property
     def given(self) -> bool:
@@ -243,6 +251,8 @@ def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
         raise InputError("pairs must be ContextPairs where contexts are given, and only there")
     if inputs.contexts is not None:
         return PrivacyClaim.of_users(epsilon, delta, model=promise.model, protects=promise.protects)
+    if promise.model == "local":
+        return PrivacyClaim(epsilon, observe="reports", trust_model="local")
     claim = PrivacyClaim(epsilon, delta, adjacency=claims.ADJACENCIES[promise.adjacency or "replace"][0])
     if promise.group is None:
         return claim
@@ -278,6 +288,8 @@ def trace(case: PlayCase) -> None:
         ),
         case.request.promise,
     )
+    if found is None and case.request.promise.model == "local":
+        raise InputError("model local works only with Python code whose source is there")
     if found is None:
         return
     check, seen = found

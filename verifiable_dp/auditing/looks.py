@@ -184,7 +184,7 @@ class UserCase(Case):
             "source": Source.named(self.function, self.request.name).as_dict(),
             "note": "; ".join(notes),
             "paper": "",
-            "model": "central",
+            "model": "local" if self.request.promise.model == "local" else "central",
         }
 
     def noted(self) -> dict[str, Any]:

@@ -38,8 +38,9 @@ class AuditOptions(TypedDict, total=False):
     context_norm
         Largest Euclidean norm of a context; 1 if None.
     model
-        With contexts: ``central`` (the default), where all actions are seen, or ``joint``, where those of all
-        users are seen but of the one whose data changes.
+        ``central`` (the default), where all actions are seen, or ``local``, where the noisy report of every
+        reward is seen; with contexts also ``joint``, where the actions of all users are seen but of the one
+        whose data changes.
     protects
         With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
     reward
@@ -402,8 +403,15 @@ class AuditRequest:
 
     def __post_init__(self) -> None:
         promise, inputs = self.promise, self.inputs
-        if inputs.contexts is None and (promise.model, promise.protects) != ("central", "context"):
-            raise InputError("model and protects need contexts: the dimension of what a user brings, as 5")
+        users = promise.model == "joint" or promise.protects != "context"
+        if inputs.contexts is None and users:
+            raise InputError(
+                "model joint and protects need contexts: the dimension of what a user brings, as 5"
+            )
+        if promise.model == "local" and inputs.contexts is not None:
+            raise InputError("model local works only without contexts: a report is that of one reward")
+        if promise.model == "local" and (promise.delta or promise.group is not None or promise.adjacency):
+            raise InputError("model local works only with delta 0, and without group and adjacency")
         if inputs.contexts is not None and promise.group is not None:
             raise InputError("group works only without contexts: with them one user's round is the unit")
         if promise.adjacency is not None and inputs.pairs is not None:
@@ -459,5 +467,6 @@ def promised(plan: Mapping[str, Any], claim: Mapping[str, Any]) -> Promise:
     if "group" in plan:
         return Promise(plan["event_epsilon"], plan["event_delta"], group=int(plan["group"]))
     users = next((key for key, said in PROTECTED.items() if said == claim.get("protects")), None)
-    protects, model = users or ("context", "central")
+    protects, model = users or ("context", "local" if claim["trust_model"] == "local" else "central")
+    adjacency = None if model == "local" else adjacency
     return Promise(claim["epsilon"], claim["delta"], model=model, protects=protects, adjacency=adjacency)

@@ -61,7 +61,7 @@ RUNGS = (
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
     Rung(
         "upper bound by tracing",
-        lambda case: isinstance(case, PlayCase) and case.traceable and not case.given and not case.form,
+        lambda case: isinstance(case, PlayCase) and case.boundable,
         bandits.bound,
     ),
     Rung("black box", _sampled, algorithms.black_box),
@@ -128,6 +128,8 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
 def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
     promise, inputs = request.promise, request.inputs
     if kind == "release":
+        if promise.model == "local":
+            raise InputError("model local works only with a bandit: a mechanism is its own report")
         if inputs.contexts is not None:
             raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
         if promise.group is not None:

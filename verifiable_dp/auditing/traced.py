@@ -67,7 +67,7 @@ def trace(
         if effort.larger is not None and found.worst is not None and found.pair is not None:
             other = replace(subject, function=effort.larger[0]).trace(found.pair, found.seed)
             found = without(found, other, effort.larger[1])
-    made = check(found, epsilon)
+    made = check(found, epsilon, local=promise.model == "local")
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 

@@ -123,8 +123,9 @@ def _several(
 @click.option("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
 @click.option(
     "--model",
-    type=click.Choice(["central", "joint"]),
-    help="With contexts: all actions are seen (central), or those of all others (joint).",
+    type=click.Choice(["central", "joint", "local"]),
+    help="All actions are seen (central), every noisy report of a reward (local), or with contexts the "
+    "actions of all others (joint).",
 )
 @click.option(
     "--protects",

@@ -69,7 +69,7 @@ class Relation:
 
 
 EVENT = Relation()
-MODELS = ("central", "joint")
+MODELS = ("central", "joint", "local")  # the second one needs users with contexts, the third has none
 # What is protected of a user with a context, and from whom, by (what, model).
 PROTECTED = {
     ("context", "joint"): "the context and reward of one user, from everybody who sees the actions of all "
@@ -174,7 +174,7 @@ class PrivacyClaim:
     @classmethod
     def of_users(cls, epsilon: float, delta: float, *, model: str, protects: str) -> PrivacyClaim:
         """The promise to users with contexts: ``central`` or ``joint``; of ``context`` or ``reward``."""
-        validate.choice("model", model, MODELS)
+        validate.choice("model", model, MODELS[:2])
         validate.choice("protects", protects, tuple(_OF_USERS))
         unit, differ = _OF_USERS[protects]
         return cls(

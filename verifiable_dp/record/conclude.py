@@ -127,10 +127,14 @@ def _traced(check: Mapping[str, Any], pure: bool) -> str:
     if not numbers.get("same_output", True):
         return "tracing saw other actions on neighbouring inputs although every release was the same"
     for found in numbers.get("leads", ()):
+        if found["open"] and found["what"] == "shared":
+            return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):
         return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
+    if "attained" in numbers and not check["result"]["holds"]:
+        return "tracing could not follow every report"
     return ""
 
 

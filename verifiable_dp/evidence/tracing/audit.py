@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import linecache
 import math
@@ -18,10 +19,19 @@ from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import cost_scales, exceeds, leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, judge, worded
-from verifiable_dp.evidence.tracing import flow
+from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run
-from verifiable_dp.evidence.tracing.ledger import UNFOLLOWED, WORDS, Lead, Place, Release, in_order, same
+from verifiable_dp.evidence.tracing.ledger import (
+    UNFOLLOWED,
+    WORDS,
+    Chosen,
+    Lead,
+    Place,
+    Release,
+    in_order,
+    same,
+)
 from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.words import digits
@@ -174,12 +184,15 @@ class Payment:
         What its change costs, inf where other actions came out.
     shares
         Lines at which it pays.
+    draws
+        Numbers of the draws that hide it, with their lines.
     """
 
     round: int
     arm: int
     cost: float
     shares: tuple[Share, ...]
+    draws: frozenset[tuple[int, Place]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -471,7 +484,16 @@ def _payments(search: _Search, rounds: Sequence[int]) -> Iterator[Payment]:
             continue
         traced = search.see(subject.far(table, t, arm), seed)
         if not traced.here.failure:
-            yield Payment(t, arm, cost(traced), shares(traced))
+            yield Payment(t, arm, cost(traced), shares(traced), _hiding(traced))
+
+
+def _hiding(traced: Traced) -> frozenset[tuple[int, Place]]:
+    """The draws that hide what differs between two runs, with their lines."""
+    found: set[tuple[int, Place]] = set()
+    for a, b in zip(traced.here.ledger.releases, traced.there.ledger.releases, strict=False):
+        if isinstance(a, Release) and isinstance(b, Release) and a.exact.shape == b.exact.shape:
+            found |= {(draw, a.place) for draw in a.draws[a.exact != b.exact].tolist()}
+    return frozenset(found)
 
 
 def _elsewhere(search: _Search) -> None:
@@ -614,9 +636,55 @@ def _noise_of(traced: Traced) -> dict[Place, tuple[float, tuple[float, ...]]]:
 # ---------------------------------------------------------------- the check
 
 
-def check(found: Found, epsilon: float, *, name: str = "tracing") -> Check:
-    """What tracing says of a claim about actions."""
+def _attained(found: Found) -> bool:
+    """Whether the cost of a pair of runs is one that its reports attain: it is no bound that may be loose.
+
+    Reports are the first noisy values of a reward. Where a function `report` makes something else of them
+    before it returns, they are not what leaves it.
+    """
     worst = found.worst
+    if worst is None or worst.loss.divergence or not worst.loss.same_output or worst.flipped:
+        return False
+    ledger, inside = worst.here.ledger, _reporting(found.files)
+    for release, row in zip(ledger.releases, worst.loss.each.tolist(), strict=False):
+        loose = isinstance(release, Release) and (
+            release.at in inside or laws.family(release.law.kind) in ("two_sided_gamma", "two_sided_polya")
+        )
+        if row[1] > 0 and loose:
+            return False
+    chosen = sum(isinstance(release, Chosen) for release in ledger.releases)
+    return chosen == 0 or sum(coin.place in inside for coin in ledger.coins) <= chosen
+
+
+def _reporting(files: frozenset[str]) -> set[Place]:
+    """The lines of functions called `report`."""
+    found: set[Place] = set()
+    for file in files:
+        try:
+            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(file)))))
+        except SyntaxError:
+            continue
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef) and node.name == "report":
+                found |= {Place(file, line) for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    return found
+
+
+def _shared(found: Found) -> list[Lead]:
+    """Lines at which one draw hides rewards of several rounds."""
+    rounds: dict[tuple[int, Place], set[int]] = {}
+    for payment in found.payments:
+        for drawn in payment.draws:
+            rounds.setdefault(drawn, set()).add(payment.round)
+    places = {place for (_, place), paid in rounds.items() if len(paid) > 1}
+    return [Lead("shared", place) for place in sorted(places, key=lambda place: (place.file, place.line))]
+
+
+def check(found: Found, epsilon: float, *, name: str = "tracing", local: bool = False) -> Check:
+    """What tracing says of a claim about actions, or in the local model about the report of each reward."""
+    worst = found.worst
+    if local:
+        found = replace(found, leads=(*_shared(found), *found.leads))
     statistics: dict[str, Any] = {
         "epsilon": epsilon,
         "examined": found.examined,
@@ -660,6 +728,8 @@ def check(found: Found, epsilon: float, *, name: str = "tracing") -> Check:
             "spent": [[n, plain(paid)] for n, paid in flow.spent(worst.loss.each[:, 1].tolist())],
             **_way(found, worst),
         }
+    if local:
+        statistics["attained"] = _attained(found)
     if isinstance(found.pair, ContextPair):
         for row in (*statistics["leads"], *statistics["flow"]):
             row["words"] = row["words"].replace("rewards", "contexts or rewards")
@@ -691,26 +761,31 @@ def _as_dict(lead: Lead, found: Found) -> dict[str, Any]:
 
 @judge("tracing", cost_scales)
 def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Tracing refutes nothing by itself: what it finds leads the black box, whose level is known.
+    """Where only actions are seen, tracing refutes nothing: it leads the black box, whose level is known.
 
     A cost above epsilon bounds what the actions give away. Other actions without any noise that was seen may
     still come from a source that tracing does not see, such as a file or another program. `holds` says
     whether the transcripts examined stay within the claim, with no lead open and all of the code followed.
     """
     epsilon, dearest = float(statistics["epsilon"]), float(statistics["max_cost"])
+    over = exceeds(dearest, epsilon)
     holds = (
         statistics["examined"]
         and not statistics["failure"]
         and statistics["same_output"]
         and not any(lead["open"] for lead in statistics["leads"])
         and not _unfollowed(statistics)
-        and not exceeds(dearest, epsilon)
+        and not over
     )
+    # In the local model the reports are seen: what one of them costs is exact where their law attains it.
+    exact = bool(statistics.get("attained")) and statistics["examined"] and not statistics["failure"]
+    local = {"detectable": epsilon} if exact and holds else {}
     return {
-        "verdict": "not_refuted",
+        "verdict": "refuted" if exact and over else "not_refuted",
         "holds": bool(holds),
-        "epsilon_lower": 0.0,
+        "epsilon_lower": (plain(dearest) if over else min(dearest, epsilon)) if exact else 0.0,
         "cost_over_epsilon": plain(dearest / epsilon),
+        **local,
     }
 
 
@@ -725,7 +800,10 @@ def _tracing_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
         return f"the code could not be traced: {numbers['failure']}"
     runs = f"{numbers['examined']} replayed runs"
     if numbers["same_output"]:
-        found = f"largest cost {digits(numbers['max_cost'])} in {runs}, claimed {digits(numbers['epsilon'])}"
+        of = " of the reports of one reward" if "attained" in numbers else ""
+        found = (
+            f"largest cost{of} {digits(numbers['max_cost'])} in {runs}, claimed {digits(numbers['epsilon'])}"
+        )
     elif numbers["divergence"]:
         found = f"the replay could not follow in {runs}"
     else:

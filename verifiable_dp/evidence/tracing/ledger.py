@@ -26,6 +26,7 @@ WORDS = {
     "chance": "raw rewards set the chances of a draw",
     "text": "raw rewards are turned into text",
     "number": "raw rewards leave tracking as a plain number",
+    "shared": "rewards of several rounds meet before noise hides them: not a report of one reward",
 }
 UNFOLLOWED = "not followed from here on"
 # Kinds that decide something there and then; what a plain number does is seen by the replay alone.

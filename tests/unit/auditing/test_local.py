@@ -1,0 +1,157 @@
+"""The local model: the noisy report of every reward is charged by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from verifiable_dp import api
+from verifiable_dp.auditing import traced
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, promised
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.check import in_words, judged
+from verifiable_dp.record import conclude
+from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.roles import Given
+
+HORIZON, CLAIM = 12, 0.2
+PAIRS = [TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)]
+
+
+class Reports:
+    """Follows the means of reports that cost what is claimed."""
+
+    scale = 1 / CLAIM
+
+    def __init__(self, n_arms, rng):
+        self.sums, self.pulls, self.rng = [0.0] * n_arms, [0] * n_arms, rng
+
+    def report(self, reward, rng):
+        return reward + rng.laplace(0, self.scale)
+
+    def select(self):
+        t = sum(self.pulls)
+        if t < len(self.pulls):
+            return t
+        return int(np.argmax([s / n for s, n in zip(self.sums, self.pulls, strict=True)]))
+
+    def update(self, arm, reward):
+        self.sums[arm] += self.report(reward, self.rng)
+        self.pulls[arm] += 1
+
+
+class TooLittle(Reports):
+    scale = 1.0
+
+
+class Bits(Reports):
+    chance = 1 / (1 + np.exp(-CLAIM))
+
+    def report(self, reward, rng):
+        return rng.binomial(1, 1 - self.chance + reward * (2 * self.chance - 1))
+
+
+class TooTrueBits(Bits):
+    chance = 1 / (1 + np.exp(-1.0))
+
+
+class Signs(TooLittle):
+    """What leaves is less than the noisy value, of which tracing knows the cost."""
+
+    def report(self, reward, rng):
+        return 1.0 if reward + rng.laplace(0, self.scale) > 0.5 else 0.0
+
+
+class Collected(Reports):
+    """Rewards are added up first: central privacy."""
+
+    def update(self, arm, reward):
+        if sum(self.pulls) < HORIZON // 2:
+            self.sums[arm] = self.sums[arm] + reward
+        self.pulls[arm] += 1
+
+    def select(self):
+        t = sum(self.pulls)
+        if t < HORIZON // 2:
+            return t % len(self.pulls)
+        if t == HORIZON // 2:
+            self.best = int(np.argmax([self.report(s, self.rng) for s in self.sums]))
+        return self.best
+
+
+def checked(kind, model="local"):
+    _, function = taken(kind, Given(CLAIM))
+    inputs, effort = Inputs(2, HORIZON, pairs=PAIRS), traced.Effort(0)
+    found = traced.trace(function, "x.py:x", CLAIM, inputs, 0, effort, Promise(CLAIM, model=model))
+    return found[0]
+
+
+@pytest.mark.parametrize(("right", "wrong"), [(Reports, TooLittle), (Bits, TooTrueBits)])
+def test_a_report_that_costs_too_much_is_refuted(right, wrong):
+    done = checked(wrong)
+    assert done.verdict == "refuted"
+    assert done.result["epsilon_lower"] == pytest.approx(1.0)
+    assert judged("tracing", done.statistics) == done.result
+    assert "one reward 1" in in_words(
+        {"kind": "tracing", "statistics": done.statistics, "result": done.result}
+    )
+    # Controls: the right one, and the same reports where only the actions are seen.
+    held = checked(right)
+    assert held.verdict == "not_refuted"
+    assert held.result["holds"]
+    assert 0.19 < held.result["epsilon_lower"] <= CLAIM
+    assert held.result["detectable"] == CLAIM
+    assert checked(wrong, "central").verdict == "not_refuted"
+
+
+def test_what_a_report_makes_of_its_noisy_value_is_not_refuted_by_it():
+    done = checked(Signs)
+    assert done.statistics["max_cost"] == pytest.approx(1.0)
+    assert done.verdict == "not_refuted"
+    assert not done.result["holds"]
+    assert conclude.lead([{"kind": "tracing", "statistics": done.statistics, "result": done.result}])
+
+
+def test_one_draw_for_several_rewards_is_no_report():
+    done = checked(Collected)
+    assert [lead["what"] for lead in done.statistics["leads"]] == ["shared"]
+    assert not done.result["holds"]
+    recorded = {"kind": "tracing", "statistics": done.statistics, "result": done.result}
+    assert "several rounds" in conclude.lead([recorded])
+    assert checked(Collected, "central").result["holds"]
+
+
+def test_the_record_says_so_and_the_verdict_is_that_of_tracing():
+    limits = {"n_arms": 2, "horizon": HORIZON, "budget": "smoke", "in_process": True}
+    report = api.audit(TooLittle, epsilon=CLAIM, model="local", runs=400, **limits)
+    assert report.verdict == "refuted"
+    claim = report.record["claim"]
+    assert (claim["observe"], claim["trust_model"]) == ("reports", "local")
+    assert report.record["target"]["model"] == "local"
+    assert promised(report.record["plan"], claim) == Promise(CLAIM, 0.0, model="local")
+
+
+@pytest.mark.parametrize(
+    ("promise", "inputs", "said"),
+    [
+        ({"delta": 1e-6}, {}, "delta 0"),
+        ({"group": 2}, {}, "group"),
+        ({"adjacency": "zero-out"}, {}, "adjacency"),
+        ({}, {"contexts": 3}, "only without contexts"),
+    ],
+)
+def test_what_does_not_fit_the_local_model_is_refused(promise, inputs, said):
+    AuditRequest(None, "x", Promise(CLAIM, model="local"), Inputs(2, HORIZON))
+    with pytest.raises(InputError, match=said):
+        AuditRequest(None, "x", Promise(CLAIM, model="local", **promise), Inputs(2, HORIZON, **inputs))
+
+
+def test_what_cannot_be_traced_has_no_local_model():
+    def play_many(rewards, n_runs, rng):
+        return rng.integers(2, size=(n_runs, len(rewards)))
+
+    with pytest.raises(InputError, match="traced"):
+        api.audit(play_many, epsilon=CLAIM, model="local", n_arms=2, horizon=HORIZON, in_process=True)
+    with pytest.raises(InputError, match="your own code"):
+        api.audit("dp-se", epsilon=CLAIM, model="local")
