@@ -9,7 +9,8 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,45 @@ def _kept(request: pytest.FixtureRequest, report: Report) -> str:
     return _save(request, report, str(request.getfixturevalue("tmp_path")))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Hand what audits took to the report of their test, which pytest-xdist sends to the main process."""
+    report = yield
+    if call.when == "call" and _SPENT in item.stash:
+        vars(report)["dp_audits"] = item.stash[_SPENT]
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how long audits took, the longest first."""
+    reports = (report for of in terminalreporter.stats.values() for report in of)
+    spent = [(*found, one.nodeid) for one in reports for found in getattr(one, "dp_audits", ())]
+    if not spent:
+        return
+    spent.sort(reverse=True)
+    audits = "1 audit" if len(spent) == 1 else f"{len(spent)} audits"
+    seconds, processor = (sum(row[column] for row in spent) for column in (0, 1))
+    terminalreporter.write_sep(
+        "=", f"verifiable-dp: {audits} in {seconds:.1f} s ({processor:.1f} s of processor time)"
+    )
+    for wall, _, verdict, nodeid in spent[:_LONGEST]:
+        terminalreporter.write_line(f"{wall:8.1f} s  {verdict:<12}  {nodeid}")
+    if len(spent) > _LONGEST:
+        terminalreporter.write_line(f"{'':12}and {len(spent) - _LONGEST} that took less")
+
+
+def _timed(request: pytest.FixtureRequest, audit: Callable[[], Report], verdict: str) -> Report:
+    """The report of an audit; seconds, processor seconds and the `verdict` of that name are noted."""
+    started, before = time.monotonic(), os.times()
+    report = audit()
+    processor = sum(os.times()[:4]) - sum(before[:4])  # with children that have ended
+    row = (time.monotonic() - started, processor, str(getattr(report, verdict)))
+    request.node.stash.setdefault(_SPENT, []).append(row)
+    return report
+
+
 def _again(request: pytest.FixtureRequest, report: Report, target: Any, path: str) -> str:
     """The command that runs it again: the test itself where a record cannot say what was audited."""
     from verifiable_dp.api import can_rerun
@@ -151,6 +191,17 @@ def _again(request: pytest.FixtureRequest, report: Report, target: Any, path: st
     if can_rerun(report.record, target):
         return f"verifiable-dp verify {shlex.quote(path)} --rerun"
     return _test(request)
+
+
+def _why_the_test(request: pytest.FixtureRequest, again: str) -> list[str]:
+    """Why the command `again` runs the test, if it does: a line."""
+    return [_NO_RERUN.format(request.node.nodeid)] if again == _test(request) else []
+
+
+_NO_RERUN = (
+    "  its record cannot be re-run: a lambda, a closure, an object or pairs made inside a test are found "
+    "by the test only, {}"
+)
 
 
 def _test(request: pytest.FixtureRequest) -> str:
@@ -164,6 +215,8 @@ def _test(request: pytest.FixtureRequest) -> str:
 
 _ANY = ("budget", "seed", "alpha", "detect")
 _COUNT = pytest.StashKey[list[str]]()
+_SPENT = pytest.StashKey[list[tuple[float, float, str]]]()
+_LONGEST = 10  # audits in the summary
 _BUDGETS = ("smoke", "quick", "standard", "thorough")
 _MOST_SECONDS = 1e6
 
@@ -225,7 +278,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         _check_known(verifiable_dp.audit, "privacy_audit", options)
         options["budget"] = _budget(request, options.get("budget", "quick"))
         options |= _overridden(request, "seed", "alpha", "detect")
-        report: Report = verifiable_dp.audit(target, **options)
+        report = _timed(request, lambda: verifiable_dp.audit(target, **options), "verdict")
         path = _save(request, report)
         if expect is None or report.verdict == expect:
             return report
@@ -234,6 +287,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
         found = f"{report.verdict}: {words.interval(report.record)}"
         lines = [f"{found} (expected {expect})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
+        lines += _why_the_test(request, again)
         pytest.fail("\n".join(lines), pytrace=False)
 
     return check
@@ -256,14 +310,15 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
         _check_known(verifiable_dp.check_regret, "regret_check", options)
         options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
         options |= _overridden(request, "seed")
-        report: Report = verifiable_dp.check_regret(target, **options)
+        report = _timed(request, lambda: verifiable_dp.check_regret(target, **options), "regret_verdict")
         path = _save(request, report)
         if report.regret_verdict == expect or (expect is None and report.regret_verdict != "contradicted"):
             return report
         path = path or _kept(request, report)
         again = dict.fromkeys([_again(request, report, target, path), _test(request)])
         place = Path(request.config.invocation_params.dir, path)
-        pytest.fail(_regret_failure(report, expect, path, place, list(again)), pytrace=False)
+        failure = _regret_failure(report, expect, path, place, list(again))
+        pytest.fail("\n".join([failure, *_why_the_test(request, *list(again)[:1])]), pytrace=False)
 
     return check
 

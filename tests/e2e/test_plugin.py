@@ -53,6 +53,7 @@ def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester
         ["refuted: epsilon >= * against 1 (expected not_refuted)", "*counterexample*data 0. against 1.*"]
     )
     result.stdout.fnmatch_lines(["*verifiable-dp verify *.json --rerun*"])
+    assert "cannot be re-run" not in result.stdout.str()
     (record,) = (pytester.path / "audits").glob("*.json")
     assert json.loads(record.read_text("utf-8"))["verdict"] == "refuted"
     assert len(list((pytester.path / "audits").glob("*.html"))) == 1
@@ -64,9 +65,20 @@ def test_a_refutation_can_be_expected(pytester):
         "def test_wrong(privacy_audit):\n"
         "    privacy_audit(promised.wrong, epsilon=1.0, budget='smoke', expect='refuted')\n"
         "def test_right(privacy_audit):\n"
-        "    privacy_audit(promised.right, epsilon=1.0, budget='smoke', expect='refuted')\n",
+        "    def right(data, size, rng):\n"
+        "        return promised.right(data, size, rng)\n"
+        "    privacy_audit(right, epsilon=1.0, budget='smoke', expect='refuted')\n",
     )
     result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*again: pytest test_it.py::test_right",
+            "  its record cannot be re-run: a lambda, a closure, * test_it.py::test_right",
+            "=* verifiable-dp: 2 audits in *.* s (*.* s of processor time) =*",
+        ]
+    )
+    for name, verdict in (("wrong", "refuted"), ("right", "not_refuted")):  # the longest first
+        result.stdout.re_match_lines([rf" +\d+\.\d s  {verdict} +test_it\.py::test_{name}"])
 
 
 def test_the_budget_option_overrides(pytester):

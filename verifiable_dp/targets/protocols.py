@@ -169,11 +169,17 @@ def has(thing: Any, name: str) -> bool:
     return callable(getattr(thing, name, None))
 
 
+# Asked for each run, so that it is made once.
+_ORDERED = tuple(
+    pair
+    for pair in dict.fromkeys((*PROTOCOLS, *((choose, learn) for learn in LEARNING for choose in CHOOSING)))
+    if pair[0] != pair[1]
+)
+
+
 def _pairs(thing: Any) -> Iterator[tuple[str, str]]:
-    seen = list(PROTOCOLS)
-    seen += [pair for learn in LEARNING for choose in CHOOSING if (pair := (choose, learn)) not in PROTOCOLS]
-    for choose, learn in seen:
-        if choose != learn and has(thing, choose) and has(thing, learn):
+    for choose, learn in _ORDERED:
+        if has(thing, choose) and has(thing, learn):
             yield choose, learn
 
 

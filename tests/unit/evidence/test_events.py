@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from verifiable_dp.evidence.blackbox import learning
 from verifiable_dp.evidence.blackbox.events import (
@@ -339,10 +340,25 @@ def test_tables_are_the_trees():
     )
 
 
+def test_the_first_trees_have_one_thread_too(monkeypatch):
+    """What brings a pool of threads is imported before pools are looked up, as it else spins on all cores."""
+    monkeypatch.delitem(sys.modules, "sklearn.ensemble", raising=False)
+    limited = []
+
+    def pools(modules):
+        limited.append("sklearn.ensemble" in sys.modules)
+        return ThreadpoolController()
+
+    monkeypatch.setattr(learning, "_pools", pools)
+    seen = knotted(2, 1, 500), knotted(3, -1, 500)
+    assert learning.learn_boosted(*seen, columns=learning.features(seen[0])) is not None
+    assert limited == [True]
+
+
 _THREADS = """
 import hashlib, pickle, sys
 import numpy as np
-from verifiable_dp.evidence import learning
+from verifiable_dp.evidence.blackbox import learning
 from verifiable_dp.evidence.blackbox.events import Observation, Setting
 rng = np.random.default_rng(0)
 seen = [Observation(20000, {}, {f"output {i}": rng.laplace(s, 1, 20000) for i in range(4)}) for s in (0, 1)]

@@ -7,8 +7,8 @@ does not put them first.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -339,14 +339,14 @@ def learn_boosted(
         np.zeros((0, 2), np.int64),
         np.zeros((0, size, size)),
     )
-    with _pools(len(sys.modules)).limit(limits=1):
-        model = _grown(np.hstack([blank.bins(left), blank.bins(right)]).T, left, right)
-        return _tabled(blank, model, shape)
+    model = _grown(np.hstack([blank.bins(left), blank.bins(right)]).T, left, right)
+    return _tabled(blank, model, shape)
 
 
 def _grown(x: IntArray, left: Observation, right: Observation) -> Any:
     """Fitted trees; the columns of `x` are bin numbers."""
-    # Imported where it is used: the command line has to start fast.
+    # Imported where it is used, as the command line has to start fast; and before pools of threads are looked
+    # up, of which it brings one.
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     y = np.concatenate([np.ones(left.size, np.int64), np.zeros(right.size, np.int64)])
@@ -361,32 +361,56 @@ def _grown(x: IntArray, left: Observation, right: Observation) -> Any:
         early_stopping=False,
         random_state=0,
     )
-    return model.fit(x.astype(np.float64), y, sample_weight=weight)
+    with _pools(len(sys.modules)).limit(limits=1):
+        return model.fit(x.astype(np.float64), y, sample_weight=weight)
+
+
+def _of_tree(nodes: Sequence[Any], fields: Sequence[str], shape: Sequence[int], *free: int | None) -> Any:
+    """What a tree adds, over the bins of the two `free` columns: along its axis each, if it is not None."""
+    value, column, cut, left, right, leaf = map(
+        fields.index, ("value", "feature_idx", "num_threshold", "left", "right", "is_leaf")
+    )
+
+    def below(node: Any) -> Any:
+        if node[leaf]:
+            return node[value]
+        if node[column] not in free:
+            return below(nodes[node[left if shape[node[column]] // 2 <= node[cut] else right]])
+        is_left = np.arange(shape[node[column]]) <= node[cut]
+        is_left = is_left[:, None] if node[column] == free[0] else is_left[None]
+        return np.where(is_left, below(nodes[node[left]]), below(nodes[node[right]]))
+
+    return below(nodes[0])
 
 
 def _tabled(blank: Boosted, model: Any, shape: Sequence[int]) -> Boosted:
-    """The model's function as tables: of single columns, and what pairs of columns add to them."""
+    """The model's function as tables: of single columns, and what pairs of columns add to them.
+
+    Trees are read, and added in their order: asking the model for each pair of bins took ten times as long.
+    """
     n_columns, size = blank.single.shape
-    rest = np.array([m // 2 for m in shape], np.float64)
+    trees = [tree.nodes for (tree,) in model._predictors]
+    split = [set(nodes["feature_idx"][nodes["is_leaf"] == 0].tolist()) for nodes in trees]
+    told = cache(
+        lambda number, i, j: _of_tree(trees[number].tolist(), trees[number].dtype.names, shape, i, j)
+    )
 
-    def at(changes: Mapping[int, FloatArray]) -> FloatArray:
-        rows = np.tile(rest, (len(next(iter(changes.values()))), 1))
-        for column, bins in changes.items():
-            rows[:, column] = bins
-        return np.asarray(model.decision_function(rows))
+    def at(i: int | None = None, j: int | None = None) -> Any:
+        """Over the bins of column i (rows) and of column j, the others being at their middle."""
+        total = np.float64(np.ravel(model._baseline_prediction)[0])
+        for number, columns in enumerate(split):
+            total = total + told(number, i if i in columns else None, j if j in columns else None)
+        return total
 
-    origin = float(at({0: rest[:1]})[0])
+    origin = float(at())
     single = np.zeros((n_columns, size))
     for c, m in enumerate(shape):
-        single[c, :m] = at({c: np.arange(m, dtype=np.float64)}) - origin
+        single[c, :m] = np.broadcast_to(at(c), (m, 1))[:, 0] - origin
     pairs = np.array([(i, j) for i in range(n_columns) for j in range(i + 1, n_columns)], np.int64)
     joint = np.zeros((len(pairs), size, size))
     for p, (i, j) in enumerate(pairs.tolist()):
-        one, other = np.divmod(np.arange(shape[i] * shape[j]), shape[j])
-        added = at({i: one.astype(np.float64), j: other.astype(np.float64)}) - origin
-        joint[p, : shape[i], : shape[j]] = (
-            added.reshape(shape[i], shape[j]) - single[i, : shape[i], None] - single[j, None, : shape[j]]
-        )
+        added = at(i, j) - origin
+        joint[p, : shape[i], : shape[j]] = added - single[i, : shape[i], None] - single[j, None, : shape[j]]
     # The last bits are rounding errors of the differences.
     used = np.abs(joint).max(axis=(1, 2)) > 1e-9
     single[0] += origin
