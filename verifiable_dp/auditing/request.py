@@ -11,6 +11,7 @@ from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import MODELS, PROTECTED
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
@@ -38,8 +39,8 @@ class AuditOptions(TypedDict, total=False):
     context_norm
         Largest Euclidean norm of a context; 1 if None.
     model
-        With contexts: ``central`` (the default), where all actions are seen, or ``joint``, where those of all
-        users are seen but of the one whose data changes.
+        With contexts: ``central`` (the default of your own code), where all actions are seen, or ``joint``
+        (that of the catalogue), where those of all users are seen but of the one whose data changes.
     protects
         With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
     reward
@@ -156,7 +157,8 @@ class Promise:
     group
         Number of changed rewards for which the promise is tested.
     model, protects
-        To users with contexts, see `claims.PrivacyClaim.of_users`.
+        To users with contexts, see `claims.PrivacyClaim.of_users`; a model of None is that of the algorithm,
+        for a user's code ``central``.
     adjacency
         One of `claims.ADJACENCIES`; None for the usual one.
 
@@ -171,7 +173,7 @@ class Promise:
     rho: float | None = None
     observe: str | None = None
     group: int | None = None
-    model: str = "central"
+    model: str | None = None
     protects: str = "context"
     adjacency: str | None = None
     mu: float | None = None
@@ -187,7 +189,7 @@ class Promise:
         return self.native in claims.CURVED
 
     def __post_init__(self) -> None:
-        validate.choice("model", self.model, MODELS)
+        validate.choice("model", self.model or "central", MODELS)
         validate.choice("protects", self.protects, ("context", "reward"))
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", validate.positive("epsilon", self.epsilon))
@@ -402,7 +404,8 @@ class AuditRequest:
 
     def __post_init__(self) -> None:
         promise, inputs = self.promise, self.inputs
-        if inputs.contexts is None and (promise.model, promise.protects) != ("central", "context"):
+        told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm)
+        if not told and (promise.model or "central", promise.protects) != ("central", "context"):
             raise InputError("model and protects need contexts: the dimension of what a user brings, as 5")
         if inputs.contexts is not None and promise.group is not None:
             raise InputError("group works only without contexts: with them one user's round is the unit")
