@@ -14,6 +14,7 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.contextual import Rule
 from verifiable_dp.core.neighbours import ContextPair
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.populations import Linear
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges
@@ -24,44 +25,15 @@ from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
 MIDDLE, SLOPE = 0.5, 0.45
 
 
-@dataclass(frozen=True)
-class LinearUsers:
-    """Users whose arms have contexts (1, v)/sqrt 2, v uniform on the sphere, and pay 1 or 0.
+def linear_users(n_arms: int, dimension: int) -> Linear:
+    """Users whose arms have contexts (u, 1)/sqrt 2, u uniform on the sphere, and pay 1 or 0.
 
-    The mean is linear, .5 + .45 <v, e_1>.
-
-    Parameters
-    ----------
-    n_arms
-        K.
-    dimension
-        d >= 2, the constant among them.
+    The mean is linear, .5 + .45 <u, e_1>.
     """
-
-    n_arms: int
-    dimension: int
-
-    def contexts(self, rng: np.random.Generator, count: int) -> FloatArray:
-        """Of so many users, (n, K, d)."""
-        v = rng.standard_normal((count, self.n_arms, self.dimension - 1))
-        v /= np.linalg.norm(v, axis=2, keepdims=True)
-        return np.concatenate([np.ones((count, self.n_arms, 1)), v], axis=2) / 2**0.5
-
-    def means(self, contexts: FloatArray) -> FloatArray:
-        """Mean rewards (n, K) of users with contexts (n, K, d)."""
-        return np.asarray(contexts @ self.theta)
-
-    @property
-    def theta(self) -> FloatArray:
-        """The true parameter, of a norm below 1."""
-        found = np.zeros(self.dimension)
-        found[:2] = MIDDLE * 2**0.5, SLOPE * 2**0.5
-        return found
-
-    @property
-    def name(self) -> str:
-        """In checks."""
-        return f"linear users, K = {self.n_arms}, d = {self.dimension}"
+    theta = np.zeros(dimension)
+    theta[0], theta[-1] = SLOPE * 2**0.5, MIDDLE * 2**0.5
+    name = f"linear users, K = {n_arms}, d = {dimension}"
+    return Linear(tuple(theta.tolist()), n_arms, "intercept", (0.0, 1.0), name)
 
 
 @dataclass
@@ -78,16 +50,16 @@ class Crowd:
         Exact sum of x x' over the arms taken, (n, d, d).
     """
 
-    users: LinearUsers
+    users: Linear
     rng: np.random.Generator
     regret: FloatArray
     gram: FloatArray
     _now: tuple[Any, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, users: LinearUsers, seed: int, runs: int) -> Crowd:
+    def of(cls, users: Linear, seed: int, runs: int) -> Crowd:
         """A stream of its own for each seed."""
-        d = users.dimension
+        d = users.shape[-1]
         return cls(users, np.random.default_rng([seed, 1]), np.zeros(runs), np.zeros((runs, d, d)))
 
     def meet(self, query: Query, run: IntArray) -> Query:
@@ -109,7 +81,7 @@ class Crowd:
         return query.ask.items(*self._now)
 
 
-def regret(algorithm: Any, users: LinearUsers, runs: int, seed: int) -> FloatArray:
+def regret(algorithm: Any, users: Linear, runs: int, seed: int) -> FloatArray:
     """Pseudo-regret at the horizon, by run."""
     crowd = Crowd.of(users, seed, runs)
     play(algorithm, crowd, Seeded(seed), np.arange(runs), keep=())
@@ -174,11 +146,11 @@ SHORT = {"horizon": 400, "alpha": 0.1}  # a probability takes many runs
 def ellipsoid(trial: Trial) -> Iterator[Check]:
     """Whether the true parameter leaves the ellipsoid after any round."""
     rule = trial.changed(**SHORT)
-    users, runs = LinearUsers(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
+    users, runs = linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
     crowd, outside = Crowd.of(users, trial.seed, runs), np.zeros(runs, bool)
     for state in states(rule.algorithm, crowd, trial.seed):
         asked = rule.algorithm.rule(state)
-        off = asked.estimate - users.theta
+        off = asked.estimate - np.array(users.theta)
         length = np.einsum("ni,nij,nj->n", off, np.linalg.inv(asked.inverse), off)
         outside |= np.sqrt(np.maximum(length, 0.0)) > asked.radius
     yield trial.probability(
@@ -189,7 +161,7 @@ def ellipsoid(trial: Trial) -> Iterator[Check]:
 def against_uniform(trial: Trial, factor: float) -> Iterator[Check]:
     """Mean regret beside that of uniform play, which is known for these users."""
     rule = trial.rule
-    users, runs = LinearUsers(rule.n_arms, rule.dimension), trial.runs(RUNS)
+    users, runs = linear_users(rule.n_arms, rule.dimension), trial.runs(RUNS)
     rng = np.random.default_rng([trial.seed, 2])
     means = users.means(users.contexts(rng, 2000 * runs)).reshape(runs, 2000, -1)
     uniform = (means.max(axis=2) - means.mean(axis=2)).mean(axis=1) * rule.horizon

@@ -26,7 +26,7 @@ OURS = "our own, by the derivation in the class"
 def definite(trial: Trial) -> Iterator[Check]:
     """Whether V less its exact Gram matrix lies in [Upsilon, 3 Upsilon] after every round."""
     rule = trial.changed(**family.SHORT)
-    users, runs = family.LinearUsers(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
+    users, runs = family.linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
     crowd, outside = family.Crowd.of(users, trial.seed, runs), np.zeros(runs, bool)
     least = rule.rule.upsilon
     for state in family.states(rule.algorithm, crowd, trial.seed):

@@ -404,7 +404,8 @@ class AuditRequest:
 
     def __post_init__(self) -> None:
         promise, inputs = self.promise, self.inputs
-        told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm)
+        # Before the target is known nothing is refused.
+        told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | None)
         if not told and (promise.model or "central", promise.protects) != ("central", "context"):
             raise InputError("model and protects need contexts: the dimension of what a user brings, as 5")
         if inputs.contexts is not None and promise.group is not None:
