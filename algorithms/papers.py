@@ -49,3 +49,4 @@ AZIZE_BAI = (
     "Azize, Jourdan, Al Marjani & Basu, On the Complexity of Differentially Private Best-Arm Identification "
     "with Fixed Confidence, NeurIPS 2023"
 )
+SHARIFF = "Shariff & Sheffet, Differentially Private Contextual Linear Bandits, NeurIPS 2018"

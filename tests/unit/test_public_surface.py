@@ -42,7 +42,7 @@ def test_no_public_name_hides_a_module_of_the_package():
 def test_the_catalogue_is_a_table():
     table = vdp.catalogue()
     assert list(table.columns) == ["name", "paper", "model", "claims"]
-    assert len(table) == len(registry.names())
+    assert len(table) == len(registry.names()) + len(registry.contextual())
     assert (table["claims"] != "").all()
 
 

@@ -37,6 +37,7 @@ from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import law as laws
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.auditor import AlteredNoise, Auditor, ExactChecks, Mutant
 
@@ -80,6 +81,7 @@ class AlgorithmCase(Case):
     spoken: list[str] = field(default_factory=list)
 
     CHANGED = (*Case.CHANGED, "worst", "chosen", "best", "spoken")
+    visible = staticmethod(visible)
 
     @classmethod
     def of(cls, request: AuditRequest) -> AlgorithmCase:
@@ -152,6 +154,22 @@ class AlgorithmCase(Case):
     def sampler(self) -> AlgorithmSampler:
         """What the black box samples."""
         return AlgorithmSampler(self.subject.algorithm, self.claim.observe, self.request.settings.seed)
+
+    def aligned(
+        self, subject: Subject, *, timed: bool = False, enough: bool = False
+    ) -> tuple[Check, Mapping[str, Any]]:
+        """The alignment check of a subject, and the costliest transcript."""
+        seed, instances = self.request.settings.seed, self.subject.instances
+        check, found = _align(subject, self.examples, seed, instances, timed=timed, enough=enough)
+        return check, found.worst
+
+    def certificate(self) -> UpperBound | None:
+        """The certificate of the whole instance, whatever part of it is played."""
+        return certificate(self.subject.whole, self.claim, self.checks[0].name)
+
+    def reduced(self, factor: float) -> float:
+        """What the costliest transcript costs where the noise is divided by a factor."""
+        return factor * float(self.checks[0].statistics["max_cost"])
 
     def found(self, checks: Sequence[Check]) -> None:
         """Add checks, and the counterexamples of those that refute."""
@@ -229,15 +247,13 @@ def _exact(subject: Subject) -> ExactChecks:
 
 def align(case: AlgorithmCase) -> None:
     """Losses of replayed transcripts, on given and on searched neighbours."""
-    subject, seed = case.subject, case.request.settings.seed
-    check, found = _align(subject, case.examples, seed, subject.instances, timed=True)
-    case.worst = found.worst
+    check, case.worst = case.aligned(case.subject, timed=True)
     case.found([check])
 
 
 def certify(case: AlgorithmCase) -> None:
-    """The certificate of the whole instance, whatever part of it is played."""
-    case.bounded(certificate(case.subject.whole, case.claim, case.checks[0].name))
+    """What is proved of the whole instance."""
+    case.bounded(case.certificate())
 
 
 def exact_law(case: AlgorithmCase) -> None:
@@ -382,7 +398,6 @@ _SETTLED = 4  # the power of what a certificate decides is a second opinion
 def power(case: AlgorithmCase) -> None:
     """The least noise reduction that would have been refuted."""
     settings, claim, statistics = case.request.settings, case.claim, case.checks[0].statistics
-    unit = float(statistics["max_cost"])
 
     def less_noise(factor: float) -> Sampler:
         return AlgorithmSampler(
@@ -399,7 +414,7 @@ def power(case: AlgorithmCase) -> None:
         case.best,
         plan,
         Terms(claim, settings.seed, settings.workers, settings.alpha / case.tests),
-        true_epsilon=lambda factor: factor * unit,
+        true_epsilon=case.reduced,
         # Where alignment is exact the black box's power is a second opinion.
         repeats=1 if statistics["visible"] else case.repeats,
     )
@@ -457,15 +472,14 @@ def mutants(case: AlgorithmCase) -> None:
 
 def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> dict[str, Any]:
     """Audit a mutant, cheapest rung first, until one refutes it."""
-    subject, settings = case.subject, case.request.settings
-    broken = subject.mutated(mutant)
+    broken = case.subject.mutated(mutant)
     checks: list[Check] = []
     worst: Mapping[str, Any] = {}
     if broken.exact:
         checks = broken.batches
-    elif visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
-        check, found = _align(broken, case.examples, settings.seed, subject.instances, enough=True)
-        checks, worst = [check], found.worst
+    elif case.visible(broken.claim):  # elsewhere a cost above epsilon settles nothing
+        check, worst = case.aligned(broken, enough=True)
+        checks = [check]
     if not broken.exact and all(c.verdict != "refuted" for c in checks):
         law = laws.check(broken.algorithm, broken.pairs, broken.claim)
         checks += [law] if law else []

@@ -250,7 +250,8 @@ def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     if not all(fits):
         raise InputError("pairs must be ContextPairs where contexts are given, and only there")
     if inputs.contexts is not None:
-        return PrivacyClaim.of_users(epsilon, delta, model=promise.model, protects=promise.protects)
+        model = promise.model or "central"
+        return PrivacyClaim.of_users(epsilon, delta, model=model, protects=promise.protects)
     if promise.model == "local":
         return PrivacyClaim(epsilon, observe="reports", trust_model="local")
     claim = PrivacyClaim(epsilon, delta, adjacency=claims.ADJACENCIES[promise.adjacency or "replace"][0])

@@ -11,6 +11,7 @@ from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import MODELS, PROTECTED
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
@@ -38,9 +39,9 @@ class AuditOptions(TypedDict, total=False):
     context_norm
         Largest Euclidean norm of a context; 1 if None.
     model
-        ``central`` (the default), where all actions are seen, or ``local``, where the noisy report of every
-        reward is seen; with contexts also ``joint``, where the actions of all users are seen but of the one
-        whose data changes.
+        ``central`` (the default of your own code), where all actions are seen, or ``local``, where the noisy
+        report of every reward is seen; with contexts also ``joint`` (the default of the catalogue's
+        algorithms), where the actions of all users are seen but of the one whose data changes.
     protects
         With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
     reward
@@ -157,7 +158,8 @@ class Promise:
     group
         Number of changed rewards for which the promise is tested.
     model, protects
-        To users with contexts, see `claims.PrivacyClaim.of_users`.
+        To users with contexts, see `claims.PrivacyClaim.of_users`; a model of None is that of the algorithm,
+        for a user's code ``central``.
     adjacency
         One of `claims.ADJACENCIES`; None for the usual one.
 
@@ -172,7 +174,7 @@ class Promise:
     rho: float | None = None
     observe: str | None = None
     group: int | None = None
-    model: str = "central"
+    model: str | None = None
     protects: str = "context"
     adjacency: str | None = None
     mu: float | None = None
@@ -188,7 +190,7 @@ class Promise:
         return self.native in claims.CURVED
 
     def __post_init__(self) -> None:
-        validate.choice("model", self.model, MODELS)
+        validate.choice("model", self.model or "central", MODELS)
         validate.choice("protects", self.protects, ("context", "reward"))
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", validate.positive("epsilon", self.epsilon))
@@ -404,7 +406,9 @@ class AuditRequest:
     def __post_init__(self) -> None:
         promise, inputs = self.promise, self.inputs
         users = promise.model == "joint" or promise.protects != "context"
-        if inputs.contexts is None and users:
+        # Before the target is known nothing is refused.
+        told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | None)
+        if users and not told:
             raise InputError(
                 "model joint and protects need contexts: the dimension of what a user brings, as 5"
             )

@@ -15,12 +15,14 @@ from verifiable_dp.auditing import audit as algorithms
 from verifiable_dp.auditing import bandits, looks, mechanisms
 from verifiable_dp.auditing.audit import AlgorithmCase
 from verifiable_dp.auditing.bandits import PlayCase
+from verifiable_dp.auditing.contextual import ContextualCase
 from verifiable_dp.auditing.looks import UserCase
 from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.pipeline import Case, Rung, climb
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
@@ -29,6 +31,10 @@ from verifiable_dp.targets.process import Exec, ProcessTarget, running
 
 def _sampled(case: Case) -> bool:
     return isinstance(case, AlgorithmCase) and not case.subject.exact
+
+
+def _without_contexts(case: Case) -> bool:
+    return _sampled(case) and not isinstance(case, ContextualCase)
 
 
 def _curved(case: Case) -> bool:
@@ -57,7 +63,7 @@ RUNGS = (
         lambda case: isinstance(case, AlgorithmCase) and case.request.target.claim is not None,
         algorithms.certify,
     ),
-    Rung("exact law", _sampled, algorithms.exact_law),
+    Rung("exact law", _without_contexts, algorithms.exact_law),
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
     Rung(
         "upper bound by tracing",
@@ -100,7 +106,8 @@ def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> dict[str, Any
         If what is asked means nothing for the target, or it cannot be run.
     """
     if isinstance(request.target, Algorithm):
-        return climb(AlgorithmCase.of(request), rungs)
+        told = isinstance(request.target, ContextualAlgorithm)
+        return climb((ContextualCase if told else AlgorithmCase).of(request), rungs)
     with watched(), _opened(request) as case:
         return climb(case, rungs)
 

@@ -15,6 +15,7 @@ from verifiable_dp.auditing.request import Promise
 from verifiable_dp.core import claims
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair, StreamPair, TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
@@ -128,6 +129,10 @@ def _claim(algorithm: Algorithm, auditor: Auditor | None, promise: Promise) -> P
                 f"epsilon must be given: {algorithm.name} makes no privacy promise to hold it against"
             )
         claim = PrivacyClaim(reference, observe="actions")
+        if isinstance(algorithm, ContextualAlgorithm):
+            claim = PrivacyClaim.of_users(reference, 0.0, model="joint", protects="context")
+    if isinstance(algorithm, ContextualAlgorithm) and promise.model:
+        claim = claim.under(promise.model)
     return replace(
         claim,
         epsilon=claim.epsilon if epsilon is None else epsilon,
@@ -178,7 +183,7 @@ def grouped(subject: Subject, size: int, given: Sequence[AnyPair] | None, seed: 
 
 def searched(subject: Subject, plan: Plan) -> list[AnyPair]:
     """The neighbours that cost most by the exact law, where it is known: they join those of the auditor."""
-    if subject.exact is not None:
+    if subject.exact is not None or isinstance(subject.whole, ContextualAlgorithm):
         return []
     try:
         return list(worst_pairs(subject.algorithm, subject.claim, plan.test))

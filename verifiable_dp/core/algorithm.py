@@ -23,7 +23,18 @@ import numpy as np
 
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Noise
-from verifiable_dp.core.query import Ask, Batch, Data, Histogram, Memory, NoMemory, Query, State, Truncated
+from verifiable_dp.core.query import (
+    Ask,
+    Batch,
+    Data,
+    Histogram,
+    Memory,
+    Met,
+    NoMemory,
+    Query,
+    State,
+    Truncated,
+)
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import FloatArray, IntArray
 
@@ -218,6 +229,8 @@ def play(
             )
             if not len(position):
                 break
+        if isinstance(data, Met):  # users choose by themselves
+            query = data.meet(query, state.run)
         if watch is not None:
             watch.block(position, query)
         pulls[position] += query.pulls()

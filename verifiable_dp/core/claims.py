@@ -172,7 +172,9 @@ class PrivacyClaim:
         return cls(zcdp_epsilon(rho, validate.probability("delta", delta)), delta, rho=rho, **words)
 
     @classmethod
-    def of_users(cls, epsilon: float, delta: float, *, model: str, protects: str) -> PrivacyClaim:
+    def of_users(
+        cls, epsilon: float, delta: float, *, model: str, protects: str, **words: Any
+    ) -> PrivacyClaim:
         """The promise to users with contexts: ``central`` or ``joint``; of ``context`` or ``reward``."""
         validate.choice("model", model, MODELS[:2])
         validate.choice("protects", protects, tuple(_OF_USERS))
@@ -183,6 +185,7 @@ class PrivacyClaim:
             unit=f"user: {unit}",
             adjacency=f"replace one: equal length, {differ}",
             protects=PROTECTED[protects, model],
+            **words,
         )
 
     @classmethod
@@ -220,6 +223,11 @@ class PrivacyClaim:
         # e^epsilon is divided out: no overflow at large epsilon.
         slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))
         return self.delta + (1 - self.delta) * slack
+
+    def under(self, model: str) -> PrivacyClaim:
+        """The same promise to users with contexts, ``central`` or ``joint``."""
+        what = next(what for (what, _), words in PROTECTED.items() if words == self.protects)
+        return replace(self, protects=PROTECTED[what, validate.choice("model", model, MODELS)])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as in a record; what says nothing, as rho of another promise, is left out."""
@@ -308,6 +316,24 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     if gdp_delta(mu, high) > delta:  # by rounding
         return high
     return float(optimize.brentq(lambda x: gdp_delta(mu, x) - delta, 1e-12, high, xtol=1e-13, rtol=1e-12))
+
+
+def gdp_mu(epsilon: float, delta: float) -> float:
+    """The largest mu at which mu-GDP implies (epsilon, delta)."""
+    from scipy import optimize
+
+    validate.positive("epsilon", epsilon)
+    validate.probability("delta", delta)
+    high = 1.0
+    while gdp_delta(high, epsilon) < delta:
+        high *= 2
+    low = high
+    while gdp_delta(low, epsilon) > delta:
+        low /= 2
+    found = float(
+        optimize.brentq(lambda mu: gdp_delta(mu, epsilon) - delta, low, high, xtol=1e-14, rtol=1e-14)
+    )
+    return found * (1 - 1e-12)  # on the careful side of the last bits
 
 
 def _times(claim: PrivacyClaim, size: int) -> tuple[float, float]:

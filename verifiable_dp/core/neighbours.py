@@ -361,6 +361,9 @@ class ContextPair(Pair):
         The user's, from 0.
     context, reward
         Its context and its rewards (K,) in the other run; None: as in the one.
+    joint
+        Of an algorithm of the catalogue: whether nobody else sees the action of this user. The claim says it
+        in a record.
 
     Raises
     ------
@@ -369,6 +372,7 @@ class ContextPair(Pair):
     """
 
     form: Contexts
+    joint: bool = False
 
     def __init__(
         self,
@@ -378,6 +382,7 @@ class ContextPair(Pair):
         round: int,
         context: Any = None,
         reward: Any = None,
+        joint: bool = False,
     ) -> None:
         table = form.table(contexts, rewards)
         when = validate.integer("round", round, least=0, most=len(table) - 1)
@@ -396,14 +401,21 @@ class ContextPair(Pair):
             ("changes", tuple((when, int(at), float(other[at])) for at in places)),
             ("relation", "context"),
             ("bounds", form.bounds),
+            ("joint", joint),
         ):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of_tables(cls, form: Contexts, table: FloatArray, round: int, row: FloatArray) -> ContextPair:
+    def of_tables(
+        cls, form: Contexts, table: FloatArray, round: int, row: FloatArray, joint: bool = False
+    ) -> ContextPair:
         """From a table as `Contexts.table` makes it, and the row of the user in the other one."""
         context, reward = form.split(np.asarray(row)[None])
-        return cls(form, *form.split(np.array(table)), round, context[0], reward[0])
+        return cls(form, *form.split(np.array(table)), round, context[0], reward[0], joint)
+
+    def under(self, model: str) -> ContextPair:
+        """The same pair where this user's action is unseen, ``joint``, or seen, ``central``."""
+        return self.of_tables(self.form, self.left, self.round, self.right[self.round], model == "joint")
 
     def describe(self) -> str:
         """The difference in one line."""

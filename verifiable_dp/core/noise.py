@@ -55,7 +55,7 @@ class Draw:
     value : (n, m) float
         Exact values that the noise is added to; zeros where it is hidden.
     scale : (n, m) float
-        Scale of the Laplace noise; at scale 0 the exact value is released.
+        Scale of the Laplace noise, standard deviation of normal noise; at 0 the exact value is released.
     run, slot : (n,) and (n, m) int
         Address of each draw.
     where : (n, m) bool
@@ -65,6 +65,8 @@ class Draw:
         differ in one report, so that the change of `value` is that of one report.
     hidden
         What is declared of noise that stays with its mechanism; None if the answer is released.
+    normal
+        Whether the noise is normal and not Laplace.
     """
 
     value: FloatArray
@@ -74,6 +76,7 @@ class Draw:
     where: BoolArray
     count: IntArray | None = None
     hidden: Hidden | None = None
+    normal: bool = False
 
 
 # A source of noise answers a draw with value plus noise, (n, m).
@@ -113,11 +116,21 @@ class Seeded:
     def __call__(self, draw: Draw) -> FloatArray:
         """Value plus noise; a sum of Laplace draws is the difference of two Gamma draws."""
         key, run, slot, scale = self.key, draw.run, draw.slot, draw.scale
-        if draw.count is None:
+        if draw.normal:
+            standard = philox.fill_laplace(key, run, slot, np.ones_like(scale), draw.where)
+            noise = scale * _normal(standard)
+        elif draw.count is None:
             noise = philox.fill_laplace(key, run, slot, scale, draw.where)
         else:
             noise = philox.fill_reports(key, run, slot, draw.count, scale, draw.where)
         return np.asarray(draw.value + noise)
+
+
+def _normal(laplace: FloatArray) -> FloatArray:
+    """Standard normal values at the quantiles of standard Laplace ones; far tails keep their digits."""
+    from scipy.special import ndtri
+
+    return np.asarray(-np.sign(laplace) * ndtri(np.exp(-np.abs(laplace)) / 2))
 
 
 class Secure:
@@ -154,6 +167,8 @@ class Secure:
 
     def __call__(self, draw: Draw) -> FloatArray:
         """Value plus noise; each report is drawn by itself."""
+        if draw.normal:
+            raise InputError("noise: secure sampling has Laplace noise only; give seed=… for normal noise")
         out = np.full(draw.value.shape, np.nan)
         for index in map(tuple, np.argwhere(draw.where)):
             value, scale = float(draw.value[index]), float(draw.scale[index])
@@ -322,7 +337,9 @@ class Recorder:
         out = self._inner(draw)
         if draw.hidden is None:
             summed = np.full(out.shape, float(draw.count is not None))
+            normal = np.full(out.shape, float(draw.normal))
             columns = {"value": draw.value, "scale": draw.scale, "output": out, "summed": summed}
+            columns |= {"normal": normal} if draw.normal else {}
             self._releases.add(draw, columns)
             return out
         shown = draw.hidden.outcome(out) if draw.hidden.outcome else {}
@@ -354,6 +371,10 @@ class Replayer:
     cost : (n,) float
         The sum of |q - q'| / b over releases and of |shift| / b over hidden draws: a bound on the
         loss in absolute value. Infinite where the run left the recorded path.
+    square : (n,) float
+        The sum of ((q - q') / sd)^2 over releases with normal noise. Their loss is normal with this variance
+        and half of it as its mean, if the changes do not depend on the noise; it is part of `loss`, and
+        nothing of `cost`.
     diverged : dict
         Why a run left the path, by run; the first cause is kept.
     """
@@ -367,12 +388,13 @@ class Replayer:
         self._moved: dict[tuple[int, int], float] = {}
         self.loss = np.zeros(runs)
         self.cost = np.zeros(runs)
+        self.square = np.zeros(runs)
         self.diverged: dict[int, str] = {}
 
     def _leave(self, runs: IntArray, why: str) -> None:
         for run in np.unique(runs).tolist():
             self.diverged.setdefault(run, why)
-        self.cost[runs] = np.inf
+        self.cost[runs] = self.square[runs] = np.inf
         self.loss[runs] = np.inf
 
     def __call__(self, draw: Draw) -> FloatArray:
@@ -410,6 +432,10 @@ class Replayer:
         exact = fresh & (rows["scale"] == 0) & (np.abs(moved) > 0)
         self._leave(run[exact], "an exact value was released that differs between the inputs")
         noisy = fresh & (rows["scale"] > 0)
+        if "normal" in rows:
+            bell = noisy & (rows["normal"] > 0)
+            self._charge_normal(run[bell], value[bell], {name: column[bell] for name, column in rows.items()})
+            noisy = noisy & ~bell
         scale, output = rows["scale"][noisy], rows["output"][noisy]
         # |o - q'| - |o - q|, without subtracting outputs that dwarf the change.
         middle = 2 * output - value[noisy] - rows["value"][noisy]
@@ -419,6 +445,13 @@ class Replayer:
         loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)
         np.add.at(self.loss, run[noisy], loss)
         np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)
+
+    def _charge_normal(self, run: IntArray, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
+        """Add the loss of forced releases with normal noise, ((o - q')^2 - (o - q)^2) / (2 sd^2)."""
+        moved = (rows["value"] - value) / rows["scale"]
+        middle = (2 * rows["output"] - value - rows["value"]) / (2 * rows["scale"])
+        np.add.at(self.loss, run, moved * middle)
+        np.add.at(self.square, run, moved**2)
 
     def _shift(
         self, hidden: Hidden, run: IntArray, rows: Mapping[str, FloatArray], out: FloatArray, at: _Where

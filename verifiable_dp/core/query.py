@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -200,4 +200,13 @@ class Data(Protocol):
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """Sums over the block's rewards of what is asked, by arm: (n, K), or (n, K, m) if m > 1."""
+        ...
+
+
+@runtime_checkable
+class Met(Protocol):
+    """Data of users who are asked one by one, and who know which arm they take from what they bring."""
+
+    def meet(self, query: Query, run: IntArray) -> Query:
+        """The query with the arm that each user takes as the active one; none where nobody may see it."""
         ...

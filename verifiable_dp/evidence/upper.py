@@ -7,11 +7,12 @@ verified without running anything. Each form of certificate has one function tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
@@ -169,6 +170,27 @@ def _cost(term: Any) -> float:
     if change == 0 or times == 0:
         return 0.0
     return times * change / scale if scale > 0 else math.inf
+
+
+@form("normal")
+def _largest_mu(certificate: Mapping[str, Any], delta: float) -> float:
+    """The epsilon at `delta` of the largest mu of a state: normal noise of deviation ``scale``.
+
+    ``states`` is as of sums; mu^2 is the sum of times * (change / scale)^2.
+    """
+    return max((epsilon_of_mu(mu_of(state["terms"]), delta) for state in certificate["states"]), default=0.0)
+
+
+def mu_of(terms: Iterable[Any]) -> float:
+    """Gaussian differential privacy of releases [change, scale, times] with normal noise."""
+    return math.sqrt(math.fsum(cost**2 / float(term[2]) for term in terms if (cost := _cost(term)) > 0))
+
+
+def epsilon_of_mu(mu: float, delta: float) -> float:
+    """The epsilon at `delta` of mu-GDP, mu in [0, inf]; infinite at delta 0 unless mu is 0."""
+    if mu == 0:
+        return 0.0
+    return gdp_epsilon(mu, delta) if delta > 0 and math.isfinite(mu) else math.inf
 
 
 @form("group")

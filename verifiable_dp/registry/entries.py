@@ -1,7 +1,8 @@
 """The catalogue: auditors, and through them algorithms, found by entry points.
 
 A package registers with an entry point of group ``verifiable_dp.auditors`` that names an `Auditor`
-object; ours does it in the same way.
+object; ours does it in the same way. Bandits that are told contexts have a group of their own,
+``verifiable_dp.contextual``: what plays tables of rewards knows nothing of them.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from verifiable_dp.registry.auditor import Auditor
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUP = "verifiable_dp.auditors"
+GROUP, CONTEXTUAL = "verifiable_dp.auditors", "verifiable_dp.contextual"
 
 
 @functools.cache
 def _points() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for point in entry_points(group=GROUP):
+    for point in (*entry_points(group=GROUP), *entry_points(group=CONTEXTUAL)):
         if point.name in found and found[point.name].value != point.value:
             raise InputError(
                 f"catalogue: two packages register {point.name!r}: "
@@ -35,8 +36,13 @@ def _points() -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """Names of all registered algorithms, sorted."""
-    return sorted(_points())
+    """Names of all registered algorithms but those that are told contexts, sorted."""
+    return sorted(name for name, point in _points().items() if point.group == GROUP)
+
+
+def contextual() -> list[str]:
+    """Names of all registered algorithms that are told contexts, sorted."""
+    return sorted(name for name, point in _points().items() if point.group == CONTEXTUAL)
 
 
 def ours(name: str) -> bool:
@@ -60,7 +66,7 @@ def auditor(name: str) -> Auditor:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         if name.endswith(".py"):
             raise InputError(f"target: {name!r} is a file; say what in it is audited: {name}:NAME")
-        raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(names())}{hint}")
+        raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(sorted(points))}{hint}")
     try:
         loaded = points[name].load()
     except Exception as error:
@@ -105,7 +111,7 @@ def catalogue() -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for name in names():
+    for name in sorted(_points()):
         try:
             found = auditor(name)
         except InputError as error:

@@ -180,3 +180,66 @@ def test_outputs_that_dwarf_a_change_do_not_blur_what_it_costs(far):
     # Beyond the change on either side its whole is paid, with opposite signs; between, |.75| - |.25|.
     assert replayer.loss[0] == pytest.approx(0.5e-7, rel=1e-12)
     assert replayer.cost[0] == pytest.approx(3e-7, rel=1e-12)
+
+
+# ---------------------------------------------------------------- normal noise
+
+
+def bell(value, scale, slots=SLOTS):
+    return Draw(np.full(slots.shape, value), np.full(slots.shape, scale), RUNS, slots, EVERY, normal=True)
+
+
+def test_normal_noise_has_its_law_and_is_addressed_like_any_other():
+    runs, slots = np.arange(2000), np.tile(np.arange(10), (2000, 1))
+    every = np.ones(slots.shape, bool)
+    drawn = Seeded(7)(
+        Draw(np.full(slots.shape, 5.0), np.full(slots.shape, 2.0), runs, slots, every, normal=True)
+    )
+    assert stats.kstest((drawn.ravel() - 5) / 2, "norm").pvalue > 1e-8
+    assert abs((drawn - 5) / 2).max() > 3.5
+    part = np.array([7, 3])
+    alone = Seeded(7)(
+        Draw(np.full((2, 10), 5.0), np.full((2, 10), 2.0), part, slots[:2], every[:2], normal=True)
+    )
+    assert np.array_equal(alone, drawn[part])
+    halved = altered(Seeded(7), 0.5)(bell(0.0, 1.0))
+    assert np.allclose(halved, Seeded(7)(bell(0.0, 1.0)) / 2)
+    assert np.array_equal(Seeded(7)(bell(3.0, 0.0)), np.full((4, 3), 3.0))
+
+
+def test_a_replay_of_normal_noise_adds_up_squares_and_the_exact_loss():
+    recorder = Recorder(Seeded(7))
+    out = recorder(bell(1.0, 2.0))
+    replayer = Replayer(recorder.tape(), 4)
+    assert np.array_equal(replayer(bell(2.5, 2.0)), out)
+    replayer.finish()
+    expected = (stats.norm.logpdf(out, 1, 2) - stats.norm.logpdf(out, 2.5, 2)).sum(axis=1)
+    assert np.allclose(replayer.loss, expected)
+    assert np.allclose(replayer.square, 3 * (1.5 / 2) ** 2)
+    assert (replayer.cost == 0).all()
+    assert not replayer.diverged
+
+
+def test_a_replay_without_normal_noise_where_values_differ_leaves_the_path():
+    recorder = Recorder(Seeded(7))
+    recorder(bell(1.0, 0.0))
+    replayer = Replayer(recorder.tape(), 4)
+    replayer(bell(2.0, 0.0))
+    replayer.finish()
+    assert np.isinf(replayer.square).all()
+    assert set(replayer.diverged.values()) == {"an exact value was released that differs between the inputs"}
+
+
+def test_normal_noise_reused_for_changes_that_differ_leaves_the_path():
+    recorder, same = Recorder(Seeded(7)), np.zeros((4, 3), np.int64)
+    recorder(bell(1.0, 1.0, same))
+    replayer = Replayer(recorder.tape(), 4)
+    moved = Draw(1.0 + np.arange(3) * np.ones((4, 1)), ONES, RUNS, same, EVERY, normal=True)
+    replayer(moved)
+    assert set(replayer.diverged.values()) == {"one noise value was used for two releases"}
+
+
+def test_secure_noise_is_not_normal():
+    pytest.importorskip("opendp")
+    with pytest.raises(InputError, match="Laplace noise only"):
+        Secure()(bell(0.0, 1.0))

@@ -2,6 +2,6 @@
 
 from verifiable_dp.core.mechanisms.above_threshold import AboveThreshold
 from verifiable_dp.core.mechanisms.laplace import Exact, Laplace
-from verifiable_dp.core.mechanisms.tree import AdaptiveTree, Tree, TreeMemory
+from verifiable_dp.core.mechanisms.tree import AdaptiveTree, NormalTree, Tree, TreeMemory
 
-__all__ = ["AboveThreshold", "AdaptiveTree", "Exact", "Laplace", "Tree", "TreeMemory"]
+__all__ = ["AboveThreshold", "AdaptiveTree", "Exact", "Laplace", "NormalTree", "Tree", "TreeMemory"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,11 +37,69 @@ class TreeMemory:
 
 
 @dataclass(frozen=True)
-class Tree:
-    """Releases one node for each item: that of the largest dyadic block which the item completes.
+class Nodes:
+    """A stream whose items each enter one node of every level of a tree; a node is released when it is full.
 
-    The prefix sum after i items is the sum of the released nodes at the set bits of i. The first item
-    enters floor(log2 T) + 1 nodes, so that is what the budget must be divided by.
+    One node is released for each item: that of the largest dyadic block which the item completes. The prefix
+    sum after i items is the sum of the released nodes at the set bits of i.
+
+    Parameters
+    ----------
+    leaves
+        Largest number of items T, at least 1.
+    """
+
+    normal: ClassVar[bool] = False  # noise, and not Laplace
+    leaves: int
+
+    def __post_init__(self) -> None:
+        validate.integer("leaves", self.leaves, least=1)
+        if self.leaves >= 1 << SLOT_BITS:
+            raise InputError(f"leaves must be below 2^{SLOT_BITS}, got {self.leaves}")
+
+    @property
+    def levels(self) -> int:
+        """Number of levels, floor(log2 T) + 1: the most nodes that one item enters."""
+        return self.leaves.bit_length()
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise of each node."""
+        raise NotImplementedError
+
+    def nodes_of(self, item: int) -> int:
+        """How many released nodes hold item number `item` (from 1) once all T items are in."""
+        validate.integer("item", item, least=1, most=self.leaves)
+        end, count = item, 1
+        while end + (end & -end) <= self.leaves:
+            end += end & -end
+            count += 1
+        return count
+
+    def start(self, runs: int, width: int) -> TreeMemory:
+        """Memory of `runs` runs with `width` empty trees each."""
+        return TreeMemory(np.zeros((runs, width), np.int64), np.zeros((runs, width, self.levels)))
+
+    def insert(
+        self, memory: TreeMemory, item: FloatArray, noise: Noise, run: IntArray, where: BoolArray
+    ) -> tuple[TreeMemory, FloatArray]:
+        """Insert `item` (n, w) where `where` (n, w); return the new memory and the released nodes (n, w)."""
+        count = memory.count + where
+        value, opened = _close_nodes(memory.open, count, item, where)
+        slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
+        released = noise(Draw(value, self.scales(count), run, slot, where, normal=self.normal))
+        return replace(memory, count=count, open=opened), released
+
+    def scales(self, number: IntArray) -> FloatArray:
+        """Scale of the node that item `number`, an array of any shape, completes."""
+        return np.full(number.shape, self.scale)
+
+
+@dataclass(frozen=True)
+class Tree(Nodes):
+    """The tree mechanism with Laplace noise.
+
+    The first item enters floor(log2 T) + 1 nodes, so that is what the budget must be divided by.
 
     Parameters
     ----------
@@ -69,23 +127,16 @@ class Tree:
     Pitassi, Rothblum, "Differential privacy under continual observation", STOC 2010.
     """
 
-    leaves: int
     epsilon: float
     sensitivity: float = 1.0
     budget: str = "levels"
 
     def __post_init__(self) -> None:
         validate.choice("budget", self.budget, ("levels", "log", "log2"))
+        super().__post_init__()
         validate.integer("leaves", self.leaves, least=1 if self.budget == "levels" else 2)
         validate.positive("epsilon", self.epsilon)
         validate.positive("sensitivity", self.sensitivity)
-        if self.leaves >= 1 << SLOT_BITS:
-            raise InputError(f"leaves must be below 2^{SLOT_BITS}, got {self.leaves}")
-
-    @property
-    def levels(self) -> int:
-        """Number of levels, floor(log2 T) + 1: the most nodes that one item enters."""
-        return self.leaves.bit_length()
 
     @property
     def divisor(self) -> float:
@@ -99,36 +150,48 @@ class Tree:
         """Scale of the noise of each node."""
         return self.sensitivity * self.divisor / self.epsilon
 
-    def nodes_of(self, item: int) -> int:
-        """How many released nodes hold item number `item` (from 1) once all T items are in."""
-        validate.integer("item", item, least=1, most=self.leaves)
-        end, count = item, 1
-        while end + (end & -end) <= self.leaves:
-            end += end & -end
-            count += 1
-        return count
-
     def cost(self, item: int = 1) -> float:
         """Privacy loss when item number `item` changes by the sensitivity; the first is the worst."""
         return self.nodes_of(item) * self.sensitivity / self.scale
 
-    def start(self, runs: int, width: int) -> TreeMemory:
-        """Memory of `runs` runs with `width` empty trees each."""
-        return TreeMemory(np.zeros((runs, width), np.int64), np.zeros((runs, width, self.levels)))
 
-    def insert(
-        self, memory: TreeMemory, item: FloatArray, noise: Noise, run: IntArray, where: BoolArray
-    ) -> tuple[TreeMemory, FloatArray]:
-        """Insert `item` (n, w) where `where` (n, w); return the new memory and the released nodes (n, w)."""
-        count = memory.count + where
-        value, opened = _close_nodes(memory.open, count, item, where)
-        slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
-        released = noise(Draw(value, self.scales(count), run, slot, where))
-        return replace(memory, count=count, open=opened), released
+@dataclass(frozen=True)
+class NormalTree(Nodes):
+    """The tree mechanism with normal noise in every column of a vector, such as a matrix's entries.
 
-    def scales(self, number: IntArray) -> FloatArray:
-        """Scale of the node that item `number`, an array of any shape, completes."""
-        return np.full(number.shape, self.scale)
+    Parameters
+    ----------
+    leaves
+        Largest number of items T, at least 1.
+    mu
+        What the whole stream promises of Gaussian differential privacy, above 0.
+    sensitivity
+        Largest Euclidean change of one item, above 0.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Notes
+    -----
+    Losses of normal noise add up by their squares: an item that is in `levels` nodes, each with standard
+    deviation sensitivity sqrt(levels) / mu, costs mu (Dong, Roth & Su, Gaussian Differential Privacy, 2022).
+    """
+
+    normal: ClassVar[bool] = True
+    mu: float
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        validate.positive("mu", self.mu)
+        validate.positive("sensitivity", self.sensitivity)
+
+    @property
+    def scale(self) -> float:
+        """Standard deviation of the noise of each entry of a node."""
+        return self.sensitivity * math.sqrt(self.levels) / self.mu
 
 
 @dataclass(frozen=True)

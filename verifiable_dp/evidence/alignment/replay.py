@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Data, Memory, Query, State, play
+from verifiable_dp.core.contextual import UserTable
 from verifiable_dp.core.environments import Interactive, Table
 from verifiable_dp.core.neighbours import (
     AnyPair,
+    ContextPair,
     InteractivePair,
     Pair,
     groups,
@@ -51,6 +53,9 @@ def worlds(pair: AnyPair, n_arms: int, runs: int, first: int = 0) -> tuple[Data,
     if isinstance(pair, InteractivePair):
         return Interactive(pair, 0, n_arms, runs, first), Interactive(pair, 1, n_arms, runs, first)
     left, right = pair.worlds()
+    if isinstance(pair, ContextPair):
+        unseen = pair.round if pair.joint else -1
+        return UserTable(pair.form, left, unseen), UserTable(pair.form, right, unseen)
     return Table(left), Table(right)
 
 
@@ -78,7 +83,7 @@ class Replay:
 
     Attributes
     ----------
-    cost, loss : (n,) float
+    cost, loss, square : (n,) float
         See `noise.Replayer`.
     diverged : dict
         Why a run left the recorded path, by run.
@@ -90,6 +95,7 @@ class Replay:
     loss: FloatArray
     diverged: Mapping[int, str]
     tape: Tape
+    square: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 def replay(
@@ -132,8 +138,8 @@ def replay(
     ):
         for index in np.flatnonzero(wrong & np.isfinite(replayer.cost)).tolist():
             replayer.diverged[index] = why
-            replayer.cost[index] = replayer.loss[index] = np.inf
-    done = Replay(replayer.cost, replayer.loss, replayer.diverged, tape)
+            replayer.cost[index] = replayer.loss[index] = replayer.square[index] = np.inf
+    done = Replay(replayer.cost, replayer.loss, replayer.diverged, tape, replayer.square)
     if isinstance(pair, Pair) and pair.size > 1 and len(tape.hidden.address):
         return _chained(algorithm, pair.steps(), done, seed=seed, sign=sign, turned=turned)
     return done
@@ -592,7 +598,10 @@ class _Echo:
         there, out, own = self._calls[self._next]
         self._next += 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            if own is None:
+            if draw.normal:
+                terms = (there.value - draw.value) * (2 * out - draw.value - there.value)
+                terms = terms / (2 * draw.scale**2)
+            elif own is None:
                 terms = (np.abs(out - draw.value) - np.abs(out - there.value)) / draw.scale
             else:
                 terms = (np.abs(own + there.value - draw.value) - np.abs(own)) / draw.scale

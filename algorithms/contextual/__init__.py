@@ -1,0 +1,1 @@
+"""Bandits that are told a context before they choose."""

@@ -1,0 +1,177 @@
+"""Ridge regression on items [x; r] [x; r]' of users, and the upper confidence bounds of arms."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Query, State
+from verifiable_dp.core.contextual import ContextualAlgorithm, Rule, clipped, matrix, outer
+from verifiable_dp.core.validate import FloatArray, IntArray
+
+MOST_REWARD = 1.0  # rewards lie in [0, 1]
+
+
+@dataclass(frozen=True)
+class Confident(Rule):
+    """Take the arm with the largest x' theta + radius |x|_(V^-1); answer with the entries of [x; r] [x; r]'.
+
+    Attributes
+    ----------
+    estimate : (n, d) float
+        theta.
+    inverse : (n, d, d) float
+        V^-1.
+    radius : (n,) float
+        Of the confidence ellipsoid in the norm of V.
+    norm : (n,) float
+        Contexts that are longer are clipped to it.
+    """
+
+    estimate: FloatArray
+    inverse: FloatArray
+    radius: FloatArray
+    norm: FloatArray
+
+    @property
+    def size(self) -> int:
+        """(d + 1) (d + 2) / 2 entries."""
+        d = int(self.estimate.shape[1])
+        return (d + 1) * (d + 2) // 2
+
+    def clip(self, contexts: FloatArray) -> FloatArray:
+        """Contexts (n, ..., d) that are no longer than allowed."""
+        return clipped(contexts, self.norm.reshape(-1, *[1] * (contexts.ndim - 1)))
+
+    def indices(self, contexts: FloatArray) -> FloatArray:
+        """Upper confidence bounds (n, K)."""
+        x = self.clip(contexts)
+        means = (x @ self.estimate[:, :, None])[:, :, 0]
+        widths = ((x @ self.inverse) * x).sum(axis=2)
+        return np.asarray(means + self.radius[:, None] * np.sqrt(np.maximum(widths, 0.0)))
+
+    def choose(self, contexts: FloatArray) -> IntArray:
+        """See `Rule.choose`; ties go to the first arm."""
+        return np.asarray(self.indices(contexts).argmax(axis=1))
+
+    def items(self, context: FloatArray, reward: FloatArray) -> FloatArray:
+        """See `Rule.items`."""
+        return outer(np.hstack([self.clip(context), np.clip(reward, 0.0, MOST_REWARD)[:, None]]))
+
+
+@dataclass(frozen=True)
+class Regressed(State):
+    """Public state of a ridge regression.
+
+    Attributes
+    ----------
+    sums : (n, levels, m) float
+        Released parts whose sum is that of all items, with their noise.
+    estimate, inverse, radius
+        As in `Confident`.
+    """
+
+    sums: FloatArray
+    estimate: FloatArray
+    inverse: FloatArray
+    radius: FloatArray
+
+
+class Regression(ContextualAlgorithm):
+    """Optimism on a regression; subclasses say how items are released and how large the ridge has to be.
+
+    Attributes
+    ----------
+    norm : float
+        To which contexts are clipped.
+    """
+
+    norm: float
+    alpha: float | None
+
+    def check(self) -> None:
+        """Refuse parameters that are out of range.
+
+        Raises
+        ------
+        InputError
+            If one is.
+        """
+        validate.arms_and_horizon(self.n_arms, self.horizon)
+        validate.integer("dimension", self.dimension, least=1)
+        validate.positive("norm", self.norm)
+        alpha = 1 / self.horizon if self.alpha is None else self.alpha
+        object.__setattr__(self, "alpha", validate.probability("alpha", alpha))
+
+    @property
+    def allowed_norm(self) -> float:
+        """Twice the norm at which contexts are clipped."""
+        return 2 * self.norm
+
+    @property
+    def item_norm(self) -> float:
+        """|[x; r]|^2, which is the Euclidean norm of an item."""
+        return self.norm**2 + MOST_REWARD**2
+
+    @property
+    @abstractmethod
+    def ridge(self) -> float:
+        """What is added to every diagonal entry of the released Gram matrix."""
+
+    @abstractmethod
+    def ellipsoid(self, log_det: FloatArray) -> FloatArray:
+        """Radius of the confidence ellipsoid from log det V, (n,)."""
+
+    def parts(self, n: int) -> FloatArray:
+        """Released parts before the first round, (n, levels, m)."""
+        return np.zeros((n, 1, (self.dimension + 1) * (self.dimension + 2) // 2))
+
+    def start(self, run: IntArray) -> Regressed:
+        """Nothing learnt: V is the ridge."""
+        n, d = len(run), self.dimension
+        empty = Regressed(
+            run,
+            np.zeros(n, np.int64),
+            self.parts(n),
+            np.zeros((n, d)),
+            np.zeros((n, d, d)),
+            np.zeros(n),
+        )
+        return self.solved(empty)
+
+    def solved(self, state: Regressed) -> Regressed:
+        """The regression on the released parts."""
+        d = self.dimension
+        whole = matrix(state.sums.sum(axis=1), d + 1)
+        gram = whole[:, :d, :d] + self.ridge * np.eye(d)
+        sign, log_det = np.linalg.slogdet(gram)
+        # An indefinite matrix gives widths that mean nothing; the promise is about releases, and holds.
+        inverse = np.linalg.inv(np.where((sign == 0)[:, None, None], np.eye(d), gram))
+        return replace(
+            state,
+            estimate=(inverse @ whole[:, :d, d, None])[:, :, 0],
+            inverse=inverse,
+            radius=self.ellipsoid(np.where(np.isfinite(log_det), log_det, 0.0)),
+        )
+
+    def rule(self, state: Regressed) -> Confident:
+        """The confidence bounds of the regression so far."""
+        return Confident(
+            state.estimate, state.inverse, state.radius, np.full(len(state.run), float(self.norm))
+        )
+
+    def decide(self, state: Regressed, query: Query, released: FloatArray) -> Regressed:
+        """Regress anew."""
+        t = state.t + 1
+        return self.solved(replace(state, t=t, sums=self.joined(state.sums, t, released)))
+
+    def joined(self, sums: FloatArray, number: IntArray, released: FloatArray) -> FloatArray:
+        """Parts after the item of this number has released `released` (n, m)."""
+        return sums + released[:, None]
+
+
+__all__: Any = ["MOST_REWARD", "Confident", "Regressed", "Regression"]

@@ -1,0 +1,1 @@
+"""Auditors of bandits that are told a context."""

@@ -1,0 +1,252 @@
+"""What auditors of bandits with contexts share: users of a linear model, how they are played, neighbours."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.algorithm import Query, play
+from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.contextual import Rule
+from verifiable_dp.core.neighbours import ContextPair
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.populations import Linear
+from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret import judges
+from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
+
+MIDDLE, SLOPE = 0.5, 0.45
+
+
+def linear_users(n_arms: int, dimension: int) -> Linear:
+    """Users whose arms have contexts (u, 1)/sqrt 2, u uniform on the sphere, and pay 1 or 0.
+
+    The mean is linear, .5 + .45 <u, e_1>.
+    """
+    theta = np.zeros(dimension)
+    theta[0], theta[-1] = SLOPE * 2**0.5, MIDDLE * 2**0.5
+    name = f"linear users, K = {n_arms}, d = {dimension}"
+    return Linear(tuple(theta.tolist()), n_arms, "intercept", (0.0, 1.0), name)
+
+
+@dataclass
+class Crowd:
+    """A stream of such users for n runs; adds up pseudo-regret by run.
+
+    Attributes
+    ----------
+    users, rng
+        Who comes, and what draws them.
+    regret
+        So far, (n,).
+    gram
+        Exact sum of x x' over the arms taken, (n, d, d).
+    """
+
+    users: Linear
+    rng: np.random.Generator
+    regret: FloatArray
+    gram: FloatArray
+    _now: tuple[Any, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, users: Linear, seed: int, runs: int) -> Crowd:
+        """A stream of its own for each seed."""
+        d = users.shape[-1]
+        return cls(users, np.random.default_rng([seed, 1]), np.zeros(runs), np.zeros((runs, d, d)))
+
+    def meet(self, query: Query, run: IntArray) -> Query:
+        """See `Met.meet`: one user for each run."""
+        n = len(run)
+        contexts = self.users.contexts(self.rng, n)
+        means = self.users.means(contexts)
+        assert isinstance(query.ask, Rule)
+        each, arm = np.arange(n), query.ask.choose(contexts)
+        self.regret += means.max(axis=1) - means[each, arm]
+        x = contexts[each, arm]
+        self.gram += x[:, :, None] * x[:, None, :]
+        self._now = x, (self.rng.random(n) < means[each, arm]).astype(np.float64)
+        return replace(query, active=np.arange(self.users.n_arms) == arm[:, None])
+
+    def answer(self, query: Query, run: IntArray) -> FloatArray:
+        """The items of the users met last."""
+        assert isinstance(query.ask, Rule)
+        return query.ask.items(*self._now)
+
+
+def regret(algorithm: Any, users: Linear, runs: int, seed: int) -> FloatArray:
+    """Pseudo-regret at the horizon, by run."""
+    crowd = Crowd.of(users, seed, runs)
+    play(algorithm, crowd, Seeded(seed), np.arange(runs), keep=())
+    return crowd.regret
+
+
+def states(algorithm: Any, crowd: Crowd, seed: int) -> Iterator[Any]:
+    """The public state after each round of runs on a crowd."""
+    run = np.arange(len(crowd.regret))
+    state, memory, noise = algorithm.start(run), algorithm.private(run), Seeded(seed)
+    for _ in range(algorithm.horizon):
+        query = crowd.meet(algorithm.query(state), run)
+        memory, released = algorithm.release(state, memory, query, crowd.answer(query, run), noise)
+        state = algorithm.decide(state, query, released)
+        yield state
+
+
+# ---------------------------------------------------------------- neighbours
+
+
+def pairs(algorithm: Any) -> list[ContextPair]:
+    """The first user replaced by one of opposite context; then another axis, later users, and an own choice.
+
+    The first user's contexts are longer than they may count. With items of equal norm at right angles to each
+    other, the first pair is the worst there is.
+    """
+    form, last = algorithm.form, algorithm.horizon - 1
+    low, high = form.bounds
+    long = np.zeros(form.shape)
+    long[:, 0] = form.norm
+    calm = np.tile(long * algorithm.norm / form.norm, (algorithm.horizon, 1, 1))
+    paid = np.full((algorithm.horizon, form.n_arms), high)
+    turned = np.roll(calm[0], 1, axis=1) if algorithm.dimension > 1 else calm[0] / 2
+    early = calm.copy()
+    early[0] = long
+    crowd = np.tile(long, (algorithm.horizon, 1, 1))
+    crowd[1::2] = form.apart(long)
+    # Only one arm is worth taking: that user's own action tells which one it is.
+    mine, other = (
+        np.where(np.arange(form.n_arms)[:, None] == arm, long, 0.0) for arm in (0, form.n_arms - 1)
+    )
+    own = calm.copy()
+    own[last] = mine
+    return [
+        ContextPair(form, early, paid, 0, -long, joint=True),
+        ContextPair(form, calm, paid, 0, turned, np.full(form.n_arms, low), joint=True),
+        ContextPair(
+            form, crowd, np.where(np.arange(algorithm.horizon)[:, None] % 2, low, paid), 0, -long, joint=True
+        ),
+        ContextPair(form, calm, paid, last // 2, -calm[0], joint=True),
+        ContextPair(form, calm, 0 * paid, 0, reward=paid[0], joint=True),
+        ContextPair(form, own, paid, last, other, joint=True),
+    ]
+
+
+# ---------------------------------------------------------------- claims, and what breaks them
+
+
+SHORT = {"horizon": 400, "alpha": 0.1}  # a probability takes many runs
+
+
+def ellipsoid(trial: Trial) -> Iterator[Check]:
+    """Whether the true parameter leaves the ellipsoid after any round."""
+    rule = trial.changed(**SHORT)
+    users, runs = linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
+    crowd, outside = Crowd.of(users, trial.seed, runs), np.zeros(runs, bool)
+    for state in states(rule.algorithm, crowd, trial.seed):
+        asked = rule.algorithm.rule(state)
+        off = asked.estimate - np.array(users.theta)
+        length = np.einsum("ni,nij,nj->n", off, np.linalg.inv(asked.inverse), off)
+        outside |= np.sqrt(np.maximum(length, 0.0)) > asked.radius
+    yield trial.probability(
+        f"on {users.name}", outside, float(rule.rule.alpha), instance=users.name, horizon=rule.rule.horizon
+    )
+
+
+def against_uniform(trial: Trial, factor: float) -> Iterator[Check]:
+    """Mean regret beside that of uniform play, which is known for these users."""
+    rule = trial.rule
+    users, runs = linear_users(rule.n_arms, rule.dimension), trial.runs(RUNS)
+    rng = np.random.default_rng([trial.seed, 2])
+    means = users.means(users.contexts(rng, 2000 * runs)).reshape(runs, 2000, -1)
+    uniform = (means.max(axis=2) - means.mean(axis=2)).mean(axis=1) * rule.horizon
+    yield judges.comparison(
+        f"{trial.claim.name} on {users.name}",
+        regret(trial.algorithm, users, runs, trial.seed),
+        uniform,
+        factor=factor,
+        claim=trial.claim.name,
+        instance=users.name,
+        horizon=rule.horizon,
+    )
+
+
+def claims(paper: str, factor: float) -> tuple[RegretClaim, ...]:
+    """What holds of every regression here: the ellipsoid as in `paper`, and less regret than uniform play."""
+    return (
+        RegretClaim(
+            "ellipsoid",
+            "With probability 1 - alpha the true parameter lies in the confidence ellipsoid in all rounds.",
+            "|theta - estimate|_V at most the radius",
+            Source(paper, "Theorem 2", "rewards in [0, 1] are 1/2-sub-Gaussian"),
+            "probability",
+            domain="linear means, |theta| at most 1",
+            checks=[ellipsoid],
+        ),
+        RegretClaim(
+            "learns",
+            f"On linear users the mean regret of uniform play is at least {factor:g} times its own.",
+            f"mean regret of uniform play >= {factor:g} times its own",
+            Source(
+                "our own", "measured", "no theorem: bounds on regret bind only beyond what is simulated here"
+            ),
+            "comparison",
+            domain="the experiment's parameters",
+            checks=[functools.partial(against_uniform, factor=factor)],
+        ),
+    )
+
+
+def _asked(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Another rule for users; each change is a function of the right one."""
+
+    def other(rule: Any, asked: Any, state: Any) -> Any:
+        return replace(asked, **{name: change(asked) for name, change in changes.items()})
+
+    return result("rule", other)
+
+
+ELLIPSOID, LEARNS = "ellipsoid on linear users, K = 5, d = 2", "learns on linear users, K = 5, d = 2"
+REGRET_MUTANTS = (
+    Mutant(
+        "uniform",
+        "users take arms whatever they bring: all of them look alike",
+        _asked(estimate=lambda asked: 0 * asked.estimate, radius=lambda asked: 0 * asked.radius),
+        caught_by=LEARNS,
+    ),
+    Mutant(
+        "timid",
+        "the radius is ten times as large",
+        _asked(radius=lambda asked: 10 * asked.radius),
+        caught_by=LEARNS,
+    ),
+    Mutant(
+        "inverted",
+        "the arm with the smallest estimate is taken",
+        _asked(estimate=lambda asked: -asked.estimate),
+        caught_by=LEARNS,
+    ),
+    Mutant(
+        "greedy",
+        "the ellipsoid is a point",
+        _asked(radius=lambda asked: 0 * asked.radius),
+        caught_by=ELLIPSOID,
+    ),
+    Mutant(
+        "overconfident",
+        "the radius is a tenth of what it has to be",
+        _asked(radius=lambda asked: asked.radius / 10),
+        caught_by=ELLIPSOID,
+    ),
+    Mutant(
+        "ten times",
+        "rewards are booked ten times",
+        _asked(estimate=lambda asked: 10 * asked.estimate),
+        caught_by=ELLIPSOID,
+    ),
+)

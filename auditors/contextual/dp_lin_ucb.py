@@ -1,0 +1,169 @@
+"""Auditor of DP-LinUCB: replaced users, a tree of noisy matrices, and bounds that are ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
+from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.core.claims import RegretClaim, Source, gdp_mu
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS, NormalTree
+from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.theorems import TRIALS, Trial
+
+OURS = "our own, by the derivation in the class"
+
+
+def definite(trial: Trial) -> Iterator[Check]:
+    """Whether V less its exact Gram matrix lies in [Upsilon, 3 Upsilon] after every round."""
+    rule = trial.changed(**family.SHORT)
+    users, runs = family.linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
+    crowd, outside = family.Crowd.of(users, trial.seed, runs), np.zeros(runs, bool)
+    least = rule.rule.upsilon
+    for state in family.states(rule.algorithm, crowd, trial.seed):
+        added = np.linalg.eigvalsh(np.linalg.inv(state.inverse) - crowd.gram)
+        outside |= (added[:, 0] < least * (1 - 1e-6)) | (added[:, -1] > 3 * least * (1 + 1e-6))
+    yield trial.probability(
+        f"on {users.name}", outside, float(rule.rule.alpha), instance=users.name, horizon=rule.rule.horizon
+    )
+
+
+# ---------------------------------------------------------------- mutants
+
+
+class _LeavesOnly(NormalTree):
+    """Nodes of more than one item are released as they are."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        return super().scales(number) * (number % 2)
+
+
+class _LateNoise(NormalTree):
+    """The first node is released as it is."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        return super().scales(number) * (number > 1)
+
+
+class _RewardsOnly(NormalTree):
+    """The Gram matrix is released as it is: noise is in the column of rewards alone."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        size = int((math.sqrt(8 * number.shape[1] + 1) - 1) / 2)
+        return np.asarray(super().scales(number) * (np.triu_indices(size)[1] == size - 1))
+
+
+def _tree(kind: Any = NormalTree, **changes: Any) -> Any:
+    """Another tree; `changes` are functions of the rule and its tree."""
+
+    def other(rule: Any, tree: NormalTree) -> NormalTree:
+        found = {"leaves": tree.leaves, "mu": tree.mu, "sensitivity": tree.sensitivity}
+        made: NormalTree = kind(**found | {name: change(rule, tree) for name, change in changes.items()})
+        return made
+
+    return result("tree", other)
+
+
+def _unclipped(rule: Any, asked: Any, state: Any) -> Any:
+    return replace(asked, norm=np.full(len(state.run), 1e12))
+
+
+PRIVACY = (
+    Mutant(
+        "half noise", "every deviation is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)
+    ),
+    Mutant(
+        "no depth",
+        "each node gets the noise of the whole run, as if an item were in one node only",
+        _tree(mu=lambda rule, tree: tree.mu * math.sqrt(tree.levels)),
+    ),
+    Mutant("not clipped", "contexts enter as long as they are", result("rule", _unclipped)),
+    Mutant(
+        "one user removed",
+        "the noise is for an item that is left out, and not for one that is another",
+        _tree(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2)),
+    ),
+    Mutant(
+        "rewards for nothing",
+        "the noise is for the contexts alone, as if the rewards beside them changed nothing",
+        _tree(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2),
+    ),
+    Mutant("noise at leaves only", "inner nodes are released as they are", _tree(_LeavesOnly)),
+    Mutant("raw Gram matrix", "only the sum of rewards times contexts has noise", _tree(_RewardsOnly)),
+    Mutant("first user raw", "the first item is released as it is", _tree(_LateNoise)),
+    Mutant(
+        "one draw",
+        "all nodes have the same noise, which cancels between them",
+        lambda rule: AlteredNoise(rule, reslot=lambda slot: slot >> SLOT_BITS),
+    ),
+    Mutant(
+        "ten deltas",
+        "the noise is for ten times the delta",
+        _tree(mu=lambda rule, tree: gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))),
+    ),
+    Mutant("epsilon for mu", "epsilon is taken for mu", _tree(mu=lambda rule, tree: rule.epsilon)),
+)
+
+DEFINITE = "definite on linear users, K = 5, d = 2"
+MUTANTS = (
+    *PRIVACY,
+    Mutant(
+        "no shift",
+        "the noisy Gram matrix is not shifted, so that it is indefinite",
+        result("ridge", lambda rule, ridge: 0.0),
+        caught_by=DEFINITE,
+    ),
+    Mutant(
+        "half shift",
+        "the shift is Upsilon, which the noise uses up",
+        result("ridge", lambda rule, ridge: ridge / 2),
+        caught_by=DEFINITE,
+    ),
+    *family.REGRET_MUTANTS,
+)
+
+
+CLAIMS = (
+    RegretClaim(
+        "definite",
+        "With probability 1 - alpha, what is added to the Gram matrix has eigenvalues between Upsilon and "
+        "3 Upsilon, in all rounds.",
+        "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
+        Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose text is not at hand"),
+        "probability",
+        domain="every d and T",
+        checks=[definite],
+    ),
+    *family.claims(OURS, 4.0),
+)
+
+auditor = Auditor(
+    algorithm=DPLinUCB,
+    paper=papers.SHARIFF,
+    model="joint",
+    instance={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 64, "delta": 1e-3},
+    small={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3},
+    pairs=family.pairs,
+    mutants=MUTANTS,
+    claims=CLAIMS,
+    # A privacy budget at which the noise does not hide everything for as few rounds as can be simulated.
+    experiment={
+        "n_arms": 5,
+        "dimension": 2,
+        "epsilon": 10.0,
+        "horizon": 2000,
+        "delta": 0.05,
+        "alpha": 0.1,
+    },
+    longest=512,
+    worst_cost=lambda rule: rule.epsilon,
+)

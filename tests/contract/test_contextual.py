@@ -1,0 +1,223 @@
+"""The contract of bandits of the catalogue that are told contexts, and of their auditors."""
+
+import functools
+import importlib
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verifiable_dp import algorithms, make
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
+from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
+from verifiable_dp.core.neighbours import pair_of
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import normal
+from verifiable_dp.evidence.check import judged
+from verifiable_dp.registry import entries as registry
+
+NAMES = registry.contextual()
+PRIVATE = [name for name in NAMES if registry.auditor(name).reference_epsilon is None]
+MUTANTS = [(name, mutant) for name in NAMES for mutant in registry.auditor(name).mutants]
+JOINT = PROTECTED["context", "joint"]
+
+
+def instance(name, **changes):
+    auditor = registry.auditor(name)
+    return auditor.algorithm(**{**auditor.instance, **changes})
+
+
+def small(name):
+    return instance(name, **registry.auditor(name).small)
+
+
+def claim_of(algorithm):
+    baseline = PrivacyClaim.of_users(1.0, 0.0, model="joint", protects="context", observe="releases")
+    return algorithm.claim or baseline
+
+
+def table_of(algorithm, seed=0):
+    rng, form = np.random.default_rng(seed), algorithm.form
+    contexts = rng.standard_normal((algorithm.horizon, *form.shape))
+    contexts /= np.linalg.norm(contexts, axis=-1, keepdims=True)
+    return form.table(contexts, rng.random((algorithm.horizon, form.n_arms)))
+
+
+def test_they_stand_apart_from_bandits_without_contexts():
+    assert {"dp-lin-ucb", "lin-ucb-contextual"} <= set(NAMES)
+    assert not set(NAMES) & set(registry.names())
+    assert set(registry.catalogue()["name"]) == {*NAMES, *registry.names()}
+
+
+def test_no_algorithm_is_without_an_auditor():
+    folder = Path(algorithms.__file__).parent / "contextual"
+    files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert files == {name.replace("-", "_") for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_has_the_algorithms_name(name):
+    file = name.replace("-", "_")
+    found = importlib.import_module(f"verifiable_dp.auditors.contextual.{file}").auditor
+    assert found is registry.auditor(name)
+    assert found.name == name
+    assert issubclass(found.algorithm, ContextualAlgorithm)
+    assert registry.find(instance(name)) is found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_plays_its_horizon_and_does_not_depend_on_its_batch(name):
+    algorithm = small(name)
+    users = UserTable(algorithm.form, table_of(algorithm))
+    whole = play(algorithm, users, Seeded(3), np.arange(9))
+    assert (whole.pulls.sum(axis=1) == algorithm.horizon).all()
+    for part in ([0], [8], [5, 2, 7]):
+        alone = play(algorithm, users, Seeded(3), np.array(part))
+        assert np.array_equal(alone.actions, whole.actions[part])
+        assert np.array_equal(alone.released, whole.released[part])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_play_is_a_row_of_play_many(name):
+    algorithm = small(name)
+    contexts, rewards = algorithm.form.split(table_of(algorithm))
+    many = algorithm.play_many(contexts, rewards, 3, np.random.default_rng(5))
+    assert many.shape == (3, algorithm.horizon)
+    assert ((many >= 0) & (many < algorithm.n_arms)).all()
+    assert np.array_equal(algorithm.play(contexts, rewards, np.random.default_rng(5)), many[0])
+    with pytest.raises(InputError, match="contexts must have 8 rounds"):
+        algorithm.play(contexts[1:], rewards[1:], np.random.default_rng(5))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_make_the_same_algorithm(name):
+    algorithm = instance(name)
+    assert make(name, **algorithm.parameters) == algorithm
+    assert all(value is not None for value in algorithm.parameters.values())
+
+
+BAD = [
+    *(("n_arms", value) for value in (1, 2.5)),
+    *(("dimension", value) for value in (0, 1.5)),
+    *(("horizon", value) for value in (0, 1)),
+    *((key, value) for key in ("epsilon", "norm", "ridge") for value in (0.0, -1.0, math.inf, math.nan)),
+    *((key, value) for key in ("delta", "alpha") for value in (0.0, 1.0, math.nan)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"), [(n, f, v) for n in NAMES for f, v in BAD if f in instance(n).parameters]
+)
+def test_a_bad_parameter_is_refused_in_one_line_that_names_it(name, field, value):
+    with pytest.raises(InputError, match=field) as error:
+        make(name, **{**instance(name).parameters, field: value})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_live_sessions_are_refused(name):
+    with pytest.raises(InputError, match="told contexts"):
+        instance(name).session(seed=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [instance, small])
+def test_pairs_replace_one_user_whose_action_nobody_else_sees(name, size):
+    algorithm = size(name)
+    for pair in registry.auditor(name).pairs(algorithm):
+        left, right = pair.worlds()
+        assert ((left != right).any(axis=1)).sum() == 1
+        assert (left[pair.round] != right[pair.round]).any()
+        assert pair.joint
+        assert not pair.under("central").joint
+        again = pair_of(json.loads(json.dumps(pair.as_dict())))
+        assert np.array_equal(again.worlds(), pair.worlds())
+
+
+@functools.cache
+def aligned(name):
+    algorithm = instance(name)
+    pairs = registry.auditor(name).pairs(algorithm)
+    return normal.check(algorithm, claim_of(algorithm), pairs, 0)[0]
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_the_worst_pair_costs_what_the_certificate_allows_and_no_more(name):
+    algorithm, check = instance(name), aligned(name)
+    assert algorithm.claim.protects == JOINT
+    assert algorithm.claim.source.note  # what is not at hand is said
+    assert check.verdict == "not_refuted"
+    assert float(check.statistics["max_loss"]) == pytest.approx(algorithm.claim.epsilon, rel=1e-9)
+    assert registry.auditor(name).worst_cost(algorithm) == pytest.approx(algorithm.claim.epsilon)
+    bound = normal.certificate(algorithm, algorithm.claim, "alignment")
+    assert bound.epsilon == pytest.approx(algorithm.claim.epsilon, rel=1e-9)
+    assert bound.delta == algorithm.claim.delta
+    assert bound.check(algorithm.claim.epsilon).verdict == "not_refuted"
+    again = json.loads(json.dumps(check.as_dict()))
+    assert judged(check.kind, again["statistics"]) == again["result"]
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*PRIVATE}))
+def test_a_baseline_is_caught_by_its_pairs(name):
+    assert aligned(name).verdict == "refuted"
+    assert instance(name).claim is None
+    assert registry.auditor(name).worst_cost is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mutants_are_many_and_have_distinct_names(name):
+    mutants = registry.auditor(name).mutants
+    assert len({mutant.name for mutant in mutants}) == len(mutants)
+    assert sum(m.breaks == ("privacy" if name in PRIVATE else "regret") for m in mutants) >= 6
+    assert len(mutants) >= (8 if name in PRIVATE else 6)
+
+
+@pytest.mark.parametrize(("name", "mutant"), [(n, m) for n, m in MUTANTS if m.breaks == "privacy"])
+def test_a_privacy_mutant_is_refuted_and_gets_no_certificate_within_the_claim(name, mutant):
+    algorithm = instance(name, horizon=16)
+    broken, pairs = mutant.make(algorithm), registry.auditor(name).pairs(algorithm)
+    check, _ = normal.check(broken, algorithm.claim, pairs, 0, enough=True)
+    assert check.verdict == "refuted"
+    bound = normal.certificate(broken, algorithm.claim, "alignment")
+    assert bound is None or bound.epsilon > 1.05 * algorithm.claim.epsilon
+
+
+@functools.cache
+def regret_of(name):
+    auditor = registry.auditor(name)
+    return tuple(auditor.regret(auditor.algorithm(**auditor.experiment), "mutant", 0, 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_correct_algorithm_is_never_contradicted(name):
+    checks, claims = regret_of(name), {claim.name for claim in registry.auditor(name).claims}
+    assert {check.statistics["claim"] for check in checks} == claims
+    assert {check.verdict for check in checks} == {"consistent"}
+    for check in checks:
+        again = json.loads(json.dumps(check.as_dict()))
+        assert judged(check.kind, again["statistics"]) == again["result"]
+
+
+def first_of_each_check():
+    seen, found = set(), []
+    for name, mutant in MUTANTS:
+        if mutant.breaks == "regret":
+            marks = [pytest.mark.slow] if mutant.caught_by in seen else []
+            seen.add(mutant.caught_by)
+            found.append(pytest.param(name, mutant, marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("name", "mutant"), first_of_each_check())
+def test_a_regret_mutant_is_contradicted_by_the_check_that_it_names(name, mutant):
+    auditor = registry.auditor(name)
+    (claim,) = (claim for claim in auditor.claims if mutant.caught_by.startswith(f"{claim.name} "))
+    broken = mutant.make(auditor.algorithm(**auditor.experiment))
+    checks = replace(auditor, claims=[claim]).regret(broken, "mutant", 0, 1)
+    verdicts = {check.name: check.verdict for check in checks}
+    assert verdicts[mutant.caught_by] == "contradicted"

@@ -1,0 +1,158 @@
+"""Alignment of normal noise, and the certificate over all replaced users."""
+
+import functools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verifiable_dp.algorithms.contextual._regression import Confident
+from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
+from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.core.claims import gdp_delta, gdp_mu
+from verifiable_dp.core.mechanisms import NormalTree
+from verifiable_dp.core.neighbours import ContextPair
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import normal
+from verifiable_dp.evidence.upper import evaluated
+from verifiable_dp.registry.mutants import result
+
+RULE = DPLinUCB(2, 2, 1.0, 16, delta=1e-3)
+PAIRS = family.pairs(RULE)
+OWN = PAIRS[-1]  # the user's own context leaves one arm, the other items stay
+
+
+def checked(algorithm, pairs, model="joint"):
+    claim = RULE.claim.under(model)
+    return normal.check(algorithm, claim, [pair.under(model) for pair in pairs], 0)[0]
+
+
+class OwnRound(Confident):
+    """The user's own context joins the matrix that the user chooses by."""
+
+    def indices(self, contexts):
+        x = self.clip(contexts)
+        widths = ((x @ self.inverse) * x).sum(axis=2)
+        widths = widths / (1 + widths)
+        means = (x @ self.estimate[:, :, None])[:, :, 0]
+        return means + self.radius[:, None] * np.sqrt(np.maximum(widths, 0.0))
+
+
+def own_round(rule, asked, state):
+    return OwnRound(asked.estimate, asked.inverse, asked.radius, asked.norm)
+
+
+OWN_ROUND = result("rule", own_round)(RULE)
+
+
+@pytest.mark.parametrize("algorithm", [RULE, OWN_ROUND], ids=["as listed", "own round in its action"])
+def test_an_own_action_by_an_own_context_is_no_leak_from_others_and_one_from_all(algorithm):
+    assert checked(algorithm, PAIRS).verdict == "not_refuted"
+    found = checked(algorithm, PAIRS, "central")
+    assert found.verdict == "refuted"
+    assert found.statistics["max_loss"] == "inf"
+    assert found.statistics["divergence"] == "the actions differ although every release is the same"
+    assert checked(algorithm, PAIRS[:-1], "central").verdict == "not_refuted"
+    assert normal.certificate(algorithm, RULE.claim, "alignment").epsilon == pytest.approx(1.0)
+    assert normal.certificate(algorithm, RULE.claim.under("central"), "alignment") is None
+
+
+def test_the_loss_is_the_epsilon_of_normal_noise_at_the_claims_delta():
+    """The first item enters 5 nodes, moved by sqrt 2 times 2; mu as in the class."""
+    mu = math.sqrt(5) * math.sqrt(2) * 2 / RULE.tree.scale
+    assert mu == pytest.approx(gdp_mu(1.0, 1e-3))
+    assert gdp_delta(mu, 1.0) == pytest.approx(1e-3)
+    found = normal.examine(RULE, PAIRS[0], seed=0)
+    assert found.fixed == found.mu == pytest.approx(mu)
+    later = normal.examine(RULE, PAIRS[3], seed=0)  # the user of round 8 is in 2 nodes
+    assert later.fixed == pytest.approx(mu * math.sqrt(2 / 5))
+
+
+def test_what_varies_with_the_noise_settles_nothing():
+    """Deviations that follow the noise of an earlier release cost more in some runs than in others."""
+
+    def louder(rule, released, state, memory, query, answer, noise):
+        if int(state.t[0]) != 1:
+            return released
+        memory, out = released
+        factor = np.where(out[:, :1] > 0, 1.0, 0.0)  # raw in half of all runs
+        return memory, out * (1 - factor) + answer * factor
+
+    broken = result("release", louder)(RULE)
+    pair = PAIRS[0]
+    here, paid = pair.form.split(np.array(pair.left))
+    second = ContextPair(pair.form, here, paid, 1, -here[1], joint=True)
+    found = checked(broken, [second])
+    assert found.verdict == "inconclusive"
+    assert found.statistics["max_cost"] == "inf"
+    assert float(found.statistics["max_loss"]) <= 1
+
+
+def test_a_delta_of_a_tenth_or_more_may_hide_runs_that_leave_the_path():
+    claim = replace(RULE.claim, delta=0.2)
+    bare = result("tree", lambda rule, tree: _Silent(tree.leaves, tree.mu, tree.sensitivity))(RULE)
+    assert normal.check(bare, RULE.claim, PAIRS[:1], 0)[0].verdict == "refuted"
+    assert normal.check(bare, claim, PAIRS[:1], 0)[0].verdict == "inconclusive"
+
+
+class _Silent(NormalTree):
+    def scales(self, number):
+        return 0 * super().scales(number)
+
+
+class _Uneven(NormalTree):
+    """Each entry has noise of its own size: the first one more than it needs."""
+
+    def scales(self, number):
+        return super().scales(number) * np.where(np.arange(number.shape[1]) == 0, 2.0, 1.0)
+
+
+class _Twice(NormalTree):
+    """The first item enters the tree twice."""
+
+    def insert(self, memory, item, noise, run, where):
+        return super().insert(memory, item * np.where(memory.count == 0, 2.0, 1.0), noise, run, where)
+
+
+def tree(kind):
+    return result("tree", lambda rule, found: kind(found.leaves, found.mu, found.sensitivity))(RULE)
+
+
+def test_certificates_are_refused_where_a_premise_does_not_hold():
+    certify = functools.partial(normal.certificate, tested_by="alignment")
+    assert certify(RULE, RULE.claim).scope == "certified"
+    assert certify(tree(_Uneven), RULE.claim) is None
+    assert certify(tree(_Twice), RULE.claim) is None
+    assert certify(tree(_Silent), RULE.claim) is None
+    unclipped = result("rule", lambda rule, asked, state: replace(asked, norm=asked.norm * 1.01))(RULE)
+    assert certify(unclipped, RULE.claim) is None
+    signed = result(
+        "rule", lambda rule, asked, state: _Signed(asked.estimate, asked.inverse, asked.radius, asked.norm)
+    )
+    assert certify(signed(RULE), RULE.claim) is None
+    assert certify(RULE, replace(RULE.claim, delta=0.0)) is None
+    assert certify(DPLinUCB(2, 2, 1.0, 513, delta=1e-3), RULE.claim) is None
+
+
+class _Signed(Confident):
+    """Items of the same length, which may be each other's negative: twice as far apart as it seems."""
+
+    def items(self, context, reward):
+        return super().items(context, reward) * np.where(context[:, :1] > 0, 1.0, -1.0)
+
+
+def test_the_bound_can_be_computed_again_from_plain_values_and_other_numbers_are_refused():
+    bound = normal.certificate(RULE, RULE.claim, "alignment")
+    plain = json.loads(json.dumps(dict(bound.certificate)))
+    assert evaluated(plain, 1e-3) == bound.epsilon
+    assert evaluated(plain, 1e-9) > bound.epsilon
+    assert evaluated(plain, 0.0) == math.inf
+    plain["states"][0]["terms"][0][2] = -1
+    with pytest.raises(InputError, match="at least 0"):
+        evaluated(plain, 1e-3)
+    nothing = {"form": "normal", "states": [{"state": "", "terms": [[0.0, 0.0, 1]]}]}
+    assert evaluated(nothing, 1e-3) == 0
+    bare = {"form": "normal", "states": [{"state": "", "terms": [[1.0, 0.0, 1]]}]}
+    assert evaluated(bare, 1e-3) == math.inf

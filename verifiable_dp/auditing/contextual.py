@@ -1,0 +1,76 @@
+"""The audit of a bandit of the catalogue that is told contexts: the same rungs, but for these.
+
+Alignment and the certificate speak of normal noise, and of one user who is replaced. Not there: the exact law
+of actions, the search for the worst neighbours, and adversaries that choose what they see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from verifiable_dp.auditing.audit import AlgorithmCase
+from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.subject import Subject
+from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
+from verifiable_dp.core.neighbours import ContextPair
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import normal
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.upper import UpperBound, epsilon_of_mu
+
+
+def _seen(claim: PrivacyClaim) -> bool:
+    """Whether the adversary sees every release."""
+    return claim.observe == "releases"
+
+
+@dataclass(kw_only=True)
+class ContextualCase(AlgorithmCase):
+    """The audit of a bandit that is told contexts."""
+
+    visible = staticmethod(_seen)
+
+    @classmethod
+    def of(cls, request: AuditRequest) -> ContextualCase:
+        """See `AlgorithmCase.of`."""
+        if request.promise.group is not None:
+            raise InputError("group works only without contexts: with them one user's round is the unit")
+        if request.promise.protects != "context":
+            raise InputError("protects works only with your own code: an algorithm brings its own promise")
+        given = request.inputs.pairs
+        if given is not None and not all(isinstance(pair, ContextPair) for pair in given):
+            raise InputError("pairs must be ContextPairs: the algorithm is told contexts")
+        # A game has rewards alone.
+        case = replace(super().of(request), game=None)
+        assert isinstance(case, cls)
+        model = next(model for (_, model), words in PROTECTED.items() if words == case.claim.protects)
+        pairs = [pair.under(model) for pair in case.subject.pairs if isinstance(pair, ContextPair)]
+        case.subject = replace(case.subject, pairs=pairs)
+        return case
+
+    def aligned(
+        self, subject: Subject, *, timed: bool = False, enough: bool = False
+    ) -> tuple[Check, Mapping[str, Any]]:
+        """See `AlgorithmCase.aligned`."""
+        check, worst = normal.check(
+            subject.algorithm, subject.claim, subject.pairs, self.request.settings.seed, enough=enough
+        )
+        return check, {**worst, **self.subject.instances[0]}
+
+    def certificate(self) -> UpperBound | None:
+        """See `AlgorithmCase.certificate`."""
+        return normal.certificate(self.subject.whole, self.claim, self.checks[0].name)
+
+    def reduced(self, factor: float) -> float:
+        """See `AlgorithmCase.reduced`."""
+        cost, delta = float(self.checks[0].statistics["max_cost"]), self.claim.delta
+        return (
+            epsilon_of_mu(factor * gdp_mu(cost, delta), delta) if delta > 0 and 0 < cost < math.inf else cost
+        )
+
+    def not_covered(self) -> list[str]:
+        """See `Case.not_covered`."""
+        return [*super().not_covered(), "adversaries that choose contexts by what they see"]

@@ -1,0 +1,272 @@
+"""Alignment of releases with normal noise, and the certificate of bandits that are told contexts.
+
+A run is recorded on one input and replayed on its neighbour with the same releases. Changes that do not
+depend on the noise cost what one release of normal noise costs at distance mu, mu^2 being the sum of ((q -
+q')/sd)^2: delta is known exactly at every epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
+from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable, matrix
+from verifiable_dp.core.neighbours import AnyPair
+from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.upper import Premise, UpperBound, epsilon_of_mu, mu_of
+
+RUNS = 16  # replays of a pair; where at most a tenth of all runs leaves the path, all do so with chance 1e-16
+LARGEST = 0.1  # delta at which runs that leave the path still refute
+MOST_ROUNDS = 512  # of a certificate
+USERS, FARTHEST = 2000, 1e6  # whose items are looked at, and the longest of their contexts
+_LISTED = 64
+
+
+# ---------------------------------------------------------------- alignment
+
+
+@dataclass(frozen=True)
+class Found:
+    """The costliest transcripts that were seen.
+
+    Attributes
+    ----------
+    examined
+        Number of transcripts.
+    mu
+        Of the costliest one.
+    fixed
+        The largest mu of a pair whose transcripts all cost the same.
+    divergence
+        Why a run left the recorded path; empty if none did.
+    worst
+        Counterexample or costliest case as plain values.
+    """
+
+    examined: int = 0
+    mu: float = 0.0
+    fixed: float = 0.0
+    divergence: str = ""
+    worst: Mapping[str, Any] = field(default_factory=dict)
+
+    def merge(self, other: Found) -> Found:
+        """Both together."""
+        dearer = max(other, self, key=lambda found: (found.fixed, found.mu))
+        return Found(
+            self.examined + other.examined,
+            max(self.mu, other.mu),
+            max(self.fixed, other.fixed),
+            self.divergence or other.divergence,
+            dearer.worst or self.worst or other.worst,
+        )
+
+
+def examine(algorithm: Any, pair: AnyPair, *, seed: int) -> Found:
+    """Replay a pair in both directions."""
+    found = Found()
+    for turned in (False, True):
+        done = replay(algorithm, pair, seed=seed, runs=RUNS, turned=turned)
+        mu = np.sqrt(done.square)
+        alike = bool(np.isinf(mu).all()) or bool(mu.max() - mu.min() <= TOLERANCE * mu.max())
+        found = found.merge(
+            Found(
+                RUNS,
+                float(mu.max()),
+                float(mu.min()) if alike else 0.0,
+                next(iter(done.diverged.values()), ""),
+                _counterexample(pair, done, int(np.argmax(mu)), seed, turned),
+            )
+        )
+    return found
+
+
+def _counterexample(pair: AnyPair, done: Replay, run: int, seed: int, turned: bool) -> dict[str, Any]:
+    rows = [row for row in done.tape.rows() if row["run"] == run][:12]
+    return {
+        "pair": pair.as_dict(),
+        "seed": seed,
+        "sign": 0,
+        "run": run,
+        "turned": turned,
+        "divergence": done.diverged.get(run, ""),
+        "releases": [{name: row[name] for name in ("slot", "value", "scale", "output")} for row in rows],
+    }
+
+
+def _loss(mu: float, delta: float) -> float:
+    """Epsilon at delta; nothing where runs that leave the path may be the share that delta allows."""
+    return 0.0 if math.isinf(mu) and delta >= LARGEST else epsilon_of_mu(mu, delta)
+
+
+def check(
+    algorithm: Any,
+    claim: PrivacyClaim,
+    pairs: Sequence[AnyPair],
+    seed: int,
+    *,
+    name: str = "alignment",
+    enough: bool = False,
+) -> tuple[Check, Mapping[str, Any]]:
+    """The alignment check on neighbouring inputs, and the costliest case; `enough` stops at a refutation."""
+    found = Found()
+    for pair in pairs:
+        found = found.merge(examine(algorithm, pair, seed=seed))
+        if enough and exceeds(_loss(found.fixed, claim.delta), claim.epsilon):
+            break
+    statistics = {
+        "epsilon": claim.epsilon,
+        "visible": claim.observe == "releases",
+        "examined": found.examined,
+        "max_cost": plain(epsilon_of_mu(found.mu, claim.delta)),
+        "max_loss": plain(_loss(found.fixed, claim.delta)),
+        "divergence": found.divergence,
+    }
+    cost, loss = statistics["max_cost"], statistics["max_loss"]
+    return Check.of(name, "alignment", statistics), {**found.worst, "cost": cost, "loss": loss}
+
+
+# ---------------------------------------------------------------- what users answer
+
+
+def _items_hold(algorithm: ContextualAlgorithm) -> bool:
+    """Whether items are what their bound takes for granted, of users with contexts far beyond any norm."""
+    rng, form, most = np.random.default_rng(0), algorithm.form, float(algorithm.item_norm or 0.0)
+    vectors = rng.standard_normal((USERS, *form.shape))
+    vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
+    lengths = np.array([0.0, 0.5, 1.0, form.norm, 10 * form.norm, FARTHEST])
+    contexts = vectors * rng.choice(lengths, (USERS, form.n_arms, 1))
+    low, high = form.bounds
+    paid = rng.choice([low, (low + high) / 2, high], (USERS, form.n_arms))
+    users, each = UserTable(form, np.hstack([paid, contexts.reshape(USERS, -1)])), np.arange(USERS)
+    answer = users.answer(replace(algorithm.query(algorithm.start(each)), start=each), each)
+    size = int((math.sqrt(8 * answer.shape[1] + 1) - 1) / 2)
+    short = np.linalg.norm(answer, axis=1).max() <= most * (1 + TOLERANCE)
+    return bool(short and np.linalg.eigvalsh(matrix(answer, size)).min() >= -TOLERANCE * most)
+
+
+# ---------------------------------------------------------------- the certificate
+
+
+_REPLAYED = (
+    "All that others see follows from the releases, and from what they bring themselves.",
+    "Each item enters only releases with independent normal noise of the stated deviation in all entries.",
+)
+_ITEMS = (
+    "Items are positive semidefinite matrices whose Frobenius norm is clipped: those of "
+    f"{USERS} users were, with contexts of norms up to {FARTHEST:g}."
+)
+_IDEAL = "Noise is drawn independently from exact normal distributions."
+
+
+def certificate(algorithm: Any, claim: PrivacyClaim, tested_by: str) -> UpperBound | None:
+    """The upper bound on what the releases tell of one user, over all replaced users; None without one.
+
+    Two positive semidefinite matrices of Frobenius norm at most b are at most sqrt 2 b apart: their inner
+    product is not negative. Which releases a user's item enters, and with which noise, is read off two inputs
+    for each round.
+    """
+    most = algorithm.item_norm
+    if claim.protects != PROTECTED["context", "joint"]:  # a user's own action tells of the user
+        return None
+    if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS or not _items_hold(algorithm):
+        return None
+    rows = _nodes(algorithm)
+    if rows is None:
+        return None
+    apart = math.sqrt(2) * float(most)
+    states: dict[tuple[tuple[float, float, int], ...], str] = {}
+    for number, scales in enumerate(rows):
+        counts: dict[float, int] = {}
+        for scale in scales:
+            counts[scale] = counts.get(scale, 0) + 1
+        terms = tuple((apart, scale, times) for scale, times in sorted(counts.items()))
+        states.setdefault(terms, f"user {number + 1}")
+    listed = sorted(states, key=mu_of, reverse=True)
+    found = {
+        "form": "normal",
+        "states": [
+            {"state": states[terms], "terms": [list(term) for term in terms]} for terms in listed[:_LISTED]
+        ],
+        "cheaper": max(0, len(listed) - _LISTED),
+    }
+    premises = (*(Premise(words, tested_by) for words in _REPLAYED), *map(Premise, (_ITEMS, _IDEAL)))
+    method = "replacing the user of every round"
+    return UpperBound.of(found, method=method, premises=premises, paths=len(rows), delta=claim.delta)
+
+
+class _EachReplaced(UserTable):
+    """Run number i has another user in round i."""
+
+    other: FloatArray
+
+    def _brought(self, query: Any, run: Any) -> tuple[Any, Any]:
+        at = np.minimum(query.start, len(self.table) - 1)
+        rows = np.where((query.start == run)[:, None], self.other, self.table[at])
+        return self.form.split(rows)
+
+
+def _nodes(algorithm: Any) -> list[list[float]] | None:
+    """Deviations of the noise of each release that the item of each round enters.
+
+    None where something is not as the certificate needs it: a run that leaves the path, a release that does
+    not move by the whole item, noise that differs between the entries of one release.
+    """
+    form, n = algorithm.form, algorithm.horizon
+    contexts = np.zeros((n, *form.shape))
+    contexts[..., 0] = algorithm.norm
+    table = form.table(contexts, np.full((n, form.n_arms), form.bounds[0]))
+    # An item that every entry of it has a part in: all that its noise hides is seen.
+    context = np.full(form.shape, algorithm.norm / math.sqrt(form.dimension))
+    other = form.table(context[None], np.full((1, form.n_arms), form.bounds[1]))[0]
+    runs = np.arange(n, dtype=np.int64)
+    here, there = UserTable(form, table), _EachReplaced(form, table)
+    there.other = other
+    recorder = Recorder(Seeded(0))
+    play(algorithm, here, recorder, runs)
+    tape = recorder.tape()
+    replayer = _Reader(tape, n)
+    play(algorithm, there, replayer, runs)
+    replayer.finish()
+    if replayer.diverged or (replayer.cost > 0).any():
+        return None
+    query = algorithm.query(algorithm.start(runs[:1]))
+    zero = runs[:1] * 0
+    difference = there.answer(query, zero) - here.answer(query, zero)
+    whole = float(np.linalg.norm(difference))
+    return replayer.scales(n, whole)
+
+
+class _Reader(Replayer):
+    """Also keeps by how much each release moved, and its noise."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.moves: list[tuple[Any, FloatArray, FloatArray]] = []
+
+    def _charge_normal(self, run: Any, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
+        super()._charge_normal(run, value, rows)
+        self.moves.append((run, rows["value"] - value, rows["scale"]))
+
+    def scales(self, runs: int, whole: float) -> list[list[float]] | None:
+        """By run, the deviation of each release that moved; None unless each moved by the whole item."""
+        found: list[list[float]] = [[] for _ in range(runs)]
+        for run, moved, scale in self.moves:
+            length = np.sqrt(np.bincount(run, moved**2, minlength=runs))
+            least = np.full(runs, np.inf)
+            np.minimum.at(least, run, scale)
+            most = np.zeros(runs)
+            np.maximum.at(most, run, scale)
+            for number in np.flatnonzero(length > 0).tolist():
+                if not math.isclose(length[number], whole, rel_tol=1e-9) or least[number] != most[number]:
+                    return None
+                found[number].append(float(least[number]))
+        return found if all(found[:-1]) else None
