@@ -202,7 +202,7 @@ def _verified(path: Path) -> Any:
     "--to",
     required=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, in-toto, opendp, junit, compliance or pack.",
+    help="html, markdown, pdf, sarif, in-toto, opendp, junit, compliance, pack or dpia.",
 )
 @click.option("--out", type=PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")

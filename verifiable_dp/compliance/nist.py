@@ -232,13 +232,24 @@ def _harm(record: Record) -> Finding:
         return Finding("open", "no threat hypothesis is declared: which two worlds must not be told apart")
     declared = tuple(row["declaration"] for row in rows)
     evidence = ("/guarantee/threat_hypotheses",)
-    apart = sum(row["neighbours"] is False for row in rows)
+    apart = apart_worlds(record)
     checked = sum(row["neighbours"] is True for row in rows)
     counted = f"{checked} of {len(rows)} pairs of worlds were checked to be neighbouring"
     if apart:
-        note = f"{apart} of {len(rows)} pairs of worlds are not neighbouring: outside the unit"
+        note = f"{len(apart)} of {len(rows)} pairs of worlds are not neighbouring: {'; '.join(apart)}"
         return Finding("open", note, evidence, declared)
     return Finding("declared", counted, evidence, declared)
+
+
+def apart_worlds(record: Record) -> list[str]:
+    """Declared worlds that are no neighbouring inputs of the claim: the harm, and why they are not."""
+    rows = (record["guarantee"] or {}).get("threat_hypotheses") or []
+    declared = (record.get("declarations") or {}).get("threat_hypotheses", [])
+    return [
+        f"{pair.get('harm') or f'pair {number}'} ({row['reason']})"
+        for number, (pair, row) in enumerate(zip(declared, rows, strict=True), 1)
+        if row["neighbours"] is False
+    ]
 
 
 def _event_level(record: Record) -> Finding:

@@ -55,7 +55,7 @@ def of(path: Path, record: Json, table: Json | None = None, page: Path | None = 
     if page and rows and (above / "mutants.html").is_file():
         anchor = quote(str(record["target"]["name"]))
         found += (("kill table", f"{address(above / 'mutants.html', page)}#{anchor}"),)
-    return Around(found, rows, _signer(path, record))
+    return Around(found, rows, signer(path, record))
 
 
 def _twin(path: Path, record: Json, above: Path) -> tuple[str, Path] | None:
@@ -80,8 +80,8 @@ def _table(folders: Sequence[Path]) -> Json | None:
     return None
 
 
-def _signer(path: Path, record: Json) -> str:
-    """Of a signature file that is meant for this record; empty where there is none."""
+def signer(path: Path, record: Json) -> str:
+    """Fingerprint of the key of a signature file that is meant for this record; empty where there is none."""
     place = path.with_name(f"{path.name}.sig")
     if not place.is_file():
         return ""

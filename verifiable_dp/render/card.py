@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from verifiable_dp.compliance.nist import apart_worlds
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.render import limits
@@ -317,6 +318,8 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
             if row["level"] == "flag"
         ]
         found += [(said, "guarantee") for said in of_a_person(guarantee)]
+        apart = apart_worlds(record)
+        found += [(f"Declared worlds are no neighbours of the claim: {said}", "hazards") for said in apart]
     if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
         found.append(
             ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")

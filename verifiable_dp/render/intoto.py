@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import words
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render.outcomes import outcomes
 
@@ -84,6 +85,7 @@ def _configuration(record: Mapping[str, Any], name: str, content: bytes | None) 
                 "recordDigest": record["digest"],
                 "schemaVersion": record["schema_version"],
                 "verdict": record["verdict"] if record["checks"] else None,
+                "says": words.verdict(record) if record["checks"] else None,
                 "regretVerdict": record["regret"]["verdict"] if record["regret"] else None,
             },
         },

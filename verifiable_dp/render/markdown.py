@@ -29,6 +29,21 @@ def to_markdown(record: Mapping[str, Any], around: card.Around = card.ALONE) -> 
 
     Every text of the record is escaped: it can neither format, nor link, nor mention anyone.
     """
+    shown = _written("record.md.jinja", record, around)
+    found = plainly.terms(shown.partition(_WORDS)[0]) if record["checks"] else []
+    listed = "\n".join(f"- **{word}**: {escape(said)}" for word, said in found)
+    return _tidy(shown.replace(_WORDS, f"## Words\n\n{listed}" if found else "", 1))
+
+
+def to_dpia(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
+    """An annex to a data protection impact assessment: what the record says under the headings of one.
+
+    Every text of the record is escaped; what the record does not hold is left to be written.
+    """
+    return _tidy(_written("dpia.md.jinja", record, around))
+
+
+def _written(template: str, record: Mapping[str, Any], around: card.Around) -> str:
     from markupsafe import Markup
 
     def escaped(value: Any) -> Markup:
@@ -42,10 +57,10 @@ def to_markdown(record: Mapping[str, Any], around: card.Around = card.ALONE) -> 
         "number": digits,
     }
     whole = {**page.context(record, around), "document": nist.DOCUMENT}
-    shown = environment.get_template("record.md.jinja").render(whole)
-    found = plainly.terms(shown.partition(_WORDS)[0]) if record["checks"] else []
-    listed = "\n".join(f"- **{word}**: {escape(said)}" for word, said in found)
-    shown = shown.replace(_WORDS, f"## Words\n\n{listed}" if found else "", 1)
+    return environment.get_template(template).render(whole)
+
+
+def _tidy(shown: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", shown).strip() + "\n"
 
 

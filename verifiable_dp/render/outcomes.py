@@ -95,14 +95,17 @@ def _context(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _power(record: Mapping[str, Any]) -> list[Outcome]:
-    """The power that is stated; without one, why the audit is inconclusive, if it is."""
+    """The power that is stated, and why the audit is inconclusive, if it is: all checks may have passed."""
     if not record["checks"]:
         return []
     if record["power"]:
-        return [Outcome("privacy", "power", "stated", "passed", words.power(record))]
-    if record["verdict"] != "inconclusive":
-        return []
-    return [Outcome("privacy", "power", "inconclusive", "undecided", words.why(record))]
+        found = [Outcome("privacy", "power", "stated", "passed", words.power(record))]
+        return found if record["verdict"] != "inconclusive" else [*found, _undecided("verdict", record)]
+    return [_undecided("power", record)] if record["verdict"] == "inconclusive" else []
+
+
+def _undecided(name: str, record: Mapping[str, Any]) -> Outcome:
+    return Outcome("privacy", name, "inconclusive", "undecided", words.why(record))
 
 
 def _mutant(mutant: Mapping[str, Any]) -> Outcome:

@@ -357,6 +357,7 @@ def render_index(
     *,
     paths: Sequence[str] = (),
     broken: Sequence[tuple[str, str]] = (),
+    signers: Sequence[str] = (),
 ) -> str:
     """The page over many records: a plain table, which a script in the page filters.
 
@@ -373,6 +374,8 @@ def render_index(
         is said to be the same record.
     broken
         Files that do not hold, and why.
+    signers
+        Fingerprint of the key that the signature file beside each record names; empty where there is none.
 
     Returns
     -------
@@ -381,10 +384,11 @@ def render_index(
     """
     rows: list[dict[str, Any]] = []
     seen: dict[str, str] = {}
-    for record, link, path in zip(records, links, paths or [""] * len(records), strict=True):
+    empty = [""] * len(records)
+    for record, link, path, signer in zip(records, links, paths or empty, signers or empty, strict=True):
         same = seen.get(record["digest"], "") if path else ""
         kills = beside.kills_of(record)
-        rows.append({**_row(record, kills), "link": link, "path": path, "same_as": same})
+        rows.append({**_row(record, kills), "link": link, "path": path, "same_as": same, "signer": signer})
         seen.setdefault(record["digest"], path)
     shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
     return tables.arranged(
@@ -435,6 +439,7 @@ def _row(record: Mapping[str, Any], kills: Sequence[Mapping[str, Any]] = ()) -> 
         "paper": plainly.short(str(record["target"]["paper"])),
         "strength": card.strength(record, kills),
         "catches": _catches(record),
+        "tier": ((record.get("declarations") or {}).get("administrative") or {}).get("tier"),
         "tried": card.counted(record, kills),
         "missed": card.missed(record, kills),
         "flags": _flags(record),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from verifiable_dp.core.validate import InputError
@@ -18,7 +21,7 @@ body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.4;
   font-family: "DejaVu Sans", "Liberation Sans", sans-serif; }
 p { max-width: none; }
 h1 { font-size: 16pt; } h2 { font-size: 12.5pt; margin-top: 1.4rem; } h3 { font-size: 10.5pt; }
-h1, h2, h3, caption { break-after: avoid; }
+h1, h2, h3, caption, thead { break-after: avoid; } figcaption { break-before: avoid; }
 table { width: 100%%; font-size: 7.5pt; min-width: 0; break-inside: auto; }
 tr { break-inside: avoid; } thead { display: table-header-group; }
 th, td { padding: .2rem .4rem .2rem 0; overflow-wrap: break-word; }
@@ -58,8 +61,23 @@ def to_pdf(record: Mapping[str, Any], around: card.Around = card.ALONE) -> bytes
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
         url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()),
     )
-    made: bytes = page.write_pdf()
+    with _dated(str(record["provenance"]["finished"])):
+        made: bytes = page.write_pdf(pdf_tags=True)
     return made
+
+
+@contextmanager
+def _dated(finished: str) -> Iterator[None]:
+    """Fonts are stamped with the time of a record, not of its rendering, unless the user names one."""
+    name = "SOURCE_DATE_EPOCH"  # which fontTools follows
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = str(int(datetime.fromisoformat(finished).timestamp()))
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 def _footer(record: Mapping[str, Any]) -> str:

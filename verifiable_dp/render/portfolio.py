@@ -78,7 +78,10 @@ def find(folder: str | Path) -> Portfolio:
             broken[path] = str(error)
             return None
 
-    records = {path: found for path in _json_files(place) if (found := held(_record, path))}
+    def lost(error: OSError) -> None:
+        broken[Path(str(error.filename))] = f"the folder cannot be read: {error.strerror}"
+
+    records = {path: found for path in _json_files(place, lost) if (found := held(_record, path))}
     whole, table = place / "errata.json", place / "mutants.json"
     studies = {path: held(verify_study, path) for path in sorted(place.glob("studies/*/study.json"))}
     return Portfolio(
@@ -91,8 +94,8 @@ def find(folder: str | Path) -> Portfolio:
     )
 
 
-def _json_files(folder: Path) -> Iterator[Path]:
-    for here, inside, names in os.walk(folder):
+def _json_files(folder: Path, lost: Callable[[OSError], None]) -> Iterator[Path]:
+    for here, inside, names in os.walk(folder, onerror=lost):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
         for name in sorted(names):
             if name.endswith(".json") and not name.startswith("."):
@@ -169,6 +172,7 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
         ],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
+        signers=[company.signer(path, record) for path, record in found.records.items()],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
 

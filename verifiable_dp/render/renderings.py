@@ -11,9 +11,10 @@ from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside
+from verifiable_dp.render.card import Around
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
-from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.opendp_registry import to_opendp
 from verifiable_dp.render.page import render as to_html
 from verifiable_dp.render.page import render_pack as to_pack
@@ -27,7 +28,12 @@ _OF_RECORD: dict[str, Callable[[Record], str]] = {
     "junit": to_junit,
     "compliance": to_compliance,
 }
-FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance", "pack")
+_OF_CARD: dict[str, Callable[[Record, Around], str]] = {
+    "markdown": to_markdown,
+    "pack": to_pack,
+    "dpia": to_dpia,
+}
+FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance", "pack", "dpia")
 
 
 def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None) -> bytes:
@@ -55,13 +61,13 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
         raise InputError("url works only with in-toto")
     content = files.content("record", path, LARGEST)
     record = verify(parsed(path, content)).record
-    if to in ("html", "markdown", "pdf", "pack"):
+    if to in ("html", "pdf", *_OF_CARD):
         around = beside.of(Path(path), record, page=out if to == "html" else None)
         if to == "pdf":
             return to_pdf(record, around)
         if to == "html":
             return to_html(record, around=around).encode()
-        return (to_pack if to == "pack" else to_markdown)(record, around).encode()
+        return _OF_CARD[to](record, around).encode()
     if to == "in-toto":
         return to_intoto(record, name=Path(path).name, content=content, url=url).encode()
     return _OF_RECORD[to](record).encode()

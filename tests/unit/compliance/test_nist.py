@@ -150,6 +150,17 @@ def test_h03_unit_and_harm(assess, left, right, status):
     assert row["declared"] == ["/declarations/threat_hypotheses/0"]
 
 
+def test_h03_names_the_worlds_that_are_not_neighbours(assess):
+    """Which, and why; control: a pair that is neighbouring is not named."""
+    fine = {"harm": "one click is seen", "world_0": [0.0, 1.0], "world_1": [0.0, 0.0]}
+    apart = {"harm": "a | year of <b>", "world_0": [0.0, 1.0], "world_1": [1.0, 0.0]}
+    note = assess(3, declared={"threat_hypotheses": [fine, apart]})["note"]
+    assert note.startswith("1 of 2 pairs of worlds are not neighbouring: a | year of <b> (rounds 1, 2 differ")
+    assert "one click" not in note
+    del apart["harm"]
+    assert "pair 2 (rounds" in assess(3, declared={"threat_hypotheses": [fine, apart]})["note"]
+
+
 def test_h04_event_level(assess):
     assert assess(4)["status"] == "open"
     row = assess(4, declared={"contribution": {"max_rounds_per_user": 7}})

@@ -13,7 +13,8 @@ import pytest
 from tests.committed import REPORTS
 from verifiable_dp.compliance import blocks
 from verifiable_dp.record import words
-from verifiable_dp.render import beside, card, courses, limits, plots, renderings
+from verifiable_dp.record.sealing import digest
+from verifiable_dp.render import beside, card, courses, limits, plots, portfolio, renderings
 from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
@@ -156,7 +157,7 @@ def test_a_page_alone_links_nothing_and_one_in_its_folder_what_is_there(tmp_path
         shutil.copy(REPORTS / name, folder)
     path, out = folder / "dp-linear" / "record.json", folder / "dp-linear" / "record.html"
     page = renderings.render(path, "html", out=out).decode()
-    links = re.findall(r'<a href="((?!#)[^"]*)"', page)
+    links = re.findall(r'<a href="((?!#|data:)[^"]*)"', page)
     assert links == [
         "record.json",
         "../errata.html",
@@ -165,7 +166,9 @@ def test_a_page_alone_links_nothing_and_one_in_its_folder_what_is_there(tmp_path
     ]
     for link in links:
         assert (out.parent / link.partition("#")[0]).is_file()
-    assert not re.findall(r'href="(?!#)', renderings.render(path, "html").decode())  # its place is unknown
+    assert not re.findall(
+        r'href="(?!#|data:)', renderings.render(path, "html").decode()
+    )  # its place is unknown
 
 
 def test_a_kill_table_that_does_not_hold_says_nothing(table, tmp_path):
@@ -200,6 +203,51 @@ def test_a_signature_is_named_where_it_is_of_this_record(tmp_path):
     found = card.Around(signer="sha256:<b>")
     page = render(record, drawn=False, around=found)
     assert "names the key sha256:&lt;b&gt;; check with verify --key" in page
+
+
+def test_signature_and_tier_reach_page_print_and_portfolio(tmp_path, monkeypatch):
+    """Control: without either, nothing is said of them beyond how to check."""
+    monkeypatch.setattr(plots, "inline", lambda *_: "<svg/>")
+    record = load("ucb1")
+    folder = tmp_path / "ucb1"
+    folder.mkdir()
+    plain = tmp_path / "plain"
+    shutil.copytree(REPORTS / "ucb1", plain / "ucb1")
+    record["declarations"] = {"administrative": {"tier": 2}}
+    record["digest"] = digest(record)
+    (folder / "record.json").write_text(json.dumps(record), "utf-8")
+    sign = {"digest": record["digest"], "public_key": "sha256:abc"}
+    (folder / "record.json.sig").write_text(json.dumps(sign), "utf-8")
+    printed = []
+    monkeypatch.setattr(renderings, "to_pdf", lambda record, around: printed.append((record, around)) or b"")
+    renderings.render(folder / "record.json", "pdf")
+    shown = [
+        renderings.render(folder / "record.json", to).decode() for to in ("html", "markdown", "pack", "dpia")
+    ]
+    shown.append(render(printed[0][0], drawn=False, around=printed[0][1]))
+    for text in shown:
+        assert "names the key sha256:abc" in html.unescape(text)
+        assert "2 (as declared)" in text
+    index = portfolio.write(tmp_path, tmp_path / "i.html")[0].read_text("utf-8")
+    assert index.count("tier 2 (declared)") == index.count("names the key sha256:abc") == 1
+    bare = portfolio.write(plain, tmp_path / "j.html")[0].read_text("utf-8")
+    assert "tier" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", bare, flags=re.DOTALL)
+    assert "names the key" not in bare
+
+
+def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
+    apart = [{"harm": "a year is seen", "world_0": [0.0, 1.0], "world_1": [1.0, 0.0]}]
+    said = of("dp-linear", declarations={"threat_hypotheses": apart})
+    assert any(
+        "no neighbours of the claim: a year is seen (rounds 1, 2 differ" in line for line, _ in said.caveats
+    )
+    assert not any("neighbours of" in line for line, _ in of("dp-linear").caveats)
+    assert "a live session draws from OpenDP, which was not audited here" in dict(said.audited)["Noise"]
+    (row,) = (row for row in blocks.of(load("dp-linear"))["hazards"] if row["id"] == "NIST-H09")
+    assert row["status"] == "open"
+    assert "the sampler of production was not audited" in row["note"]
+    own = {"target": {"kind": "mechanism"}}
+    assert "whether production draws the same is not known" in card.sampler(own)
 
 
 # ---------------------------------------------------------------- limits beside wins

@@ -4,6 +4,7 @@ import contextlib
 import html
 import html.parser
 import json
+import os
 import re
 import shlex
 import shutil
@@ -424,3 +425,36 @@ def test_no_link_leads_out_of_the_folder(tmp_path):
     page, found = portfolio.write(place)
     assert "does not fit the schema" in found.broken[place / "studies" / "X" / "study.json"]
     assert not any(".." in link for link in linked(page))
+
+
+def test_a_folder_and_a_file_that_cannot_be_read_are_named(tmp_path, monkeypatch):
+    """Whoever runs it may not be allowed to; control: nothing is named where all can be read."""
+    shutil.copytree(REPORTS / "tree-sum", tmp_path / "tree-sum")
+    shutil.copytree(REPORTS / "tree-sum", tmp_path / "closed")
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked" / "record.json").write_text("{}", "utf-8")
+    scandir, opened = os.scandir, portfolio.files.opened
+
+    def refused(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    def looked(path):
+        return refused(path) if str(path).endswith("closed") else scandir(path)
+
+    monkeypatch.setattr(os, "scandir", looked)
+    monkeypatch.setattr(
+        portfolio.files,
+        "opened",
+        lambda what, path: refused(path) if "locked" in str(path) else opened(what, path),
+    )
+    found = portfolio.find(tmp_path)
+    assert [path.parent.name for path in found.records] == ["tree-sum"]
+    assert {path.relative_to(tmp_path).as_posix(): why for path, why in found.broken.items()} == {
+        "closed": "the folder cannot be read: Permission denied",
+        "locked/record.json": f"record: {str(tmp_path / 'locked' / 'record.json')!r} cannot be read: "
+        "Permission denied",
+    }
+    page = portfolio.page(found, tmp_path / "index.html")
+    assert "the folder cannot be read" in page
+    monkeypatch.undo()
+    assert "closed" not in {path.name for path in portfolio.find(tmp_path).broken}

@@ -4,11 +4,15 @@ import base64
 import contextlib
 import copy
 import hashlib
+import html
 import json
+import os
 import re
 import sys
+import time
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,10 +25,10 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret import tables
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import renderings
+from verifiable_dp.render import page, pdf, renderings
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
-from verifiable_dp.render.markdown import escape, to_markdown
+from verifiable_dp.render.markdown import escape, to_dpia, to_markdown
 from verifiable_dp.render.opendp_registry import to_opendp
 from verifiable_dp.render.outcomes import outcomes
 from verifiable_dp.render.pdf import to_pdf
@@ -345,6 +349,23 @@ def test_junit_of_a_hostile_record_is_xml_with_the_same_cases(hostile):
 # ---------------------------------------------------------------- in-toto
 
 
+def test_intoto_says_what_the_banner_says():
+    """Also where every check passed and the audit as a whole is inconclusive."""
+    record = load("dp-nas")
+    undecided = record | {"verdict": "inconclusive", "reason": "weak"}
+    for shown, result in ((record, "PASSED"), (undecided, "WARNED"), (load("ucb1"), "FAILED")):
+        predicate = json.loads(to_intoto(shown))["predicate"]
+        banner = re.search(r'<div class="banner.*?<p>(.*?)</p>', page.render(shown, drawn=False), re.DOTALL)[
+            1
+        ]
+        said = predicate["configuration"][0]["annotations"]
+        assert predicate["result"] == result
+        assert (said["verdict"], said["says"]) == (shown["verdict"], html.unescape(banner))
+        assert len(json.dumps(predicate["configuration"][0])) < 1024  # as the framework recommends
+    assert undecided["power"]
+    assert "privacy: verdict" in json.loads(to_intoto(undecided))["predicate"]["warnedTests"]
+
+
 def test_intoto_statement(record, tmp_path):
     path = tmp_path / "r.json"
     path.write_text(text(record), "utf-8")
@@ -637,13 +658,18 @@ def test_pdf_is_the_same_each_time_and_has_its_pages(tmp_path):
     assert made == renderings.render(path, "pdf")
 
 
-def pages(made):
-    """Number of pages: page objects lie in compressed streams."""
-    count = 0
+def streams(made):
+    """What the compressed streams of a PDF hold."""
+    found = []
     for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", made, re.DOTALL):
         with contextlib.suppress(zlib.error):
-            count += len(re.findall(rb"/Type /Page\b(?!s)", zlib.decompress(stream)))
-    return count + len(re.findall(rb"/Type /Page\b(?!s)", made))
+            found.append(zlib.decompressobj().decompress(stream))  # the last byte may look like a line's end
+    return found
+
+
+def pages(made):
+    """Number of pages: page objects lie in compressed streams."""
+    return sum(len(re.findall(rb"/Type /Page\b(?!s)", part)) for part in (made, *streams(made)))
 
 
 @pytest.mark.slow
@@ -657,6 +683,71 @@ def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     monkeypatch.setattr("verifiable_dp.render.pdf.render", lambda record, **_: image)
     assert to_pdf(record).startswith(b"%PDF-")
     assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
+
+
+def laid_out(style, length):
+    """Pages of a table and a figure below some text: the tags that each page has, in the printed style."""
+    weasyprint = pytest.importorskip("weasyprint")
+    rows = "<tr><td>row</td></tr>" * 70
+    table = f"<table><caption>c</caption><thead><tr><th>head</th></tr></thead><tbody>{rows}</tbody></table>"
+    figure = '<figure><div style="height:9cm"></div><figcaption>said</figcaption></figure>'
+    body = f'<p style="height:{length}mm">text</p>{table}{figure}{figure}{figure}'
+    pages = weasyprint.HTML(string=f"<style>{style}</style>{body}").render().pages
+    return [[box.element_tag for box in page._page_box.descendants()] for page in pages]
+
+
+def test_heads_of_tables_and_captions_of_figures_stay_with_them():
+    """Control: without the rules of the printed style a caption or a head stands alone on some page."""
+
+    def apart(style):
+        found = 0
+        for length in range(150, 240, 15):
+            for tags in laid_out(style, length):
+                head, rows = tags.count("th"), tags.count("td")
+                found += bool(rows) != bool(head) or ("caption" in tags and not rows)
+                # A caption has three boxes: its own, its line, its text.
+                found += 3 * tags.count("figure") != tags.count("figcaption")
+        return found
+
+    assert apart(pdf._PRINT % "") == 0
+    assert apart("thead { display: table-row-group } @page { size: A4 }") > 0
+
+
+def test_pdf_is_tagged_and_says_the_time_of_its_record(monkeypatch):
+    """The same bytes at another time; control: fonts have the time of the clock if nothing else is said."""
+    pytest.importorskip("weasyprint")
+    from fontTools.misc import timeTools
+
+    shown = "<html lang=en><head><title>t</title></head><body><h1>Head</h1><p>text</p></body></html>"
+    monkeypatch.setattr(pdf, "render", lambda record, **_: shown)
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    clock = iter(range(10**9, 2 * 10**9, 1000))
+    monkeypatch.setattr(timeTools, "time", SimpleNamespace(**vars(time) | {"time": lambda: next(clock)}))
+    record = load("dp-linear-printed")
+    made = to_pdf(record)
+    assert made == to_pdf(record)
+    whole = made + b"".join(streams(made))
+    assert b"/MarkInfo" in whole
+    assert b"/StructTreeRoot" in whole
+    assert re.search(rb"/S /H1\b", whole)
+    assert "SOURCE_DATE_EPOCH" not in os.environ
+    monkeypatch.setattr(pdf, "_dated", lambda finished: contextlib.nullcontext())
+    assert to_pdf(record) != to_pdf(record)
+
+
+def test_an_annex_holds_what_the_record_says_and_leaves_the_rest_to_be_written(tmp_path):
+    record = load("dp-se")
+    path = tmp_path / "record.json"
+    path.write_text(text(record), "utf-8")
+    bare = renderings.render(path, "dpia").decode()
+    assert [bare.count(f"## ({letter}) ") for letter in "abcd"] == [1] * 4
+    assert "| Purpose | **to be written** |" in bare
+    assert "| A person with 10 rounds | epsilon 10, delta 0 |" in bare
+    assert bare.count("| | NIST-H") == sum(
+        row["status"] == "open" for row in page.context(record)["r"]["hazards"]
+    )
+    shown = to_dpia({**record, "declarations": {"deployment": {"description": "news | for *all*"}}})
+    assert r"| Purpose | Declared: news \| for \*all\* |" in shown
 
 
 def test_pdf_without_weasyprint_names_the_extra(monkeypatch):
@@ -689,7 +780,7 @@ def test_unknown_formats_and_a_lost_url_are_refused():
 
 def test_text_formats_are_utf8_and_end_with_a_line(tmp_path):
     path = REPORTS / "dp-linear-printed" / "record.json"
-    for to in ("html", "markdown", "sarif", "in-toto", "opendp", "junit", "pack"):
+    for to in ("html", "markdown", "sarif", "in-toto", "opendp", "junit", "pack", "dpia"):
         content = renderings.render(path, to).decode()
         assert content == renderings.render(path, to).decode()
         assert content.endswith(("\n", "</html>"))
