@@ -61,7 +61,7 @@ RUNGS = (
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
     Rung(
         "upper bound by tracing",
-        lambda case: isinstance(case, PlayCase) and case.traceable and not case.given and not case.form,
+        lambda case: isinstance(case, PlayCase) and case.boundable,
         bandits.bound,
     ),
     Rung("black box", _sampled, algorithms.black_box),
