@@ -511,39 +511,31 @@ class Coin(Uniform):
         Where it falls for a public number a raw one does not count. Of two raw ones that follow from the same
         whole number the answer is told, at the price of its chances.
         """
-        source = self.source
-        if (
-            (self._gone and not source.thins)
-            or source.is_public
-            or self.chance is None
-            or self.world.oracle is not None
-        ):
+        source, known = self.source, self.chance is not None and self.world.oracle is None
+        if not known or source.is_public or (self._gone and not source.thins):
             return None
         raw = [v for v in (one, other) if is_term(v)]
         if len(raw) == 2:
             return None if source.thins else answers.told(self, one, other)
-        units = moves_of(raw[0].raw) if len(raw) == 1 else {}
-        if not units or any(isinstance(unit, Part) for unit in units):
+        if len(raw) != 1:
             return None
         coin, rest = (self, other) if is_term(one) else (self.turned(), one)
-        source.thins |= units.keys()
-        return add(coin.thinned(subtract(raw[0], rest)), rest)
+        made = coin.thinned(subtract(raw[0], rest))
+        return None if made is None else add(made, rest)
 
     def thinned(self, term: Term) -> Any:
-        """A raw number that is 0 where the coin is against it."""
+        """A raw number that is 0 where the coin is against it; None if its unit alone moves it less."""
+        units = {unit: move for unit, move in moves_of(term.raw).items() if move != (0.0, 0.0)}
         low, high = term.range()
         low, high = min(low, 0.0), max(high, 0.0)
-        counts, part = (
-            bool(self.function(np.float64(self.source.value))),
-            bool(self.function(np.float64(0.0))),
-        )
-        width, chance = high - low, float(self.chance or 1.0)
-        moves = {
-            Part(unit, self.source, part, chance): (-width, width)
-            for unit, move in moves_of(term.raw).items()
-            if move != (0.0, 0.0)
-        }
-        return opaque(term, term.value() if counts else 0.0, low, high, lambda: moves, term.whole)  # type: ignore[arg-type, return-value]
+        unit, (least, most) = next(iter(units.items()), (-1, (0.0, 0.0)))
+        if len(units) != 1 or isinstance(unit, Part) or not high - low <= max(-least, most) * (1 + 1e-9):
+            return None
+        self.source.thins.add(unit)
+        counts, part = (bool(self.function(np.float64(u))) for u in (self.source.value, 0.0))
+        key: Any = Part(unit, self.source, part, float(self.chance or 1.0))
+        moves = {key: (low - high, high - low)}
+        return opaque(term, term.value() if counts else 0.0, low, high, lambda: moves, term.whole)
 
     def turned(self) -> Coin:
         """The opposite."""
