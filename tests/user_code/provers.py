@@ -95,6 +95,19 @@ def numeric_sparse_vector(queries, rng):
     return answers + [0.0] * (len(queries) - len(answers))
 
 
+def bad_numeric_sparse_vector(queries, rng):
+    """The answer has the noise of the comparisons, whose scale is that of the gap."""
+    threshold, found, answers = 1.0 + rng.laplace(0, 2 / EPSILON), 0, []
+    for q in queries:
+        if found < LIMIT:
+            if q + rng.laplace(0, 4 * LIMIT / EPSILON) >= threshold:
+                answers.append(q + rng.laplace(0, LIMIT / EPSILON))
+                found += 1
+            else:
+                answers.append(0.0)
+    return answers + [0.0] * (len(queries) - len(answers))
+
+
 def adaptive_sparse_vector(queries, rng):
     """A first look with much noise; only what does not stand out by far is looked at again."""
     threshold, answers, spent = 1.0 + rng.laplace(0, 2 / EPSILON), [], 0.0
@@ -114,13 +127,13 @@ def adaptive_sparse_vector(queries, rng):
 
 
 def bad_adaptive_sparse_vector(queries, rng):
-    """What a first look costs is forgotten."""
+    """A first look has too little noise, and what it costs is forgotten."""
     threshold, answers, spent = 1.0 + rng.laplace(0, 2 / EPSILON), [], 0.0
     for q in queries:
         if spent > EPSILON / 4:
             answers.append(0)
             continue
-        if q + rng.laplace(0, 4 / EPSILON) - threshold >= 10.0:
+        if q + rng.laplace(0, 1 / EPSILON) - threshold >= 10.0:
             answers.append(2)
         elif q + rng.laplace(0, 8 / EPSILON) - threshold >= 0:
             answers.append(1)
@@ -188,7 +201,20 @@ WRONG = {
     bad_sparse_vector_2: ALL,
     bad_sparse_vector_3: ALL,
     bad_gap_sparse_vector: ALL,
+    bad_numeric_sparse_vector: ALL,
     bad_adaptive_sparse_vector: ALL,
     bad_partial_sum: ONE,
     bad_smart_sum: ONE,
+}
+# Neighbouring queries on which the bad programs give most away.
+WORST = {
+    bad_noisy_max: ((0.0,) * 5, (1.0,) * 5),
+    bad_sparse_vector_1: ((1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0)),
+    bad_sparse_vector_2: ((0.5, 0.5, 1.5, 1.5, 1.5), (1.5, 1.5, 0.5, 0.5, 0.5)),
+    bad_sparse_vector_3: ((0.0, 0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0, 0.0)),
+    bad_gap_sparse_vector: ((0.0, 0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0, 0.0)),
+    bad_numeric_sparse_vector: ((3.0, 0.0, 0.0, 0.0, 0.0), (4.0, 0.0, 0.0, 0.0, 0.0)),
+    bad_adaptive_sparse_vector: ((11.5, 11.5, 11.5, 10.5, 10.5), (10.5, 10.5, 10.5, 11.5, 11.5)),
+    bad_partial_sum: ((0.0,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0)),
+    bad_smart_sum: ((0.0,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0)),
 }

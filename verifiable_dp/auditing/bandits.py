@@ -10,7 +10,7 @@ import numpy as np
 
 from verifiable_dp.auditing import groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, grounded
-from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look
+from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, more
 from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
@@ -29,6 +29,7 @@ LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are he
 _HELD = 1 << 24  # actions that one task holds
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
+ON_A_LEAD = "the runs that power takes went on with the test whose lower bound lay above the claim"
 _FEW_RUNS = 1500  # below, nothing is searched for
 
 
@@ -160,15 +161,19 @@ class PlayCase(UserCase):
     @property
     def traceable(self) -> bool:
         """Whether the code may be handed tracked arrays; tracing replaces one reward by another."""
-        plain = self.kind == "play" and not isinstance(self.function, ProcessTarget)
-        promise = self.request.promise
-        return plain and promise.group is None and promise.adjacency in (None, "replace")
+        return self.kind == "play" and self._followed
 
     @property
     def boundable(self) -> bool:
         """Whether an upper bound on what its actions give away says something of the claim."""
         local = self.request.promise.model == "local"
-        return self.traceable and not self.given and not self.form and not local
+        return self._followed and not self.given and not self.form and not local
+
+    @property
+    def _followed(self) -> bool:
+        promise = self.request.promise
+        plain = promise.group is None and promise.adjacency in (None, "replace")
+        return plain and not isinstance(self.function, ProcessTarget)
 
     @property
     def given(self) -> bool:
@@ -305,7 +310,8 @@ def trace(case: PlayCase) -> None:
 def bound(case: PlayCase) -> None:
     """What the code can give away at most, over all rewards; why that is not known goes into the notes."""
     inputs = Inputs(case.n_arms, case.horizon, case.bounds)
-    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta)
+    many = case.kind == "play_many"
+    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta, many=many)
     case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"
@@ -362,8 +368,16 @@ def power(case: PlayCase) -> None:
             f"tried; horizon {case.horizon} may be too short for it to act)"
         )
     last = case.sizes("last", lambda: case.allowed.left)
-    found, case.no_power = variants.of(case)
     assert case.last is not None
+    if case.lead is not None and last > _least(case):
+        case.no_power = ON_A_LEAD
+        case.request.progress(f"a bound above the claim: {last} more runs")
+        # What the test comes to now stands for what it had come to before.
+        before = [check.name for check in case.lead.checks]
+        case.checks = [check for check in case.checks if check.name not in before]
+        case.take(more(case, case.lead, last))
+        return
+    found, case.no_power = variants.of(case)
     if found is None and last > _least(case):
         # There are no variants: what power would have taken goes into a test of other pairs and events.
         best = case.last.best[:6]

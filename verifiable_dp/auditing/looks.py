@@ -58,17 +58,29 @@ class Levels:
 
 @dataclass(frozen=True)
 class Look:
-    """What a look came to: its checks, the pair and event tested, and the candidates, best first."""
+    """What a look came to: its checks, the pair and event tested, and the candidates, best first.
+
+    `number` and `workers` are those it was made with, `alone` says whether each run had a call of its own.
+    """
 
     checks: list[Check]
     chosen: blackbox.Selected
     best: list[Any]
     notes: tuple[str, ...] = ()
+    number: int = 0
+    workers: int = 1
+    alone: bool = False
 
     @property
     def refuted(self) -> bool:
         """Whether a check refutes the claim."""
         return any(check.verdict == "refuted" for check in self.checks)
+
+    @property
+    def excess(self) -> float:
+        """How far the lower bound lies above the claim."""
+        first = self.checks[0]
+        return float(first.result["epsilon_lower"]) - float(first.statistics["epsilon"])
 
 
 @dataclass(kw_only=True)
@@ -89,8 +101,8 @@ class UserCase(Case):
         What the first runs told.
     varied
         Whether runs on one input ever differed.
-    last
-        The last look; None before the first.
+    last, lead
+        The last look; None before the first. The look whose lower bound lies farthest above the claim.
     black_boxes
         Tests that the looks have made.
     no_power
@@ -107,10 +119,11 @@ class UserCase(Case):
     seen: Probe
     varied: bool
     last: Look | None = None
+    lead: Look | None = None
     black_boxes: int = 0
     no_power: str = ""
 
-    CHANGED = (*Case.CHANGED, "last", "black_boxes", "plan", "no_power", "varied", "used", "measured")
+    CHANGED = (*Case.CHANGED, "last", "lead", "black_boxes", "plan", "no_power", "varied", "used", "measured")
 
     @property
     def used(self) -> tuple[int, bool]:
@@ -143,6 +156,8 @@ class UserCase(Case):
     def take(self, look: Look) -> None:
         """Keep what a look came to."""
         self.last = look
+        if look.excess > (self.lead.excess if self.lead else 0.0):
+            self.lead = look
         self.black_boxes += len(look.checks)
         self.found(look.checks)
 
@@ -219,8 +234,20 @@ def look(case: UserCase, candidates: Sequence[Any], plan: Plan, *, number: int =
     return _look(case, case.sampler, candidates, plan, number, case.workers)
 
 
+def more(case: UserCase, lead: Look, runs: int) -> Look:
+    """Go on with the test of a look, by `runs` runs on both inputs, at the level of a look."""
+    sampler = replace(case.sampler, rows=1) if lead.alone else case.sampler
+    return _look(case, sampler, lead.best, Plan(0, 0, runs // 2), lead.number, lead.workers, lead)
+
+
 def _look(
-    case: UserCase, sampler: Any, candidates: Sequence[Any], plan: Plan, number: int, workers: int
+    case: UserCase,
+    sampler: Any,
+    candidates: Sequence[Any],
+    plan: Plan,
+    number: int,
+    workers: int,
+    lead: Look | None = None,
 ) -> Look:
     claim, levels = case.claim, case.levels
     own = case.request.settings.seed + 0x5EED * number
@@ -229,26 +256,38 @@ def _look(
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
     terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests)
     name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
-    checks, chosen, ranked = sequential.conduct(
-        source,
-        lambda part: blackbox.select(
-            source, candidates, part, delta=claim.delta, workers=workers, level=level
-        ),
-        plan,
-        terms,
-        name=name,
-    )
-    found = Look(checks, chosen[0], [candidates[i] for i in ranked])
+    if lead is None:
+        checks, chosen, ranked = sequential.conduct(
+            source,
+            lambda part: blackbox.select(
+                source, candidates, part, delta=claim.delta, workers=workers, level=level
+            ),
+            plan,
+            terms,
+            name=name,
+        )
+        alone = getattr(sampler, "rows", None) == 1
+        found = Look(
+            checks, chosen[0], [candidates[i] for i in ranked], number=number, workers=workers, alone=alone
+        )
+    else:
+        name = f"{name} goes on"
+        earlier = next((check for check in lead.checks if check.kind == "black_box"), None)
+        checks = blackbox.put_to_test(source, [lead.chosen], plan, terms, name=name, earlier=earlier)
+        found = replace(lead, checks=checks)
+        plan = replace(plan, test=sum(int(checks[0].statistics[n]) for n in ("n0", "n1")) // 2)
     if not found.refuted:
         return found
     if source.together and not levels.trusted:
         single = replace(source, rows=1)
         size = _confirming(found.chosen, plan, claim, levels)
-        [alone] = blackbox.put_to_test(
+        [single_run] = blackbox.put_to_test(
             single, [found.chosen], replace(plan, test=size), terms, name=f"{name}, one run a call"
         )
-        if alone.verdict == "refuted":
-            return replace(found, checks=[*checks, alone])
+        if single_run.verdict == "refuted":
+            return replace(found, checks=[*checks, single_run])
+        if lead is not None:
+            return replace(lead, checks=[single_run], notes=(*lead.notes, UNCONFIRMED), alone=True)
         fewer = replace(plan, probe=min(plan.probe, size), select=min(plan.select, size), test=size)
         again = _look(case, single, candidates, fewer, number, workers)
         return replace(again, notes=(*again.notes, UNCONFIRMED))

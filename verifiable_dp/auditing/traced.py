@@ -15,7 +15,7 @@ from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, without
-from verifiable_dp.evidence.upper import UpperBound
+from verifiable_dp.evidence.upper import Premise, UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.source import Source, file_of
@@ -76,19 +76,45 @@ def _file_of(function: Callable[..., Any]) -> str | None:
     return file_of(inspect.unwrap(function)) or None
 
 
+@dataclass(frozen=True)
+class OneRun:
+    """What `play_many(rewards, n_runs, rng)` plays in a call for one run."""
+
+    function: Callable[..., Any]
+
+    @property
+    def __wrapped__(self) -> Any:
+        """Where the source is."""
+        return self.function
+
+    def __call__(self, rewards: Any, rng: Any) -> Any:
+        """The actions of the run."""
+        return self.function(rewards, 1, rng)[0]
+
+
+_ONE = Premise("a call for many runs makes independent ones, each as a call for one run does")
+
+
 def bound(
-    function: Callable[..., Any], name: str, inputs: Inputs, delta: float
+    function: Callable[..., Any], name: str, inputs: Inputs, delta: float, *, many: bool = False
 ) -> tuple[UpperBound | None, str]:
-    """An upper bound on epsilon over all rewards within the bounds; without one, why, with the line."""
+    """An upper bound on epsilon over all rewards within the bounds; without one, why, with the line.
+
+    With `many` the function is `play_many`, of which one run is bounded.
+    """
     file = _file_of(function)
     if file is None:
         return None, "its source is not Python's"
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     with guarded():
-        found = explore(Program(function, (horizon, n_arms), inputs.bounds), n_arms)
+        played = OneRun(function) if many else function
+        found = explore(Program(played, (horizon, n_arms), inputs.bounds), n_arms)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
-    return found.bound(delta), renamed({"why": why}, file, source.path or file)["why"]
+    made = found.bound(delta)
+    if many and made is not None:
+        made = replace(made, premises=(*made.premises, _ONE))
+    return made, renamed({"why": why}, file, source.path or file)["why"]
 
 
 def choosing(function: Callable[..., Any], n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:

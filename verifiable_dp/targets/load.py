@@ -318,7 +318,7 @@ class PlaySampler:
             actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)
         columns = action_columns(actions, "other user" if self.joint else "round")
-        return Observation(len(runs), {**columns, **discrete}, numeric)
+        return Observation(len(runs), {**columns, **discrete}, numeric, actions=actions)
 
 
 def _last_line(error: BaseException, function: Callable[..., Any]) -> str:

@@ -95,6 +95,7 @@ def _observed(shift: float) -> Observation:
         4000,
         {"prefix of 1": rng.integers(0, 3, 4000), "prefix of 2": rng.integers(0, 9, 4000)},
         {"output 1": first, "output 2": second},
+        actions=rng.integers(0, 2 + int(shift), (4000, 5)),
     )
 
 
@@ -110,6 +111,7 @@ def test_every_kind_of_score_scores_the_same():
         learning.learn_bins(left, right, columns=features, group="prefix of 1"),
         learning.learn_logistic(left, right, columns=features),
         learning.learn_boosted(left, right, columns=features, group="prefix of 1"),
+        learning.learn_rounds(left, right),
     ]
     classes = {
         thing for thing in vars(scores).values() if isinstance(thing, type) and hasattr(thing, "describe")

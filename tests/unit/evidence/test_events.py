@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
+from tests.user_code import spread as trees
 from verifiable_dp.evidence.blackbox import learning
+from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
     Event,
     Observation,
@@ -445,3 +447,56 @@ def test_a_column_is_described_by_its_name():
     event = choose(*laplace_pair(np.random.default_rng(13)), Setting(N))
     assert isinstance(event.score, Column) or event.score.describe().startswith("log ratio")
     assert "output 1" in event.describe()
+
+
+def duels(play, seed, runs, horizon=64):
+    """Runs of a bandit whose first reward is low, and high."""
+    found, rng = [], np.random.default_rng(seed)
+    for first in (0.0, 1.0):
+        rewards = np.full((horizon, 2), 0.5)
+        rewards[0] = first
+        actions = play(rewards, runs, rng)
+        codes, numbers = action_summaries(actions, 2)
+        found.append(Observation(runs, {**action_columns(actions), **codes}, numbers, actions=actions))
+    return found
+
+
+SPREAD = Setting(8000, level=1e-6, boosted=False)
+
+
+def p_value(event, play, seed):
+    hits = [event.hits(seen) for seen in duels(play, seed, 8000)]
+    return exact.ratio_p_value(*(hits[::-1] if event.flipped else hits), trees.EPSILON)
+
+
+def test_what_spreads_over_all_rounds_adds_up_in_a_regression_on_them():
+    left, right = duels(trees.new_nodes, 0, 1600)
+    event = choose(left, right, SPREAD)
+    assert "the arms of 64 rounds" in event.describe()
+    assert event.promise > 1
+    assert p_value(event, trees.new_nodes, 1) < 1e-12
+    # Without the actions of single rounds nothing that is learnt shows it.
+    alone = [dataclasses.replace(seen, actions=None) for seen in (left, right)]
+    assert choose(*alone, SPREAD).promise < 0.7
+    assert p_value(choose(*alone, SPREAD), trees.new_nodes, 1) > 0.5
+
+
+def test_the_right_tree_is_not_accused_by_the_regression_on_rounds():
+    left, right = duels(trees.right_tree, 0, 1600)
+    learnt = learning.learn_rounds(*(seen.halves()[0] for seen in (left, right)))
+    event = SPREAD.best(learnt, left.halves()[1], right.halves()[1])
+    assert event.promise < 0.5
+    assert p_value(event, trees.right_tree, 1) > 0.01
+
+
+def test_rounds_that_share_a_slope_and_arms_that_are_always_played():
+    rng = np.random.default_rng(3)
+    left, right = (
+        Observation(400, actions=(rng.random((400, 300)) < share).astype(np.int8)) for share in (0.6, 0.4)
+    )
+    score = learning.learn_rounds(left, right)
+    assert score.slopes.shape == (300, 2)
+    assert len(np.unique(score.slopes[:, 1])) <= 128
+    assert score(left).mean() > score(right).mean() + 5
+    same = Observation(9, actions=np.ones((9, 4), np.int8))
+    assert learning.learn_rounds(same, same) is None

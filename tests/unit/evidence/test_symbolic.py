@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tests.user_code import bounded, elsewhere, loops, provers, styles, unbounded
+from tests.user_code import bounded, elsewhere, loops, provers, samplings, styles, unbounded
+from verifiable_dp.auditing import traced
+from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
+from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.symbolic.alignments import epsilon_of
 from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
 from verifiable_dp.evidence.upper import UpperBound, evaluated
@@ -60,6 +64,34 @@ def test_no_leak_is_bounded_within_the_claim(play):
     assert found(play, horizon=24, most=10).epsilon() > 1 + 1e-3
 
 
+@pytest.mark.parametrize("play", samplings.RIGHT, ids=lambda f: f.__name__)
+def test_right_ways_to_sample_are_bounded_at_their_true_cost(play):
+    got = found(play, horizon=24, most=14)
+    assert got.words() == ""
+    assert got.epsilon() == pytest.approx(samplings.RIGHT[play], rel=1e-9)
+
+
+@pytest.mark.parametrize("play", samplings.LEAKS, ids=lambda f: f.__name__)
+def test_no_leaking_twin_is_bounded_within_the_claim(play):
+    assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
+
+
+@pytest.mark.parametrize("play", samplings.UNFOLLOWED, ids=lambda f: f.__name__)
+def test_what_is_not_followed_has_no_bound(play):
+    assert math.isinf(found(play, horizon=24, most=4).epsilon())
+
+
+def test_many_runs_in_a_call_are_bounded_by_one_of_them():
+    inputs = Inputs(2, 24, (0.0, 1.0))
+    bound, _ = traced.bound(samplings.many, "many", inputs, 0.0, many=True)
+    assert bound.epsilon == pytest.approx(1.0)
+    assert "a call for many runs" in bound.premises[-1].text
+    assert traced.bound(samplings.many_half, "many", inputs, 0.0, many=True)[0].epsilon == pytest.approx(2.0)
+    leak, why = traced.bound(samplings.many_with_a_raw_tie_break, "many", inputs, 0.0, many=True)
+    assert leak is None
+    assert "raw rewards decide which position is chosen" in why
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n_arms", [2, 3])
 @pytest.mark.parametrize("play", [*unbounded.LEAKS, *styles.LEAKS], ids=lambda f: f.__name__)
@@ -84,6 +116,35 @@ def test_right_programs_of_the_provers_are_bounded(function):
 @pytest.mark.parametrize("function", provers.WRONG, ids=lambda f: f.__name__)
 def test_bad_programs_of_the_provers_are_not_bounded_within_the_claim(function):
     assert answered(function, provers.WRONG[function]).epsilon() > 1 + 1e-3
+
+
+def _answers(function, queries, runs, rng):
+    """What an adversary sees of some runs."""
+    told = np.array([np.atleast_1d(function(np.array(queries), rng)) for _ in range(runs)], np.float64)
+    whole = np.where(told == np.rint(told), told, -7).astype(np.int64)
+    columns = {f"output {j + 1}": column for j, column in enumerate(told.T)}
+    return Observation(runs, {"all answers": whole @ 11 ** np.arange(told.shape[1])}, columns)
+
+
+_QUICK = (provers.bad_partial_sum, provers.bad_sparse_vector_1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [pytest.param(f, marks=() if f in _QUICK else pytest.mark.slow, id=f.__name__) for f in provers.WORST],
+)
+def test_bad_programs_of_the_provers_are_refuted(function):
+    rng, runs = np.random.default_rng(0), 4000 if function in _QUICK else 60_000
+    seen = [_answers(function, queries, runs // 4, rng) for queries in provers.WORST[function]]
+    event = choose(*seen, Setting(runs, level=1e-6, boosted=False))
+    hits = [event.hits(_answers(function, queries, runs, rng)) for queries in provers.WORST[function]]
+    assert ratio_p_value(*(hits[::-1] if event.flipped else hits), provers.EPSILON) < 1e-6
+
+
+def test_every_bad_program_of_the_provers_has_neighbours():
+    assert provers.WORST.keys() == provers.WRONG.keys()
+    for left, right in provers.WORST.values():
+        assert max(abs(x - y) for x, y in zip(left, right, strict=True)) == 1
 
 
 def test_normal_noise_on_a_sum_costs_what_the_gaussian_mechanism_costs():

@@ -27,6 +27,7 @@ from verifiable_dp.evidence.blackbox.scores import (
     Departure,
     Feature,
     Logistic,
+    Rounds,
     Score,
     bin_of,
     column_of,
@@ -41,6 +42,7 @@ _MOST_JOINT = 12  # numeric columns that joint models are made of
 _MOST_DIFFERENCES = 5  # columns whose differences are all looked at
 _FIT_ROWS = 25_000  # a side, that trees are grown on
 _NEWTON_ROWS = 8_000  # a side, that a logistic regression is fitted to
+_MOST_ROUNDS = 128  # slopes of rounds and arms that a logistic regression fits
 _CELLS = 16  # least number of fitted rows a bin of a joint model
 
 # Log ratios that the prior of `log_ratios` is made of, and the steps that estimate it.
@@ -61,6 +63,8 @@ def recipes(left: Observation, right: Observation, boosted: bool = True) -> list
     found: list[Recipe] = [partial(learn_codes, name) for name in names]
     if sum(is_prefix(name) for name in left.discrete) >= 2:
         found.append(learn_departure)
+    if left.actions is not None:
+        found.append(learn_rounds)
     columns = features(left)
     own = [column for column in columns if column.kind == "value"]
     if not own:
@@ -266,10 +270,7 @@ def learn_bins(
 def learn_logistic(left: Observation, right: Observation, *, columns: Sequence[Feature]) -> Logistic | None:
     """Logistic regression by Newton's method, a little ridge; None if the columns hold no numbers."""
     left, right = left.head(_NEWTON_ROWS), right.head(_NEWTON_ROWS)
-    y = np.concatenate([np.ones(left.size), np.zeros(right.size)])
-    sides = (weight_of(left) / max(left.runs, 1), weight_of(right) / max(right.runs, 1))
-    weight = np.concatenate(sides) * (left.size + right.size) / 2
-    centre, width, terms, kept = [], [], [np.ones((len(y), 1))], []
+    centre, width, terms, kept = [], [], [np.ones((left.size + right.size, 1))], []
     for column in columns:
         values = np.concatenate([column(left), column(right)])
         finite = values[np.isfinite(values)]
@@ -282,9 +283,37 @@ def learn_logistic(left: Observation, right: Observation, *, columns: Sequence[F
         terms.append(terms_of(values, centre[-1], width[-1]))
     if not kept:
         return None
-    with _pools(len(sys.modules)).limit(limits=1):
-        slopes = np.round(_newton(np.hstack(terms), y, weight), 9)
+    slopes = _slopes(left, right, np.hstack(terms))
     return Logistic(tuple(kept), np.array(centre), np.array(width), slopes[1:].reshape(len(kept), 4))
+
+
+def learn_rounds(left: Observation, right: Observation) -> Rounds | None:
+    """Logistic regression on which arm is played in which round; None if all runs play the same.
+
+    A leak that shows a little in every round adds up in it. Where there are too many rounds for a slope
+    each, those that follow one another share theirs.
+    """
+    left, right = left.head(_NEWTON_ROWS), right.head(_NEWTON_ROWS)
+    both = np.concatenate([left.actions, right.actions])
+    rounds, n_arms = both.shape[1], int(both.max(initial=0)) + 1
+    if both.min(initial=0) < 0 or not 2 <= n_arms <= _MOST_JOINT or (both == both[:1]).all():
+        return None
+    width = -(-rounds * (n_arms - 1) // _MOST_ROUNDS)
+    starts = np.arange(0, rounds, width)
+    counts = [np.add.reduceat(both == arm, starts, axis=1, dtype=np.float64) for arm in range(1, n_arms)]
+    fitted = _slopes(left, right, np.hstack([np.ones((len(both), 1)), *counts]))[1:]
+    slopes = np.zeros((rounds, n_arms))
+    slopes[:, 1:] = np.repeat(fitted.reshape(n_arms - 1, -1).T, width, axis=0)[:rounds]
+    return Rounds(slopes)
+
+
+def _slopes(left: Observation, right: Observation, x: FloatArray) -> FloatArray:
+    """Slopes of a logistic regression of the world on `x`, the rows of both worlds."""
+    y = np.concatenate([np.ones(left.size), np.zeros(right.size)])
+    sides = (weight_of(left) / max(left.runs, 1), weight_of(right) / max(right.runs, 1))
+    weight = np.concatenate(sides) * (left.size + right.size) / 2
+    with _pools(len(sys.modules)).limit(limits=1):
+        return np.asarray(np.round(_newton(x, y, weight), 9))
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,8 @@ class Observation:
         Exact log-likelihood ratio of each output, world 0 over world 1, if known; (n,).
     weight
         Number of runs that each row stands for, (n,); None: one each.
+    actions
+        Arms by round, (n, T), of runs that all have as many; else None.
     """
 
     runs: int
@@ -38,6 +40,7 @@ class Observation:
     numeric: Mapping[str, FloatArray] = field(default_factory=dict)
     likelihood: FloatArray | None = None
     weight: IntArray | None = None
+    actions: Any = None
 
     @property
     def size(self) -> int:
@@ -50,11 +53,11 @@ class Observation:
             weight = self.weight[index]
         discrete = {name: column[index] for name, column in self.discrete.items()}
         numeric = {name: column[index] for name, column in self.numeric.items()}
-        likelihood = None if self.likelihood is None else self.likelihood[index]
+        likelihood, actions = (None if c is None else c[index] for c in (self.likelihood, self.actions))
         if weight is None:
             runs = len(range(self.runs)[index]) if isinstance(index, slice) else len(index)
-            return Observation(runs, discrete, numeric, likelihood)
-        return Observation(int(weight.sum()), discrete, numeric, likelihood, weight)
+            return Observation(runs, discrete, numeric, likelihood, None, actions)
+        return Observation(int(weight.sum()), discrete, numeric, likelihood, weight, actions)
 
     def rows(self, start: int, stop: int) -> Observation:
         """Runs start .. stop - 1, equal runs being next to one another."""
@@ -91,6 +94,7 @@ def join(parts: Sequence[Observation]) -> Observation:
     parts = filled(parts)
     discrete, numeric = parts[0].discrete, parts[0].numeric
     known = [p.likelihood for p in parts if p.likelihood is not None]
+    played = [p.actions for p in parts if p.actions is not None]
     weighted = any(p.weight is not None for p in parts)
     joined = Observation(
         sum(p.runs for p in parts),
@@ -98,6 +102,7 @@ def join(parts: Sequence[Observation]) -> Observation:
         {name: np.concatenate([p.numeric[name] for p in parts]) for name in numeric},
         np.concatenate(known) if len(known) == len(parts) else None,
         np.concatenate([weight_of(p) for p in parts]) if weighted else None,
+        np.concatenate(played) if len(played) == len(parts) else None,
     )
     return _merged(joined) if weighted else joined
 

@@ -284,6 +284,30 @@ class Logistic:
 
 
 @dataclass(frozen=True)
+class Rounds:
+    """A number for each arm in each round, added up over the rounds of a run.
+
+    Attributes
+    ----------
+    slopes
+        (T, K).
+    """
+
+    slopes: FloatArray
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,)."""
+        total = np.zeros(seen.size)
+        for arms, slopes in zip(seen.actions.T, self.slopes, strict=True):
+            total += slopes[arms]
+        return total
+
+    def describe(self) -> str:
+        """In words."""
+        return f"logistic regression on the arms of {len(self.slopes)} rounds"
+
+
+@dataclass(frozen=True)
 class Boosted:
     """Boosted trees of pairs of columns, as tables.
 

@@ -365,17 +365,27 @@ def put_to_test(
     *,
     name: str = "black box",
     best: Callable[[Any], float | None] | None = None,
+    earlier: Check | None = None,
 ) -> list[Check]:
     """Count each chosen event in fresh runs; one check each.
 
     The level is shared among `len(chosen)` times `terms.tests` tests, which are the looks of the audit.
-    `best(pair)` is the bound that the best event would give, where that is known.
+    `best(pair)` is the bound that the best event would give, where that is known. The runs of an
+    `earlier` check of the event are counted, too: the test goes on.
     """
     checks = []
     for i, item in enumerate(chosen):
-        sizes = coin_sizes(plan.test, terms.claim.delta, terms.seed, (TEST, item.number))
-        hits = count(sampler, item, sizes, terms.workers)
         one, zero = (1, 0) if item.event.flipped else (0, 1)
+        # 2 is not a world: the coins share no stream with the noise.
+        path = (TEST, item.number) if earlier is None else (TEST, item.number, 2)
+        sizes = coin_sizes(plan.test, terms.claim.delta, terms.seed, path)
+        if earlier is None:
+            hits = count(sampler, item, sizes, terms.workers)
+        else:
+            known = [[int(earlier.statistics[f"{what}{1 - abs(w - one)}"]) for w in (0, 1)] for what in "kn"]
+            fresh = count(sampler, item, sizes, terms.workers, starts=(known[1][0], known[1][1]))
+            hits = known[0][0] + fresh[0], known[0][1] + fresh[1]
+            sizes = known[1][0] + sizes[0], known[1][1] + sizes[1]
         checks.append(
             Check.of(
                 name if len(chosen) == 1 else f"{name} {i + 1}",
@@ -392,7 +402,7 @@ def put_to_test(
                     "n0": sizes[zero],
                     **terms.as_dict(),
                     "tests": len(chosen) * terms.tests,
-                    **({"best_event_bound": known} if (known := best and best(item.pair)) else {}),
+                    **({"best_event_bound": bound} if (bound := best and best(item.pair)) else {}),
                 },
             )
         )

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic.terms import Draw, Row, Winner, World, moves_of, telescoped
+from verifiable_dp.evidence.symbolic.terms import Draw, Part, Row, Winner, World, moves_of, telescoped
 from verifiable_dp.evidence.tracing.ledger import Place
 
 # Cost of shifting a draw of scale 1 up or down by 1; inf where the density has no bound for that.
@@ -31,6 +31,7 @@ LAWS = {
     "gumbel": (1.0, math.inf),
     "geometric": (1.0, math.inf),
     "normal": (math.inf, math.inf),
+    "gamma": (math.inf, math.inf),
     "uniform": (math.inf, math.inf),
 }
 _FEW_ROWS, _MOST_ROWS, _MOST_PROGRAMS, _MOST_CORNERS = 12, 60, 400, 10
@@ -72,6 +73,32 @@ def costs_of(world: World) -> Costs:
         for unit, (up, down, squared) in _paid(group).items():
             if up or down or squared:
                 found.setdefault(unit, []).append(Cost(place, up, down, squared))
+    return _amplified(found)
+
+
+def _amplified(found: dict[Any, list[Cost]]) -> Costs:
+    """What units pay that count with a chance only (see `Part`).
+
+    A unit that counts with probability p where nothing else shows the coin, and whose coming, going and
+    change cost at most c, pays log(1 + p (e^c - 1)) (Balle, Barthe & Gaboardi, 2018). All others pay for all
+    their parts.
+    """
+    parts: dict[int, list[Part]] = {}
+    for key in found:
+        if isinstance(key, Part):
+            parts.setdefault(key.unit, []).append(key)
+    for unit, keys in parts.items():
+        rows = [cost for key in keys for cost in found.pop(key)]
+        whole = found.pop(unit, [])
+        several, squared = len(keys) > 1 or whole, any(cost.squared for cost in (*rows, *whole))
+        if several and squared:  # shifts of normal noise add up before they are squared
+            found[unit] = [Cost(rows[0].place, math.inf, math.inf)]
+        elif several or squared or not keys[0].source.hidden:
+            found[unit] = whole + rows
+        else:
+            most = max(math.fsum(cost.up for cost in rows), math.fsum(cost.down for cost in rows))
+            paid = math.log1p(keys[0].chance * math.expm1(most)) if most < 700 else math.inf
+            found[unit] = [Cost(rows[0].place, paid, paid)]
     return found
 
 

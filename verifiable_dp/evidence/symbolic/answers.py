@@ -292,6 +292,29 @@ def _charge(world: World, chances: list[Any], units: set[int]) -> None:
     world.charges.append(Charge(world.place(), dict.fromkeys(units, (cost, cost))))
 
 
+def told(coin: Any, one: Any, other: Any) -> Any:
+    """One of two raw numbers, as a coin falls; None if they do not follow from one whole number."""
+    atoms = {atom for term in (one, other) for atom, weight in term.raw.items() if weight}
+    atom = next(iter(atoms), None)
+    if atom is None or len(atoms) > 1 or not atom.whole or not atom.high - atom.low < _MOST_WORLDS:
+        return None
+    worlds = range(math.floor(atom.low), math.ceil(atom.high) + 1)
+    chances: dict[Any, list[float]] = {}
+    for place, value in enumerate(worlds):
+        for term, chance in ((one, coin.chance), (other, 1 - coin.chance)):
+            answer = term.const + term.raw.get(atom, 0.0) * value
+            chances.setdefault(answer, [0.0] * len(worlds))[place] += chance
+    possible = list(chances)
+    picked = one if coin.function(coin.source.value) else other
+    natural = min(range(len(possible)), key=lambda i: abs(possible[i] - picked.value()))
+    coin.source.take()
+    answer = possible[coin.world.chooser.winner(natural, range(len(possible)))]
+    _charge(coin.world, chances[answer], set(atom.moves))
+    if {*possible} <= {0.0, 1.0}:
+        return np.bool_(answer)
+    return np.int64(answer) if one.whole and other.whole else np.float64(answer)
+
+
 def answers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     """Functions of a module and its classes that may be answers: owner, name, function."""
     methods = {name for value in scope.values() if inspect.isclass(value) for name in vars(value)}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, terms
+from verifiable_dp.evidence.symbolic.residues import Residue, remainder
 from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
@@ -511,13 +512,15 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.square: _either(np.square, lambda v: terms.multiply(v, v)),
     np.exp: _either(np.exp, terms.exponential),
     np.log: _either(np.log, terms.logarithm),
+    np.logaddexp: lambda a, b: terms.logarithm(terms.add(*(terms.exponential(ordinary(v)) for v in (a, b)))),
+    np.remainder: lambda a, b: a % b if type(a) is Residue else remainder(ordinary(a), ordinary(b)),
     np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
     np.sign: _either(np.sign, _sign),
     np.tan: _either(
         np.tan, lambda v: np.tan(_noiseless(v).settle() if is_term(_noiseless(v)) else _noiseless(v))
     ),
-    np.floor: lambda v: terms.rounded(v, np.floor),
-    np.ceil: lambda v: terms.rounded(v, np.ceil),
+    np.floor: _either(np.floor, lambda v: terms.rounded(v, np.floor)),
+    np.ceil: _either(np.ceil, lambda v: terms.rounded(v, np.ceil)),
     np.rint: lambda v: terms.rounded(v, np.rint),
     np.trunc: lambda v: terms.rounded(v, np.trunc),
     np.maximum: _end(np.maximum, terms.most),
@@ -563,6 +566,8 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
     world.count()
     if method == "reduce" and ufunc in _REDUCING:
         return calling(world, _REDUCING[ufunc], inputs, {k: v for k, v in kwargs.items() if v is not None})
+    if method == "reduce" and ufunc is np.logaddexp and has_terms(inputs[0]) and not kwargs.get("axis"):
+        return functools.reduce(_ELEMENTWISE[ufunc], entries(world, inputs[0]))
     if method == "accumulate" and ufunc is np.add:
         return calling(world, np.cumsum, inputs, kwargs)
     if method == "at":
@@ -776,6 +781,10 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
         return terms.add(terms.multiply(condition, one), terms.multiply(terms.negated(condition), other))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other
+    if nature(condition) == "coin" and not any(is_term(v) and v.noise for v in (one, other)):
+        mixed = condition.mixed(one, other)
+        if mixed is not None:
+            return mixed
     picked, left = (one, other) if bool(condition) else (other, one)
     # What is not picked may be picked on another path: raw data that stays out here is still raw.
     hidden = is_term(left) and left.raw

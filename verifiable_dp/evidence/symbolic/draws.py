@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import boxes, contests
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.symbolic import answers, boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Draw,
     Lazy,
+    Part,
     Row,
     Term,
     Winner,
@@ -27,8 +29,10 @@ from verifiable_dp.evidence.symbolic.terms import (
     add,
     divide,
     is_term,
+    moves_of,
     multiply,
     number,
+    opaque,
     outcome,
     subtract,
     total,
@@ -73,6 +77,7 @@ class Uniform(Lazy):
 
     def __init__(self, source: Source, function: Callable[[Any], Any], whole: bool = False) -> None:
         self.source, self.function, self.whole = source, function, whole
+        self.step = 0.0  # what a step costs, of geometric noise
 
     @property
     def world(self) -> World:
@@ -93,11 +98,17 @@ class Uniform(Lazy):
 
     def term(self) -> Any:
         """The number, or noise of a known law around a constant."""
-        if self.source.is_public or self.source.state is not None:
+        if self.source.is_public or self.source.state is not None or self.source.thins:
             return self.plain()
         if self.source.noise is not None:
             function, made = self.source.noise
             return made if function is self.function else self.plain()
+        if self.step:
+            draw = Draw("geometric", float(self.function(np.float64(self.source.value))), self.step)
+            self.source.taken = True
+            made = Term(self.world, 0.0, {}, {draw: 1.0}, True)
+            self.source.noise = (self.function, made)
+            return made
         found = _law_of(self.function)
         if found is None:
             return self.plain()
@@ -113,7 +124,12 @@ class Uniform(Lazy):
         own = self.function
         if self.source.is_public:
             return function(self.plain())
-        return Uniform(self.source, lambda u: function(own(u)))
+        made = Uniform(self.source, lambda u: function(own(u)))
+        if function is np.floor or function is np.ceil:
+            # The whole part of exponential noise is geometric.
+            kind, center, scale = _law_of(own) or ("", 0.0, 0.0)
+            made.step = 1 / scale if kind == "exponential" and center == 0 and scale > 0 else 0.0
+        return made
 
     def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
         if type(other) is Uniform and other.source is self.source and not self.source.is_public:
@@ -125,6 +141,10 @@ class Uniform(Lazy):
             other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
+            if type(self) is Coin and function is operator.mul and not other.noise:
+                mixed = self.mixed(other, 0)
+                if mixed is not None:
+                    return mixed
             if function is operator.mul and not self._gone and is_fresh(other) and _sign_size(self.function):
                 return self._signed(other)
             stretches = function is operator.mul and self.is_bare and not self._gone and not other.noise
@@ -184,7 +204,9 @@ class Uniform(Lazy):
     @property
     def _gone(self) -> bool:
         """Whether it cannot become noise any more."""
-        return self.source.is_public or self.source.state is not None or self.source.noise is not None
+        source = self.source
+        used = source.state is not None or source.noise is not None or bool(source.thins)
+        return used or source.is_public
 
     def __neg__(self) -> Any:
         return self.through(np.negative)
@@ -209,6 +231,8 @@ class Uniform(Lazy):
         if not isinstance(limit, int | float | np.number):
             return NotImplemented
         own, bound = self.function, float(limit)
+        if self.is_bare and not 0 < bound < 1:
+            return np.bool_(bound >= 1)
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
         return Coin(
@@ -328,6 +352,23 @@ class Product(Uniform):
         return self.plain() < boxes.ordinary(limit)
 
 
+def _pooled(world: World, noise: Any) -> Any:
+    """Noise in which gamma draws of one scale whose shapes add up to 1 are an exponential draw."""
+    alike: dict[float, list[Draw]] = {}
+    for draw, weight in noise.items():
+        if draw.kind == "gamma" and not draw.used:
+            alike.setdefault(weight, []).append(draw)
+    for weight, draws in alike.items():
+        if abs(math.fsum(draw.step for draw in draws) - 1) > 1e-9:
+            continue
+        noise = {draw: w for draw, w in noise.items() if draw not in draws}
+        noise[Draw("exponential", math.fsum(draw.value for draw in draws))] = weight
+        for draw in draws:
+            draw.used = True
+        world.finishing.append(functools.partial(_unseen, world, *draws))
+    return noise
+
+
 def is_fresh(term: Term) -> bool:
     """Whether a term is noise of one draw that was not used yet, and may have a sign."""
     if term.raw or term.const or len(term.noise) != 1:
@@ -336,13 +377,13 @@ def is_fresh(term: Term) -> bool:
     return draw.kind in _SIGNED and not draw.used and not draw.met
 
 
-def _unseen(world: World, draw: Draw) -> None:
-    """Nothing but the noise with its sign may be seen."""
+def _unseen(world: World, *draws: Draw) -> None:
+    """Nothing but the noise that they were made into may be seen."""
     rows: list[Row] = [
         row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))
     ]
-    if any(draw in row.noise for row in rows):
-        raise world.stop("noise is used without the sign that it was given")
+    if any(draw in row.noise for row in rows for draw in draws):
+        raise world.stop("a draw that is part of other noise is used without the rest")
 
 
 # What a law becomes with a random sign.
@@ -455,7 +496,7 @@ class Coin(Uniform):
         if not self.source.is_public and self.source.noise is None:
             natural = bool(self.function(np.float64(self.source.value)))
             other = _FINE[np.broadcast_to(self.function(_FINE), _FINE.shape) != natural]
-            if other.size and self.world.chooser.answer(natural) != natural:
+            if other.size and not self.source.thins and self.world.chooser.answer(natural) != natural:
                 self.source.value = self.world.chooser.one_of(other)
         self.source.spend()
         return np.bool_(self.function(np.float64(self.source.value)))
@@ -463,6 +504,38 @@ class Coin(Uniform):
     def term(self) -> Any:
         """The answer as a number."""
         return int(self.plain())
+
+    def mixed(self, one: Any, other: Any) -> Any:
+        """The one number or the other, as the coin falls; None if that is not followed.
+
+        Where it falls for a public number a raw one does not count. Of two raw ones that follow from the same
+        whole number the answer is told, at the price of its chances.
+        """
+        source, known = self.source, self.chance is not None and self.world.oracle is None
+        if not known or source.is_public or (self._gone and not source.thins):
+            return None
+        raw = [v for v in (one, other) if is_term(v)]
+        if len(raw) == 2:
+            return None if source.thins else answers.told(self, one, other)
+        if len(raw) != 1:
+            return None
+        coin, rest = (self, other) if is_term(one) else (self.turned(), one)
+        made = coin.thinned(subtract(raw[0], rest))
+        return None if made is None else add(made, rest)
+
+    def thinned(self, term: Term) -> Any:
+        """A raw number that is 0 where the coin is against it; None if its unit alone moves it less."""
+        units = {unit: move for unit, move in moves_of(term.raw).items() if move != (0.0, 0.0)}
+        low, high = term.range()
+        low, high = min(low, 0.0), max(high, 0.0)
+        unit, (least, most) = next(iter(units.items()), (-1, (0.0, 0.0)))
+        if len(units) != 1 or isinstance(unit, Part) or not high - low <= max(-least, most) * (1 + 1e-9):
+            return None
+        self.source.thins.add(unit)
+        counts, part = (bool(self.function(np.float64(u))) for u in (self.source.value, 0.0))
+        key: Any = Part(unit, self.source, part, float(self.chance or 1.0))
+        moves = {key: (low - high, high - low)}
+        return opaque(term, term.value() if counts else 0.0, low, high, lambda: moves, term.whole)
 
     def turned(self) -> Coin:
         """The opposite."""
@@ -517,6 +590,8 @@ class Source:
         Chances between which it is known to lie, once it was compared with one.
     oracle, asked
         That was asked when it was drawn, and what it was compared with.
+    thins
+        Units of the data that count only where it falls for them.
     """
 
     def __init__(self, world: World, value: float) -> None:
@@ -526,6 +601,12 @@ class Source:
         self.state: list[Any] | None = None
         self.asked: Any = None
         self.oracle = world.oracle
+        self.thins: set[Any] = set()
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing was seen of it but whether one unit counts."""
+        return len(self.thins) == 1 and not self.is_public and self.state is None and self.noise is None
 
     def spend(self) -> None:
         """Show it."""
@@ -539,13 +620,13 @@ class Source:
 
     def take(self) -> None:
         """Use it for one coin and nothing else."""
-        if self.is_public or self.noise is not None or self.state is not None:
+        if self.is_public or self.noise is not None or self.state is not None or self.thins:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
         self.state = [0.0, 1.0]
 
     def below_chance(self, chance: Term) -> bool:
         """Whether it is below a chance that depends on the data: an outcome, which is paid for."""
-        if self.is_public or self.noise is not None:
+        if self.is_public or self.noise is not None or self.thins:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
         if self.world.oracle is not None:
             fits = chance.range()[0] >= 0 and chance.range()[1] <= 1 and self.oracle is self.world.oracle
@@ -643,7 +724,7 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
 # ---------------------------------------------------------------- the generator
 
 _PUBLIC = (
-    *("beta", "poisson", "gamma", "standard_gamma", "dirichlet", "multinomial", "standard_t"),
+    *("beta", "poisson", "dirichlet", "standard_t"),
     *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted", "negative_binomial"),
     *("hypergeometric", "pareto", "weibull", "rayleigh", "vonmises", "wald", "zipf", "power", "logseries"),
     *("f", "noncentral_chisquare", "noncentral_f", "multivariate_hypergeometric", "bytes", "binomial"),
@@ -752,6 +833,19 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         return self._noise("cauchy", 0.0, 1.0, super().standard_cauchy(self._size(size)))
 
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        """As numpy's."""
+        shape, scale = self._public(shape), self._public(scale, "raw rewards set the scale of noise")
+        self.world.pooling = functools.partial(_pooled, self.world)
+        return self._noise("gamma", 0.0, scale, super().gamma(shape, scale, self._size(size)), shape)
+
+    def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As numpy's."""
+        shape = self._public(shape)
+        self.world.pooling = functools.partial(_pooled, self.world)
+        drawn = super().standard_gamma(shape, self._size(size), *args, **kwargs)
+        return self._noise("gamma", 0.0, 1.0, drawn, shape)
+
     def geometric(self, p: Any, size: Any = None) -> Any:
         """As numpy's."""
         p = self._public(p)
@@ -799,16 +893,26 @@ class FollowedGenerator(np.random.Generator):
             return index if not np.ndim(a) else boxes.taken(self.world, a, index)
         if size is not None or kwargs:
             raise self.world.stop("several outcomes are drawn with raw chances at once")
+        chances, values = self._chances(p)
+        drawn = paid_for(self.world, chances, int(super().choice(len(chances), p=values / values.sum())))
+        return drawn if np.ndim(a) == 0 else boxes.taken(self.world, a, drawn)
+
+    def _chances(self, p: Any) -> tuple[list[Any], FloatArray]:
+        """Chances that add up to 1, with their values."""
         chances = [number(chance) for chance in boxes.entries(self.world, p)]
-        values = np.array([c.value() if is_term(c) else float(c) for c in chances])
         whole = functools.reduce(add, chances)
         one = is_term(whole) and whole.ratio is not None and whole.ratio.is_one
         if not one and not (is_term(whole) and _is_constant(whole)):
             raise self.world.stop("raw rewards set chances that are not known to add up to 1")
-        drawn = int(super().choice(len(chances), p=values / values.sum()))
-        drawn = self.world.chooser.winner(drawn, [i for i, value in enumerate(values) if value > 0])
-        outcome(self.world, chances[drawn])
-        return drawn if np.ndim(a) == 0 else boxes.taken(self.world, a, drawn)
+        return chances, np.array([c.value() if is_term(c) else float(c) for c in chances])
+
+    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+        """As numpy's; one outcome with raw chances is paid for."""
+        if size is not None or not boxes.has_terms(pvals) or self._public(n) != 1:
+            return self._coins("multinomial", (n, pvals, size), {})
+        chances, values = self._chances(pvals)
+        drawn = paid_for(self.world, chances, int(np.argmax(super().multinomial(1, values))))
+        return boxes.wrapped(self.world, np.eye(len(chances), dtype=np.int64)[drawn])
 
     def integers(self, low: Any, high: Any = None, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's; one of the first few whole numbers may be a proposal."""
@@ -859,6 +963,14 @@ class FollowedGenerator(np.random.Generator):
         args = [self._public(value) for value in args]
         kwargs = {key: self._public(value) for key, value in kwargs.items()}
         return boxes.wrapped(self.world, getattr(np.random.Generator, name)(self, *args, **kwargs))
+
+
+def paid_for(world: World, chances: list[Any], natural: int) -> int:
+    """One of several outcomes with raw chances, which is paid for."""
+    values = [c.value() if is_term(c) else float(c) for c in chances]
+    drawn = int(world.chooser.winner(natural, [i for i, value in enumerate(values) if value > 0]))
+    outcome(world, chances[drawn])
+    return drawn
 
 
 def _is_constant(term: Term) -> bool:

@@ -6,6 +6,7 @@ else. Where a program leaves the seed to the system, `system_seeded` and the sta
 
 from __future__ import annotations
 
+import functools
 import random
 import types
 from collections.abc import Iterator, Mapping
@@ -15,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import boxes, contests
-from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, one_of, sign_of, uniform
-from verifiable_dp.evidence.symbolic.terms import Draw, Term, World
+from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, one_of, paid_for, sign_of, uniform
+from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number
 
 _LEAST_SEEDS = 2**31
 
@@ -69,6 +70,16 @@ class FollowedRandom:
         args = boxes.plain(self._world, args, "raw rewards set the law of a draw")
         values = range(*args)
         return values[one_of(self._world, len(values), values.index(self._real.randrange(*args)))]
+
+    def choices(self, population: Any, weights: Any = None, **kwargs: Any) -> Any:
+        """As Python's; one outcome with raw weights is paid for."""
+        if not boxes.has_terms(weights) or kwargs.get("k", 1) != 1 or "cum_weights" in kwargs:
+            return self.__getattr__("choices")(population, weights, **kwargs)
+        weights = [number(weight) for weight in boxes.entries(self._world, weights)]
+        whole = functools.reduce(add, weights)
+        values = [w.value() if is_term(w) else float(w) for w in weights]
+        natural = self._real.choices(range(len(weights)), weights=values)[0]
+        return [population[paid_for(self._world, [divide(w, whole) for w in weights], natural)]]
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("randint", "getrandbits", "sample", "shuffle", "choices", "betavariate"):

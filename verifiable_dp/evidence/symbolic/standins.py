@@ -150,7 +150,7 @@ def _of_math(name: str, real: Any, world: World) -> Any:
         if not has_own(args):
             return real(*args)
         found = on_arrays(world, ufunc, "__call__", args, None, {})
-        whole = name in ("floor", "ceil", "trunc") and isinstance(found, np.generic)
+        whole = name in ("floor", "ceil", "trunc") and issubclass(type(found), np.generic)
         return int(found) if whole else found
 
     return compute

@@ -63,6 +63,8 @@ class Atom:
         Whether it is a whole number.
     largest_of
         The numbers of which it is the largest, if it is.
+    log_of
+        The numbers of whose exponentials it is the logarithm of the sum, if it is.
     """
 
     value: float
@@ -71,6 +73,7 @@ class Atom:
     moving: Callable[[], Moves]
     whole: bool = False
     largest_of: tuple[Any, ...] = ()
+    log_of: tuple[Any, ...] = ()
     _moves: Moves | None = field(default=None, init=False)
 
     @property
@@ -104,6 +107,31 @@ class Draw:
     step: float = 0.0
     used: bool = False
     met: Mapping[Atom, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A unit of the data that counts only if a coin says so.
+
+    Attributes
+    ----------
+    unit
+        The unit.
+    source
+        The draw of the coin.
+    low
+        Whether it counts where the draw is low.
+    chance
+        That it counts.
+    """
+
+    unit: int
+    source: Any
+    low: bool
+    chance: float
+
+    def __mod__(self, size: int) -> int:
+        return self.unit % size
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +222,8 @@ class World:
         What stands in for NumPy's generators other than the given one.
     oracle
         Says how coins come out while the chances of an answer are looked for (`answers`).
+    pooling
+        Makes exponential noise of gamma draws whose shapes add up to 1; None before there are any.
     """
 
     files: frozenset[str]
@@ -210,6 +240,7 @@ class World:
     python: Any = None
     sources: Any = None
     oracle: Any = None
+    pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
     fixed: Any = None
 
     def states(self) -> list[tuple[Any, Any]]:
@@ -373,6 +404,9 @@ class Term:
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         return _operate(power, self, other)
 
+    def __mod__(self, other: Any) -> Any:
+        return _operate(lambda a, b: a.world.arrays.remainder(a, b), self, other)
+
     def __neg__(self) -> Any:
         return multiply(self, -1)
 
@@ -395,16 +429,16 @@ class Term:
         return rounded(self, np.trunc)
 
     def __lt__(self, other: Any) -> Any:
-        return _operate(lambda a, b: above(b, a, strict=True), self, other)
+        return _compared(lambda a, b: above(b, a, strict=True), self, other)
 
     def __le__(self, other: Any) -> Any:
-        return _operate(lambda a, b: above(b, a, strict=False), self, other)
+        return _compared(lambda a, b: above(b, a, strict=False), self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return _operate(lambda a, b: above(a, b, strict=True), self, other)
+        return _compared(lambda a, b: above(a, b, strict=True), self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return _operate(lambda a, b: above(a, b, strict=False), self, other)
+        return _compared(lambda a, b: above(a, b, strict=False), self, other)
 
     def __eq__(self, other: Any) -> Any:
         return _operate(equal, self, other)
@@ -518,8 +552,15 @@ def _operate(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
 
 
+def _compared(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """A comparison; a uniform draw knows what it means to be compared."""
+    return NotImplemented if nature(right) == "uniform" else _operate(function, left, right)
+
+
 def _term(world: World, const: float, raw: Any, noise: Any, whole: bool, ratio: Any = None) -> Any:
     """A term, or a plain number where nothing is unknown."""
+    if world.pooling is not None:
+        noise = world.pooling(noise)
     if not raw and not noise:
         return np.int64(const) if whole else np.float64(const)
     if raw and len(noise) == 1:
@@ -786,11 +827,30 @@ def logarithm(term: Any) -> Any:
 
     def moving(term: Term) -> Moves:
         low = term.range()[0]
-        return _steepest(term, lambda move: math.log1p(move / low))
+        found = _steepest(term, lambda move: math.log1p(move / low))
+        if term.ratio is None:
+            return found
+        known = term.ratio.moves()
+        return {u: (max(a, known[u][0]), min(b, known[u][1])) for u, (a, b) in found.items() if u in known}
 
     if type(term) is Term and term.range()[0] <= 0:
         raise term.world.stop("the logarithm of raw rewards has no bound where they may be 0")
-    return _through(term, np.log, moving, 0.0, "logarithm")
+    found = _through(term, np.log, moving, 0.0, "logarithm")
+    if type(term) is Term and term.ratio is not None and term.ratio.below is None:
+        next(iter(found.raw)).log_of = term.ratio.above
+    return found
+
+
+def _of_exponential(term: Term) -> Ratio:
+    """The exponential of a term as a quotient of sums of exponentials."""
+    for atom, weight in term.raw.items():
+        if atom.log_of and abs(weight) == 1:
+            rest = add(term, Term(term.world, 0.0, {atom: -weight}, {}))
+            rest = Term(term.world, rest.const, {a: w for a, w in rest.raw.items() if a is not atom}, {})
+            if weight < 0:
+                return Ratio((rest,), atom.log_of)
+            return Ratio(tuple(add(rest, t) for t in atom.log_of), None)
+    return Ratio((term,), None)
 
 
 def exponential(term: Any) -> Any:
@@ -819,7 +879,7 @@ def exponential(term: Any) -> Any:
             math.exp(max(low, -745.0)) if math.isfinite(low) else 0.0,
             math.exp(high) if high < 700 else math.inf,
             lambda: moving(term),
-            ratio=Ratio((term,), None),
+            ratio=_of_exponential(term),
         )
 
 
