@@ -105,6 +105,17 @@ def robust_se(gaps: FloatArray, horizon: float, epoch: Callable[..., Any], **par
     return _up_to(gaps, horizon, length)
 
 
+def dp_robust_ucb_pulls(
+    gaps: Any, horizon: float, epsilon: float, v: float, u: float, constant: float = 36.0
+) -> Any:
+    """Pulls of Theorem 2: (36/gap)^((1+v)/v) u^(1/v) log(2T^4) log^(1.5+1/v) T/epsilon.
+
+    36 is twice the 18 of the bonus: errors as large as the bonus are allowed for.
+    """
+    logs = math.log(2 * horizon**4) * math.log(horizon) ** (1.5 + 1 / v)
+    return (constant / gaps) ** ((1 + v) / v) * u ** (1 / v) * logs / epsilon
+
+
 # ---------------------------------------------------------------- Wu, Zhou, Tao & Wang
 
 

@@ -1,6 +1,7 @@
 """Every rate of the studies: uniform play and a rule that learns eight times more slowly fail it."""
 
 import zlib
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ from verifiable_dp.algorithms import dp_robust_elimination
 from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.algorithms._linear import PhasedElimination
 from verifiable_dp.algorithms.dp_linear import DPLinear
+from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.auditors.studies import s1, s2, s3, s4
 from verifiable_dp.auditors.studies._rates import uniform
 from verifiable_dp.core.simulation import simulate
@@ -25,7 +27,7 @@ PLAY = 8  # runs
 def rates():
     found = {
         "S1": s1.rates(PLAY),
-        "S2": [rate for model in s2.RULES for rate in s2.laws(model, PLAY)],
+        "S2": s2.rates(PLAY, PLAY),
         "S3": s3.laws(PLAY),
         "S4": s4.laws(PLAY),
     }
@@ -41,6 +43,8 @@ def timid(algorithm):
     """The rule with thresholds that are eight times as wide."""
     if isinstance(algorithm, PhasedElimination):
         return result("width", lambda rule, width, *at: 8 * width)(algorithm)
+    if isinstance(algorithm, DPRobustUCB):
+        return replace(algorithm, constants=8 * algorithm.constants)
     assert isinstance(algorithm, Elimination)
     return gap_times(8)(algorithm)
 
