@@ -63,6 +63,25 @@ def dp_se(gaps: FloatArray, horizon: float, epsilon: float) -> float:
     return _up_to(gaps, horizon, length)
 
 
+# ---------------------------------------------------------------- Auer et al., Mishra & Thakurta
+
+
+def ucb_pulls(gaps: Any, horizon: float, width: float = 0.0) -> Any:
+    """The n with 2 sqrt(2 log T/n) + 2 width/n = gap: of UCB1, or of DP-UCB with Gamma for the width."""
+    spread = math.sqrt(2 * math.log(horizon))
+    return ((spread + np.sqrt(spread**2 + 2 * gaps * width)) / gaps) ** 2
+
+
+def dp_ucb(gaps: FloatArray, horizon: float, epsilon: float, gamma: float) -> float:
+    """Mean regret of DP-UCB with the budget per arm, Gamma = log^2 T log(KT log T/gamma)/epsilon.
+
+    Once in T a mean leaves its radius; for UCB1 let epsilon be infinite.
+    """
+    log = math.log(horizon)
+    width = log**2 * math.log(len(gaps) * horizon * log / gamma) / epsilon
+    return from_pulls(gaps, horizon, lambda gap: float(ucb_pulls(gap, horizon, width)) + 1 + math.pi**2 / 3)
+
+
 # ---------------------------------------------------------------- Tao, Wu, Zhao & Wang
 
 
@@ -103,6 +122,17 @@ def robust_se(gaps: FloatArray, horizon: float, epoch: Callable[..., Any], **par
         return float(epoch(float(tau), n_arms=len(gaps), failure=1 / horizon, **parameters))
 
     return _up_to(gaps, horizon, length)
+
+
+def dp_robust_ucb_pulls(
+    gaps: Any, horizon: float, epsilon: float, v: float, u: float, constant: float = 36.0
+) -> Any:
+    """Pulls of Theorem 2: (36/gap)^((1+v)/v) u^(1/v) log(2T^4) log^(1.5+1/v) T/epsilon.
+
+    36 is twice the 18 of the bonus: errors as large as the bonus are allowed for.
+    """
+    logs = math.log(2 * horizon**4) * math.log(horizon) ** (1.5 + 1 / v)
+    return (constant / gaps) ** ((1 + v) / v) * u ** (1 / v) * logs / epsilon
 
 
 # ---------------------------------------------------------------- Wu, Zhou, Tao & Wang

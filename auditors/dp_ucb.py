@@ -11,6 +11,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
+from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
 from verifiable_dp.auditors._instances import s1
@@ -50,10 +51,9 @@ def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: st
     gaps = np.asarray(gaps, dtype=np.float64)
     bad = gaps[gaps > 0]
     rule = DPUCB(len(gaps), epsilon, max(int(horizon), len(gaps)), budget, gamma)
-    spread, width = math.sqrt(2 * math.log(rule.horizon)), rule.width
-    root = (spread + np.sqrt(spread**2 + 2 * bad * width)) / bad  # of Delta n - 2 spread sqrt n - 2 Gamma
+    width = rule.width
     failure = width_failure(rule.horizon, rule.n_arms, rule.mechanism.levels, width / rule.mechanism.scale)
-    pulls = np.ceil(root**2) + 1 + math.pi**2 / 3
+    pulls = np.ceil(closed_forms.ucb_pulls(bad, rule.horizon, width)) + 1 + math.pi**2 / 3
     return float(np.sum(bad * pulls)) + min(gamma, failure) * rule.horizon * float(gaps.max())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -280,6 +281,7 @@ def _paper_statements(horizon: int) -> list[Statement]:
 
 LAW_HORIZON = 10**12  # sums of whole epochs: it costs nothing
 LAW_RUNS = 200
+INDEX_RUNS = 40  # of DP-UCB over T
 OVER_EPSILON = tuple(float(x) for x in np.geomspace(0.0005, 0.02, 9))
 OVER_K = (2, 3, 5, 9, 17, 33, 65)
 OVER_GAP = tuple(0.075 * 2.0**-j for j in range(8))
@@ -334,8 +336,60 @@ def _one(values: Mapping[float, tuple[str, DPSE, float]], runs: int) -> dict[flo
     }
 
 
+def _index_closed(made: Cell) -> float:
+    """Of UCB1 or DP-UCB."""
+    rule: Any = made.algorithm
+    return closed_forms.dp_ucb(
+        made.environment.gaps, rule.horizon, getattr(rule, "epsilon", math.inf), getattr(rule, "gamma", 1.0)
+    )
+
+
+def _index_rates(runs: int) -> list[Rate]:
+    """The baselines over T: blocks of pulls are one draw, so that T is as large as for eliminations."""
+    found = []
+    for name, make, first, power, source, words in (
+        (
+            "ucb1",
+            lambda t: UCB1(2, t),
+            1e4,
+            1,
+            Source(papers.AUER, "Theorem 1"),
+            "UCB1, without privacy: regret is proportional to log T.",
+        ),
+        (
+            "dp-ucb",
+            lambda t: DPUCB(2, 1.0, t, budget="per-arm"),
+            1e5,
+            3,
+            Source(papers.MISHRA, "Algorithm 1, regret", "epsilon = 1, the whole budget for each tree"),
+            "DP-UCB: where privacy dominates, regret grows like log^2 T log(KT log T/gamma), as log^3 T.",
+        ),
+    ):
+        times = [int(t) for t in np.geomspace(first, 1e12, 8)]
+        number = runs if power == 1 else min(runs, INDEX_RUNS)
+        cells = {
+            float(t): {f"law {name} T {t}": Cell(make(t), _two(0.8, 2), number, points=2)} for t in times
+        }
+        found.append(
+            Rate(
+                f"{name}-T",
+                words,
+                "horizon T",
+                cells,
+                0.0,
+                0.03,
+                f"two arms with a gap of .8, T from {first:.0e} to 1e12",
+                source,
+                _index_closed,
+                "pulls up to the first n with 2 sqrt(2 log T/n) + 2 Gamma/n at most the gap",
+                float(power),
+            )
+        )
+    return found
+
+
 def rates(runs: int) -> list[Rate]:
-    """The terms of Theorem 4.3, each where it dominates, and Theorem 4.4."""
+    """The baselines over T, the terms of Theorem 4.3, each where it dominates, and Theorem 4.4."""
     few = 0.01
     worst = {
         float(t): {
@@ -345,6 +399,7 @@ def rates(runs: int) -> list[Rate]:
         for t in WORST_T
     }
     return [
+        *_index_rates(runs),
         _law(
             "epsilon",
             _one({e: (f"epsilon {e:.4g}", DPSE(5, e, LAW_HORIZON), 0.4) for e in OVER_EPSILON}, runs),
@@ -402,13 +457,25 @@ def _price_cells(runs: int) -> dict[float, tuple[str, Cell]]:
     }
 
 
+CLAIMED = {
+    "over-T": "log T",
+    "over-T-worst": "sqrt(T log T)",
+    "ucb1-T": "log T",
+    "dp-ucb-T": "log^3 T",
+}
+
+
 def _law_figure(found: Sequence[Rate]) -> Figure:
     panels = []
     for rate in found:
-        claimed = {"over-T": "log T", "over-T-worst": "sqrt(T log T)"}.get(rate.name, "")
-        panels.append(rate.panel(rate.name.removeprefix("over-"), "DP-SE", claimed))
+        claimed = CLAIMED.get(rate.name, "")
+        label = {"ucb1-T": "UCB1", "dp-ucb-T": "DP-UCB"}.get(rate.name, "DP-SE")
+        panels.append(rate.panel(rate.name.removeprefix("over-"), label, claimed))
     names = tuple(f"rate-{rate.name}" for rate in found)
-    caption = "Regret of DP-SE over one parameter, the others being fixed, with the slope that is claimed."
+    caption = (
+        "Regret of DP-SE and of the baselines over one parameter, the others being fixed, with the slope "
+        "that is claimed."
+    )
     return Figure("rates", caption, tuple(panels), names)
 
 

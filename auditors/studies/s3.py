@@ -741,6 +741,28 @@ def _share_law(k: float, runs: int) -> Rate:
     )
 
 
+def _share_pulls_law(runs: int) -> Rate:
+    """Gaps of a few times what beta comes to; beta is a multiple of alpha^(1/2) after as many pulls."""
+    cells = {}
+    for j, alpha in enumerate(OVER_ALPHA):  # a fourth of alpha is two batches
+        failure = closed_forms.robust_failure(2, SHARE_HORIZON)
+        gap = LEAD * closed_forms.robust_deviation(2.0 ** (15 + 2 * j), 2.0, 1.0, alpha, failure)
+        rule = _rule(SHARE_HORIZON, alpha=alpha)
+        cells[alpha] = {f"law alpha pulls {alpha:.3g}": Cell(rule, _two(gap), runs, points=2)}
+    return _law(
+        "alpha-pulls",
+        "K log T/alpha: gaps in proportion to alpha^(1/2) are told apart after pulls in proportion to "
+        "1/alpha, so that regret grows like alpha^(-1/2).",
+        "share alpha",
+        cells,
+        -0.5,
+        0.05,
+        f"k = 2, two arms with rewards -1 and 1, none of which is contaminated, T = 2^46, epsilon = 1; gaps "
+        f"of {LEAD:g} beta at the end of the batch of 2^15 pulls for alpha = .002, of 2^17 for a fourth of "
+        "it, and so on",
+    )
+
+
 def _apart(radius: float) -> Discrete:
     """Two arms at nine tenths of the radius on either side, with rewards 1 above and 1 below their means."""
     means = (0.9 * radius, -0.9 * radius)
@@ -770,7 +792,8 @@ def _radius_law(runs: int) -> Rate:
 def laws(runs: int) -> list[Rate]:
     """All rates."""
     found = [maker(k, runs) for maker in (_horizon_law, _gap_law, _epsilon_law) for k in ORDERS]
-    return [*found, _arms_law(runs), _radius_law(runs), *(_share_law(k, runs) for k in ORDERS)]
+    shares = [*(_share_law(k, runs) for k in ORDERS), _share_pulls_law(runs)]
+    return [*found, _arms_law(runs), _radius_law(runs), *shares]
 
 
 def _law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy import optimize
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Actions, on_sphere
@@ -22,6 +23,7 @@ from verifiable_dp.auditors.studies import fewer
 from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
@@ -508,11 +510,20 @@ def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
 OVER_T = {
     "central": tuple(round(math.exp(j + 0.5)) for j in range(14, 23)),
     "local": tuple(round(math.exp(j + 0.5)) for j in range(17, 26)),
+    "shuffled": tuple(round(math.exp(j + 0.5)) for j in range(17, 26)),
 }
 VAST = 10**12
 LOCAL_T = round(math.exp(28.5))
 LOCAL_EPSILONS = tuple(float(x) for x in np.geomspace(0.005, 0.1, 9))
-STEPS, LARGEST = 8, 1e-3  # epsilons of the law in the central model, and the largest of them
+STEPS = 8  # epsilons of the law in the models of small noise, and the largest of them
+LARGEST = {"central": 1e-3, "shuffled": 3e-4}
+# Batches of the private terms of Theorems 1 and 3, all with an epsilon so small that noise decides in each.
+FAINT = {"central": 1e-6, "shuffled": 1e-7}
+OVER_BATCHES = {
+    "central": tuple(round(math.exp(j + 0.5)) for j in range(24, 31)),
+    "shuffled": tuple(round(math.exp(j + 0.5)) for j in range(28, 35)),
+}
+DELTA = 1e-6
 OVER_D = (16, 24, 36, 54, 80, 120)
 D_T = {"central": round(math.exp(18.5)), "local": round(math.exp(22.5))}
 D_EPSILON = {"central": 100.0, "local": 1.0}
@@ -539,8 +550,11 @@ def axes(dimension: int, gap: float) -> tuple[Actions, TwoPoint]:
 
 def _width(kind: str, pulls: float, dimension: int, n_actions: int, horizon: int, epsilon: float) -> float:
     """gamma of a batch of q^i = `pulls` with Lap(2/epsilon)."""
-    log, scale = math.log(4 * n_actions * horizon**2), 2 / epsilon
-    if kind == "local":
+    log = math.log(4 * n_actions * horizon**2)
+    if kind == "shuffled":
+        epsilon = shuffle.local_epsilon(epsilon, math.ceil(round(pulls, 6)), DELTA)
+    scale = 2 / epsilon
+    if kind != "central":
         return closed_forms.local_width(pulls, dimension, scale=scale, log=log)
     core = closed_forms.core_size(dimension, n_actions)
     return closed_forms.central_width(pulls, dimension, scale=scale, core=core, log=log)
@@ -595,7 +609,7 @@ _EVEN = (
 
 def _over_t(kind: str, runs: int) -> Rate:
     dense, place = circle(MANY, 0.3)
-    number, theorem = ("1", "Theorem 1") if kind == "central" else ("2", "Theorem 2")
+    number = THEOREMS[kind]
     return _law(
         f"T-{kind}",
         {
@@ -604,11 +618,46 @@ def _over_t(kind: str, runs: int) -> Rate:
         },
         f"The regret of Algorithm {number} is proportional to sqrt(T log T).",
         "horizon T",
-        f"{_EVEN}, epsilon = 1, T = e^(j+1/2) from {OVER_T[kind][0]:.1g} to {OVER_T[kind][-1]:.1g}",
+        f"{_EVEN}, epsilon = 1, T = e^(j+1/2) from {OVER_T[kind][0]:.1g} to {OVER_T[kind][-1]:.1g}"
+        + ("; the share of noise in gamma falls, as eps0 grows like log T" if kind == "shuffled" else ""),
         0.5,
-        0.05,
-        theorem,
+        0.07 if kind == "shuffled" else 0.05,
+        f"Theorem {number}",
         log_power=0.5,
+    )
+
+
+def _first(kind: str, horizon: int) -> float:
+    """The pulls of a batch after which what is left, up to 4 gamma, costs no more than the mean action."""
+
+    def excess(log_pulls: float) -> float:
+        return math.log(4 * _width(kind, math.exp(log_pulls), DIMENSION, MANY, horizon, FAINT[kind]))
+
+    return math.exp(float(optimize.brentq(excess, math.log(1e3), math.log(horizon))))
+
+
+def _over_batches(kind: str, runs: int) -> Rate:
+    """One factor log T is that of the batches, the other one, or its root, that of each one's width."""
+    dense, place = circle(MANY, 0.3)
+    number, power, epsilon = THEOREMS[kind], {"central": 1.0, "shuffled": 0.5}[kind], FAINT[kind]
+    cells = {}
+    for t in OVER_BATCHES[kind]:
+        x = math.log(4 * MANY * t**2) ** power * math.log(t / _first(kind, t))
+        rule = KINDS[kind](dense, epsilon, t)
+        cells[x] = {f"law batches T={t} {kind}": Cell(rule, place, runs, points=2)}
+    log, printed = ("L", "log^2 T") if kind == "central" else ("L^(1/2)", "log^1.5 T")
+    return _law(
+        f"batches-{kind}",
+        cells,
+        f"{printed}/epsilon: where privacy dominates each batch of Algorithm {number} costs as much as any "
+        f"other, {log}/epsilon, so that regret is proportional to {log} (log T - log T_1).",
+        f"{log} (log T - log T_1)",
+        f"{MANY} actions evenly on the circle, epsilon = {epsilon:g}, T = e^(j+1/2) from "
+        f"{OVER_BATCHES[kind][0]:.1g} to {OVER_BATCHES[kind][-1]:.1g}, L = log(4 K T^2), 4 gamma = 1 at T_1 "
+        "pulls",
+        1.0,
+        {"central": 0.15, "shuffled": 0.25}[kind],
+        f"Theorem {number}",
     )
 
 
@@ -616,23 +665,26 @@ def _over_epsilon(runs: int) -> list[Rate]:
     dense, place = circle(MANY, 0.3)
     sparse, far = circle(ARMS, 0.15)
     step = (2 * VAST) ** (1 / math.log(VAST))  # q: each epsilon meets the same place of its batch
-    few = [LARGEST * step**-j for j in range(STEPS)]
-    return [
-        _law(
-            "epsilon-central",
+
+    def least(kind: str) -> Rate:
+        few = [LARGEST[kind] * step**-j for j in range(STEPS)]
+        return _law(
+            f"epsilon-{kind}",
             {
-                e: {f"law epsilon={e:.4g} central": Cell(DPLinear(sparse, e, VAST), far, runs, points=2)}
+                e: {f"law epsilon={e:.4g} {kind}": Cell(KINDS[kind](sparse, e, VAST), far, runs, points=2)}
                 for e in few
             },
-            "log^2 T/epsilon: the regret of Algorithm 1 is proportional to 1/epsilon where privacy "
-            "dominates.",
+            f"The regret of Algorithm {THEOREMS[kind]} is proportional to 1/epsilon where privacy dominates.",
             "epsilon",
-            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = .001/q^j, so that each meets "
+            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = {few[0]:g}/q^j, so that each meets "
             "the same place of its batch",
             -1.0,
             0.1,
-            "Theorem 1",
-        ),
+            f"Theorem {THEOREMS[kind]}",
+        )
+
+    return [
+        *(least(kind) for kind in LARGEST),
         _law(
             "epsilon-local",
             {
@@ -679,7 +731,8 @@ def laws(runs: int) -> list[Rate]:
     return [
         *(_over_t(kind, runs) for kind in OVER_T),
         *_over_epsilon(runs),
-        *(_over_d(kind, runs) for kind in OVER_T),
+        *(_over_batches(kind, runs) for kind in OVER_BATCHES),
+        *(_over_d(kind, runs) for kind in D_T),
     ]
 
 

@@ -1,6 +1,7 @@
 """Every rate of the studies: uniform play and a rule that learns eight times more slowly fail it."""
 
 import zlib
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,8 +11,12 @@ from verifiable_dp.algorithms import dp_robust_elimination
 from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.algorithms._linear import PhasedElimination
 from verifiable_dp.algorithms.dp_linear import DPLinear
+from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
+from verifiable_dp.algorithms.dp_ucb import DPUCB
+from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors.studies import s1, s2, s3, s4
 from verifiable_dp.auditors.studies._rates import uniform
+from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.record import conclude
 from verifiable_dp.registry.mutants import gap_times, result
@@ -25,7 +30,7 @@ PLAY = 8  # runs
 def rates():
     found = {
         "S1": s1.rates(PLAY),
-        "S2": [rate for model in s2.RULES for rate in s2.laws(model, PLAY)],
+        "S2": s2.rates(PLAY, PLAY),
         "S3": s3.laws(PLAY),
         "S4": s4.laws(PLAY),
     }
@@ -37,12 +42,19 @@ def cheap(rate):
     return len(rate.plan) <= 12 and max(cell.algorithm.n_arms for cell in rate.plan.values()) <= 65
 
 
-def timid(algorithm):
-    """The rule with thresholds that are eight times as wide."""
+def timid(cell):
+    """The rule with thresholds that are eight times as wide, or rewards an eighth as large beside them."""
+    algorithm, place = cell.algorithm, cell.environment
     if isinstance(algorithm, PhasedElimination):
-        return result("width", lambda rule, width, *at: 8 * width)(algorithm)
-    assert isinstance(algorithm, Elimination)
-    return gap_times(8)(algorithm)
+        algorithm = result("width", lambda rule, width, *at: 8 * width)(algorithm)
+    elif isinstance(algorithm, DPRobustUCB):
+        algorithm = replace(algorithm, constants=8 * algorithm.constants)
+    elif isinstance(algorithm, UCB1 | DPUCB):
+        place = TwoPoint(tuple(mean / 8 for mean in place.means), place.low / 8, place.high / 8)
+    else:
+        assert isinstance(algorithm, Elimination)
+        algorithm = gap_times(8)(algorithm)
+    return replace(cell, algorithm=algorithm, environment=place)
 
 
 def outcome(regret, pulls=None):
@@ -50,12 +62,14 @@ def outcome(regret, pulls=None):
     return Outcome(regret, np.array([1]), regret[:, None], whole, None)
 
 
-def played(rate, cells, change=lambda algorithm: algorithm):
+def played(rate, cells, change=lambda cell: cell):
+    """Regret in the cells' own units."""
     found = {}
     for name in cells:
-        cell, seed = rate.plan[name], zlib.crc32(name.encode())
-        done = simulate(change(cell.algorithm), cell.environment, runs=PLAY, seed=seed, points=2)
-        found[name] = outcome(done.regret, done.pulls)
+        cell, seed = change(rate.plan[name]), zlib.crc32(name.encode())
+        done = simulate(cell.algorithm, cell.environment, runs=PLAY, seed=seed, points=2)
+        unit = rate.plan[name].environment.gaps.max() / cell.environment.gaps.max()
+        found[name] = outcome(unit * done.regret, done.pulls)
     return found
 
 

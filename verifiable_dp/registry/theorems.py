@@ -243,6 +243,8 @@ class Exponent:
         Values of the quantity, each with an environment and the parameters to play it with.
     exponent, margin
         The power that is claimed, and how far the fitted one may lie from it.
+    runs
+        At each value.
     """
 
     over: str
@@ -251,13 +253,17 @@ class Exponent:
     points: Sequence[tuple[float, Environment, Parameters]]
     exponent: float = 1.0
     margin: float = 0.1
+    runs: Runs = field(default_factory=lambda: RUNS)
 
     def __call__(self, trial: Trial) -> Iterator[Check]:
         """One check."""
         played = [trial.changed(**changes) for _, _, changes in self.points]
         yield judges.scaling(
             f"{trial.claim.name} exponent over {self.over}",
-            [(x, each.play(where).regret) for each, (x, where, _) in zip(played, self.points, strict=True)],
+            [
+                (x, each.play(where, self.runs).regret)
+                for each, (x, where, _) in zip(played, self.points, strict=True)
+            ],
             exponent=self.exponent,
             log_power=0.0,
             margin=self.margin,

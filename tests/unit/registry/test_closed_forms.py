@@ -46,6 +46,10 @@ def test_numbers_that_were_worked_out_by_hand():
     assert closed_forms.robust_se(gaps, 1e9, closed_forms.ldp_robust_se_epoch, **about) == pytest.approx(
         0.5 * (56**4 + 1) * math.log(16e9), abs=1.5
     )
+    # (36/.5)^2 2 log(2e24) log^2.5(1e6)/.25.
+    assert closed_forms.dp_robust_ucb_pulls(0.5, 1e6, 0.25, 1.0, 2.0) == pytest.approx(
+        5184 * 8 * (math.log(2) + 24 * math.log(10)) * (6 * math.log(10)) ** 2.5, rel=1e-12
+    )
     # sqrt(2 log 4/n) + 2 M log 4/(3 n) + 2 M log 2/n + 1/M, n = 100, M = (100/log(1/delta))^(1/2), delta = 1.
     beta = closed_forms.robust_deviation(100.0, 2.0, 1.0, 0.25, 0.5)
     log, limit = math.log(8), 2.0

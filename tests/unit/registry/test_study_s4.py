@@ -185,7 +185,25 @@ def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
 
 
 def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch():
-    rate = next(rate for rate in s4.laws(6) if rate.name == "over-epsilon-central")
-    cells, growth = rate.cells, next(iter(rate.plan.values())).algorithm.size(1)
-    for before, after in pairwise(cells):
-        assert before / after == pytest.approx(growth, rel=1e-12)
+    for kind in s4.LARGEST:
+        rate = next(rate for rate in s4.laws(6) if rate.name == f"over-epsilon-{kind}")
+        cells, growth = rate.cells, next(iter(rate.plan.values())).algorithm.size(1)
+        for before, after in pairwise(cells):
+            assert before / after == pytest.approx(growth, rel=1e-12)
+
+
+@pytest.mark.slow
+def test_the_private_terms_have_a_factor_for_batches_and_one_for_their_width():
+    """log^2 T of Theorem 1 and log^1.5 T of Theorem 3; regret that grows like log T is told apart."""
+    plan = s4.plan(TINY)
+    for rate in (rate for rate in s4.laws(6) if rate.name.startswith("over-batches-")):
+        outcomes = some(plan, lambda name, cells=rate.plan: name in cells)
+        assert rate.slope(outcomes, rate.exponent).verdict == "consistent"
+        slower = {
+            name: replace(
+                point,
+                regret=point.regret / rate.names[name] * math.log(rate.plan[name].algorithm.horizon),
+            )
+            for name, point in outcomes.items()
+        }
+        assert rate.slope(slower, rate.exponent).verdict != "consistent"
