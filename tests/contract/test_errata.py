@@ -270,6 +270,15 @@ def test_a_malformed_data_file_is_one_line(saved, edit):
         document.verify_errata(path)
 
 
+def test_a_row_that_stands_twice_is_refused_before_anything_is_judged(saved):
+    path, _ = saved
+    whole = json.loads(path.read_text("utf-8"))
+    whole["errata"] += [whole["errata"][0]] * 300
+    path.write_text(json.dumps(whole | {"digest": digest(whole)}), "utf-8")
+    with pytest.raises(InputError, match="must stand once, got 301 rows of it"):
+        document.verify_errata(path)
+
+
 def test_a_page_draws_no_more_than_so_many_counterexamples(monkeypatch):
     whole = json.loads((Path(__file__).parents[2] / "reports" / "errata.json").read_text("utf-8"))
     many = {**whole, "errata": whole["errata"] * 3}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from verifiable_dp.core.files import write_text
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
-from verifiable_dp.record.verify import Given, judged_again, verify_sealed
+from verifiable_dp.record.verify import Given, judged_again, read, verify_sealed
 from verifiable_dp.registry.errata import outcome
 from verifiable_dp.render import page
 
@@ -39,7 +41,13 @@ def verify_errata(given: Given) -> dict[str, Any]:
     InputError
         If it is unreadable, was edited, or says what its numbers do not.
     """
-    return verify_sealed(given, "errata", ERRATA_VERSION, _again)
+    whole = read(given)
+    rows = whole.get("errata")
+    named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    for name, count in Counter(str(row.get("name")) for row in named).items():
+        if count > 1:
+            raise InputError(f"errata: {name[:60]!r} must stand once, got {count} rows of it")
+    return verify_sealed(whole, "errata", ERRATA_VERSION, _again)
 
 
 def _again(whole: Mapping[str, Any]) -> dict[str, Any]:

@@ -133,7 +133,7 @@ _PLOTS: Mapping[str, Callable[..., str | None]] = {
 }
 
 
-_PLACED = 50  # counterexamples of a page that are drawn: each takes a tenth of a second
+_PLACED = 20  # counterexamples of a page that are drawn: each takes a quarter of a second
 
 
 @functools.lru_cache(maxsize=40)
