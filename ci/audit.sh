@@ -2,13 +2,18 @@
 # Audits the targets in TARGETS (one a line), or the campaign file in CAMPAIGN, and keeps in the folder REPORTS
 # one folder with the record and its renderings for each, index.html over all, summary.md and sarif/. Targets that
 # could not be audited have no folder: summary.md names them, with the reason.
-# Arguments are options of `verifiable-dp audit`. With `audit` before them nothing is judged; with `judge` nothing
+# Arguments are options of `verifiable-dp audit`; with CHECK=regret of `verifiable-dp regret`, which is run instead. With `audit` before them nothing is judged; with `judge` nothing
 # is audited, and no code of a target is run. Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive; of
 # several targets the worst counts, in the order 2, 1, 3, 0. It is that of the records: what has none that verifies
 # is unusable, whatever its audit ended with.
 set -uo pipefail
-reports=${REPORTS:-audit-reports} steps='audit judge'
+reports=${REPORTS:-audit-reports} steps='audit judge' check=${CHECK:-audit}
 if [[ ${1:-} == audit || ${1:-} == judge ]]; then steps=$1 && shift; fi
+
+case $check in
+  audit | regret) ;;
+  *) echo "audit.sh: CHECK must be audit or regret, got $check" >&2 && exit 2 ;;
+esac
 
 # What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see.
 shopt -s nocasematch
@@ -23,7 +28,9 @@ shopt -u nocasematch
 
 targets=()
 while IFS= read -r target; do
-  if [[ -n ${target//[[:space:]]/} ]]; then targets+=("$target"); fi
+  target=${target#"${target%%[![:space:]]*}"} # spaces at both ends are cut
+  target=${target%"${target##*[![:space:]]}"}
+  if [[ -n $target ]]; then targets+=("$target"); fi
 done <<<"${TARGETS:-}"
 if [[ -z ${CAMPAIGN:-} && ${#targets[@]} == 0 ]]; then # before a folder is made, which the next run would refuse
   echo "audit.sh: TARGETS or CAMPAIGN must name something that can be audited, both are empty" >&2
@@ -64,7 +71,7 @@ audit() { # OPTIONS...
     folder=$(printf '%s/%02d-%s' "$reports" "$number" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$target")")
     mkdir -p "$folder" || exit 2
     run "$target" "$folder/record.json" \
-      verifiable-dp audit "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target"
+      verifiable-dp "$check" "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target"
     rmdir "$folder" 2>/dev/null # that of what could not be audited
   done
 }

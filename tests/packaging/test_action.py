@@ -78,7 +78,9 @@ def test_inputs_cannot_become_code_and_nothing_secret_is_kept():
     for step in ACTION["runs"]["steps"]:
         assert "${{" not in step.get("run", "")
         assert "cache" not in step.get("uses", "")
-        assert not any("cache" in key for key in step.get("with", {}))
+        if step["name"] != "Set up Python":  # pip's, of the requirements alone
+            assert not any("cache" in key for key in step.get("with", {}))
+    assert STEPS["Set up Python"]["with"]["cache"] == "${{ inputs.requirements != '' && 'pip' || '' }}"
     text = (ROOT / "action.yml").read_text("utf-8")
     assert not re.search(r"secrets\.|github\.token|GITHUB_TOKEN", text)
 
@@ -109,11 +111,12 @@ def run(step, folder, inputs, outputs=None, **more):
     given = {key: EXPRESSION.sub(value, text) for key, text in STEPS[step].get("env", {}).items()}
     script = folder / "step.sh"
     script.write_text(STEPS[step]["run"], "utf-8")
+    place = EXPRESSION.sub(value, STEPS[step].get("working-directory", "."))
     shell = STEPS[step]["shell"]
     shell = "bash --noprofile --norc -e -o pipefail {0}" if shell == "bash" else shell
     done = subprocess.run(
         [str(script) if word == "{0}" else word for word in shell.split()],
-        cwd=folder,
+        cwd=folder / place,
         env=environment(folder, **{**more, **given}),
         capture_output=True,
         text=True,
@@ -327,6 +330,47 @@ def test_inputs_are_not_run(tmp_path):
     assert output == "status=2\n"
     assert not (tmp_path / "marker").exists()
     assert not list(tmp_path.rglob("record.json"))
+
+
+PROGRAM = """#!/bin/bash
+echo "$*" >>../called
+while [[ $1 != --json ]]; do shift; done
+echo '{}' >"$2"
+"""
+
+
+@pytest.mark.parametrize("check", ["audit", "regret"])
+def test_targets_are_trimmed_and_taken_in_the_folder_and_the_mode_that_are_given(check, tmp_path):
+    """A program that notes what it is asked stands in for ours."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "verifiable-dp").write_text(PROGRAM, "utf-8")
+    (tmp_path / "verifiable-dp").chmod(0o755)
+    inputs = {**INPUTS, "targets": "  a.py:x \r\n\t\n\tb c.py:y\t", "check": check, "options": "--gap .2"}
+    inputs["working-directory"] = "code"
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = run("Audit", tmp_path, inputs, PATH=path)
+    assert done.returncode == 0, done.stderr
+    found = [line.split(" --json ") for line in (tmp_path / "called").read_text("utf-8").splitlines()]
+    assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2"] * 2
+    assert [after.partition(" -- ")[2] for _, after in found] == ["a.py:x", "b c.py:y"]
+    assert (tmp_path / "code/audit-reports/01-a.py-x/record.json").is_file()
+    wrong = run("Audit", tmp_path, {**inputs, "check": "regrets", "report-folder": "other"}, PATH=path)
+    assert (wrong.returncode, "CHECK must be audit or regret" in wrong.stderr) == (2, True)
+
+
+def test_the_verdict_does_not_hang_on_uploads():
+    assert STEPS["Upload SARIF"]["continue-on-error"] is True
+    assert STEPS["Verdict"]["if"] == "${{ !cancelled() }}"
+
+
+def test_requirements_are_installed_with_the_package(tmp_path):
+    (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@"\n', "utf-8")
+    (tmp_path / "python").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{environment(tmp_path)['PATH']}"
+    for requirements, wanted in (("", [str(ROOT)]), ("my needs.txt", [str(ROOT), "-r", "my needs.txt"])):
+        inputs = {**INPUTS, "requirements": requirements}
+        done = run("Install verifiable-dp", tmp_path, inputs, PATH=path)
+        assert done.stdout.splitlines()[5:] == wanted, done.stderr
 
 
 def test_a_folder_in_use_is_refused(job):

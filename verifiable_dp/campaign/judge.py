@@ -19,6 +19,7 @@ REASONS = (
 _LARGEST = 1 << 20
 _LONGEST = 500  # characters of a reason
 _EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
+_EXIT |= {"consistent": 0, "contradicted": 1, "vacuous": 3}
 _WORST = (2, 1, 3, 0)
 
 
@@ -33,7 +34,8 @@ class Judged:
     failed
         What has no record that holds, and why, a line each.
     exit_status
-        2 if anything failed, else 1 if a promise is refuted, 3 if one is undecided, 0.
+        2 if anything failed, else 1 if a promise is refuted or a claim about regret contradicted, 3 if one is
+        undecided, 0.
     """
 
     reports: Sequence[tuple[str, Report]]
@@ -79,12 +81,18 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
             failed += [] if target in reasons else [_line(target)]
         else:
             reports.append((target, Report(held.pop(path))))
-            statuses.append(_EXIT[reports[-1][1].verdict])
+            statuses.append(_EXIT[verdict(reports[-1][1])])
     told = [_line(what, why) for what in missing for why in reasons.get(what, ())]
     broken = [_line(path.relative_to(place).as_posix(), why) for path, why in found.broken.items()]
     failed = [*told, *failed, *broken]
     statuses += [2] if failed or not reports else []
     return Judged(reports, failed, min(statuses, key=_WORST.index))
+
+
+def verdict(report: Report) -> str:
+    """That on privacy, or that on regret of what was checked for regret alone."""
+    alone = not report.record["checks"] and report.regret_verdict
+    return alone or report.verdict
 
 
 def _line(what: str, why: str = "no record of it verifies") -> str:

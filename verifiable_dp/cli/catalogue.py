@@ -47,7 +47,10 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
     from verifiable_dp.registry import entries as registry
 
     if (claims or papers) and not any(reports.glob("*/record.json")):
-        aside(f"no record in {reports.resolve()}; --reports names another folder")
+        aside(
+            f"no record in {reports.resolve()}, which verdicts are taken from: make some with `verifiable-dp "
+            "report --out FOLDER` (the installed package brings none), then give --reports FOLDER"
+        )
     if papers:
         from verifiable_dp.campaign import papers as items
         from verifiable_dp.core.files import write_text

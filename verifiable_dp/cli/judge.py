@@ -18,13 +18,14 @@ def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None) -> None
     """Verify the records in FOLDER and give the exit status of the audits that left them; no code is run.
 
     Each TARGET, and each target of the campaign, needs a record that holds. Exit status: 2 if one has none or
-    anything in FOLDER does not hold, else 1 if a promise is refuted, 3 if one is inconclusive, 0.
+    anything in FOLDER does not hold, else 1 if a promise is refuted or a claim about regret contradicted, 3
+    if one is undecided, 0.
     """
     from verifiable_dp.campaign import judge as judges
 
     judged = judges.judge(folder, targets, campaign)
     for name, report in judged.reports:
-        say(f"{report.verdict}: {name}")
+        say(f"{judges.verdict(report)}: {name}")
     for line in judged.failed:
         aside(f"verifiable-dp: {line}")
     if not judged.reports:

@@ -169,6 +169,8 @@ def has(thing: Any, name: str) -> bool:
     return callable(getattr(thing, name, None))
 
 
+_PLAIN = (int, type(None))  # what methods return most, and nobody awaits
+
 # Asked for each run, so that it is made once.
 _ORDERED = tuple(
     pair
@@ -258,7 +260,7 @@ class Loop:
 
     def done(self, value: Any) -> Any:
         """`value`, or what it comes to if it has to be awaited."""
-        if not inspect.isawaitable(value):
+        if type(value) in _PLAIN or not inspect.isawaitable(value):
             return value
         self._runner = self._runner or asyncio.Runner()
         return self._runner.run(_awaited(value))
@@ -301,8 +303,8 @@ def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
         _check_alone(world.pulled, t, way)
         paid = world.paid(arm)
         told = ([arm], [paid]) if lists else (arm, paid)
-        learnt = {"the context": shown[1](context), "the arm": told[0], "the reward": told[1]}
-        loop.done(tell({**given, **learnt}))
+        given |= {"the context": shown[1](context), "the arm": told[0], "the reward": told[1]}
+        loop.done(tell(given))
 
 
 def _check_alone(pulled: list[int], t: int, way: Way) -> None:

@@ -7,7 +7,10 @@ name keeps its default; without a default it has to be given by name, with ``--s
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
+import operator
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,12 +82,23 @@ _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KE
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def parameters_of(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
     """Parameters by name; empty if they cannot be told."""
+    bound = inspect.ismethod(maker)
+    code: Any = maker.__func__ if bound else maker
+    kept = inspect.isfunction(code) or (inspect.isclass(code) and not bound)
     try:
+        if kept:
+            return dict(_signed(maker.__func__ if bound else maker, bound))
         return dict(inspect.signature(maker).parameters)
     except (TypeError, ValueError):
         return {}
+
+
+@functools.lru_cache(maxsize=256)
+def _signed(function: Any, bound: bool) -> Mapping[str, inspect.Parameter]:
+    """Parameters of a function or class, or of a function's method; kept, as each run asks for them."""
+    return inspect.signature(types.MethodType(function, ...) if bound else function).parameters
 
 
 def is_required(parameter: inspect.Parameter) -> bool:
@@ -345,6 +359,9 @@ def fill(
         placed = list(usual)
     if usual and "the reward" not in [*placed, *named.values()]:
         raise _unknown(method, "no parameter is recognised as the reward", roles)
+    if len(placed) > 1 and not named:  # called each round
+        told = operator.itemgetter(*placed)
+        return lambda given: method(*told(given))
     return lambda given: method(
         *[given[role] for role in placed], **{name: given[role] for name, role in named.items()}
     )

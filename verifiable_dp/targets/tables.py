@@ -156,9 +156,12 @@ class World:
         InputError
             If there is no such arm.
         """
-        if np.size(arm) != 1:
+        if isinstance(arm, int | np.integer):  # most are: NumPy asks them slowly
+            chosen = int(arm)
+        elif np.size(arm) != 1:
             raise InputError(f"target: a pull must be of one arm, got {arm!r}")
-        chosen = int(arm if np.ndim(arm) == 0 else np.ravel(arm)[0])
+        else:
+            chosen = int(arm if np.ndim(arm) == 0 else np.ravel(arm)[0])
         if not 0 <= chosen < self.n_arms:
             raise InputError(f"target: arms must lie in 0 .. {self.n_arms - 1}, got arm {chosen}")
         self.pulled.append(chosen)

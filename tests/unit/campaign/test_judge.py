@@ -103,3 +103,12 @@ def test_no_code_of_a_target_is_run(folder, monkeypatch):
     assert judge(folder, [WRONG]).exit_status == 1
     with pytest.raises(vdp.InputError):
         vdp.verify(folder / "02-a/record.json", rerun=api.rerun)
+
+
+@pytest.mark.parametrize(("bound", "status"), [(10.0, 0), (1.0, 1)])
+def test_a_check_of_regret_alone_is_judged_by_its_own_verdict(bound, status, tmp_path):
+    """Its verdict on privacy is inconclusive, as it asks nothing about it."""
+    report = vdp.check_regret("ucb1", n_arms=2, horizon=50, bound=bound, runs=64)
+    assert report.regret_verdict == {0: "consistent", 1: "contradicted"}[status]
+    report.save(tmp_path / "01-ucb1")
+    assert judge(tmp_path, ["ucb1"]).exit_status == status
