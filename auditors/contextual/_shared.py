@@ -23,6 +23,7 @@ from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
 
 MIDDLE, SLOPE = 0.5, 0.45
+_BALANCE = 0.8  # between 1/sqrt 2, the width of what was seen once, and what a reward of 1 adds to it
 
 
 def linear_users(n_arms: int, dimension: int) -> Linear:
@@ -119,6 +120,10 @@ def pairs(algorithm: Any) -> list[ContextPair]:
     early[0] = long
     crowd = np.tile(long, (algorithm.horizon, 1, 1))
     crowd[1::2] = form.apart(long)
+    # The next user's second arm is as good as the first is with half of what it paid.
+    close = np.zeros((algorithm.horizon, *form.shape))
+    close[:, 0, 0] = close[0, :, 0] = algorithm.norm
+    close[1:, 1, 1 % algorithm.dimension] = _BALANCE * algorithm.norm
     # Only one arm is worth taking: that user's own action tells which one it is.
     mine, other = (
         np.where(np.arange(form.n_arms)[:, None] == arm, long, 0.0) for arm in (0, form.n_arms - 1)
@@ -133,6 +138,7 @@ def pairs(algorithm: Any) -> list[ContextPair]:
         ),
         ContextPair(form, calm, paid, last // 2, -calm[0], joint=True),
         ContextPair(form, calm, 0 * paid, 0, reward=paid[0], joint=True),
+        ContextPair(form, close, 0 * paid, 0, reward=paid[0], joint=True),
         ContextPair(form, own, paid, last, other, joint=True),
     ]
 
