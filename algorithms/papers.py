@@ -50,3 +50,6 @@ AZIZE_BAI = (
     "with Fixed Confidence, NeurIPS 2023"
 )
 SHARIFF = "Shariff & Sheffet, Differentially Private Contextual Linear Bandits, NeurIPS 2018"
+ZHENG = (
+    "Zheng, Cai, Huang, Li & Wang, Locally Differentially Private (Contextual) Bandits Learning, NeurIPS 2020"
+)

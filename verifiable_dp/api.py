@@ -168,7 +168,8 @@ def audit(
     promise, inputs, settings = split("audit", options)
     if not (isinstance(target, str) and ":" not in target):
         inputs = replace(inputs, parameters=dict(parameters or {}))
-    asked = AuditRequest(None, "", promise, inputs, settings)
+    named = target if isinstance(target, str | Algorithm) else None
+    asked = AuditRequest(named, "", promise, inputs, settings)
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
     return _isolated(task, [target], in_process, progress, declarations=declared)

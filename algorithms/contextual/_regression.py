@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
@@ -174,4 +175,56 @@ class Regression(ContextualAlgorithm):
         return sums + released[:, None]
 
 
-__all__: Any = ["MOST_REWARD", "Confident", "Regressed", "Regression"]
+class NoisyRegression(Regression):
+    """A regression on items with symmetric normal noise: the shift and the radius that its size asks for.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        Of the promise to each user.
+    """
+
+    epsilon: float
+    delta: float
+
+    def check(self) -> None:
+        """See `Regression.check`."""
+        super().check()
+        validate.positive("epsilon", self.epsilon)
+        validate.probability("delta", self.delta)
+
+    @property
+    @abstractmethod
+    def deviation(self) -> float:
+        """Standard deviation of the noise of a diagonal entry of a prefix sum, at most."""
+
+    def spread(self, chance: float) -> float:
+        """Upsilon: what the spectral norm of a prefix sum's noise exceeds with this probability at most.
+
+        Normal symmetric noise has an expected largest eigenvalue of at most sigma sqrt(2 d), and one that is
+        sigma-Lipschitz in the noise; the least eigenvalue likewise.
+        """
+        return self.deviation * (math.sqrt(2 * self.dimension) + math.sqrt(2 * math.log(2 / chance)))
+
+    @property
+    def upsilon(self) -> float:
+        """`spread`, in all rounds at once."""
+        return self.spread(float(self.alpha or 1) / (2 * self.horizon))
+
+    @property
+    def ridge(self) -> float:
+        """The shift, 2 Upsilon."""
+        return 2 * self.upsilon
+
+    def ellipsoid(self, log_det: FloatArray) -> FloatArray:
+        """See the formula of the class."""
+        d, alpha, least = self.dimension, float(self.alpha or 1), self.upsilon
+        grown = 2 * math.log(4 / alpha) + log_det - d * math.log(least)
+        moved = (
+            self.deviation / math.sqrt(2) * (math.sqrt(d) + math.sqrt(2 * math.log(4 * self.horizon / alpha)))
+        )
+        private = math.sqrt(3 * least) + moved / math.sqrt(least)
+        return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + private)
+
+
+__all__: Any = ["MOST_REWARD", "Confident", "NoisyRegression", "Regressed", "Regression"]

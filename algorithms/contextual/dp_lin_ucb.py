@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms.contextual._regression import MOST_REWARD, Regressed, Regression
-from verifiable_dp.core import validate
+from verifiable_dp.algorithms.contextual._regression import NoisyRegression, Regressed
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source, gdp_mu
 from verifiable_dp.core.mechanisms.tree import NormalTree, TreeMemory, update_nodes
@@ -20,7 +19,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class DPLinUCB(Regression):
+class DPLinUCB(NoisyRegression):
     r"""LinUCB on noisy sums of :math:`[x; r][x; r]^T`, released by a tree with normal noise: joint privacy.
 
     Each user takes the arm with the largest upper confidence bound and gives :math:`[x; r][x; r]^T`, the
@@ -82,8 +81,6 @@ class DPLinUCB(Regression):
 
     def __post_init__(self) -> None:
         self.check()
-        validate.positive("epsilon", self.epsilon)
-        validate.probability("delta", self.delta)
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -100,33 +97,10 @@ class DPLinUCB(Regression):
         """The mechanism: another user's item differs by sqrt 2 times its largest norm at most."""
         return NormalTree(self.horizon, gdp_mu(self.epsilon, self.delta), math.sqrt(2) * self.item_norm)
 
-    def spread(self, chance: float) -> float:
-        """Upsilon: what the spectral norm of a prefix sum's noise exceeds with this probability at most.
-
-        Normal symmetric noise has an expected largest eigenvalue of at most sigma sqrt(2 d), and one that is
-        sigma-Lipschitz in the noise; the least eigenvalue likewise.
-        """
-        deviation = self.tree.scale * math.sqrt(self.tree.levels)
-        return deviation * (math.sqrt(2 * self.dimension) + math.sqrt(2 * math.log(2 / chance)))
-
     @property
-    def upsilon(self) -> float:
-        """`spread`, in all rounds at once."""
-        return self.spread(float(self.alpha or 1) / (2 * self.horizon))
-
-    @property
-    def ridge(self) -> float:
-        """The shift, 2 Upsilon."""
-        return 2 * self.upsilon
-
-    def ellipsoid(self, log_det: FloatArray) -> FloatArray:
-        """See the formula of the class."""
-        d, alpha, least = self.dimension, float(self.alpha or 1), self.upsilon
-        grown = 2 * math.log(4 / alpha) + log_det - d * math.log(least)
-        deviation = self.tree.scale * math.sqrt(self.tree.levels / 2)
-        moved = deviation * (math.sqrt(d) + math.sqrt(2 * math.log(4 * self.horizon / alpha)))
-        private = math.sqrt(3 * least) + moved / math.sqrt(least)
-        return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + private)
+    def deviation(self) -> float:
+        """A prefix sum has the noise of at most one node of each level."""
+        return self.tree.scale * math.sqrt(self.tree.levels)
 
     def parts(self, n: int) -> FloatArray:
         """Empty nodes of all levels."""

@@ -23,6 +23,7 @@ from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
 
 MIDDLE, SLOPE = 0.5, 0.45
+_BALANCE = 0.8  # between 1/sqrt 2, the width of what was seen once, and what a reward of 1 adds to it
 
 
 def linear_users(n_arms: int, dimension: int) -> Linear:
@@ -119,6 +120,10 @@ def pairs(algorithm: Any) -> list[ContextPair]:
     early[0] = long
     crowd = np.tile(long, (algorithm.horizon, 1, 1))
     crowd[1::2] = form.apart(long)
+    # The next user's second arm is as good as the first is with half of what it paid.
+    close = np.zeros((algorithm.horizon, *form.shape))
+    close[:, 0, 0] = close[0, :, 0] = algorithm.norm
+    close[1:, 1, 1 % algorithm.dimension] = _BALANCE * algorithm.norm
     # Only one arm is worth taking: that user's own action tells which one it is.
     mine, other = (
         np.where(np.arange(form.n_arms)[:, None] == arm, long, 0.0) for arm in (0, form.n_arms - 1)
@@ -133,14 +138,31 @@ def pairs(algorithm: Any) -> list[ContextPair]:
         ),
         ContextPair(form, calm, paid, last // 2, -calm[0], joint=True),
         ContextPair(form, calm, 0 * paid, 0, reward=paid[0], joint=True),
+        ContextPair(form, close, 0 * paid, 0, reward=paid[0], joint=True),
         ContextPair(form, own, paid, last, other, joint=True),
     ]
 
 
 # ---------------------------------------------------------------- claims, and what breaks them
 
+OURS = "our own, by the derivation in the class"
+
 
 SHORT = {"horizon": 400, "alpha": 0.1}  # a probability takes many runs
+
+
+def definite(trial: Trial) -> Iterator[Check]:
+    """Whether V less its exact Gram matrix lies in [Upsilon, 3 Upsilon] after every round."""
+    rule = trial.changed(**SHORT)
+    users, runs = linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
+    crowd, outside = Crowd.of(users, trial.seed, runs), np.zeros(runs, bool)
+    least = rule.rule.upsilon
+    for state in states(rule.algorithm, crowd, trial.seed):
+        added = np.linalg.eigvalsh(np.linalg.inv(state.inverse) - crowd.gram)
+        outside |= (added[:, 0] < least * (1 - 1e-6)) | (added[:, -1] > 3 * least * (1 + 1e-6))
+    yield trial.probability(
+        f"on {users.name}", outside, float(rule.rule.alpha), instance=users.name, horizon=rule.rule.horizon
+    )
 
 
 def ellipsoid(trial: Trial) -> Iterator[Check]:
@@ -174,6 +196,18 @@ def against_uniform(trial: Trial, factor: float) -> Iterator[Check]:
         instance=users.name,
         horizon=rule.horizon,
     )
+
+
+DEFINITE_CLAIM = RegretClaim(
+    "definite",
+    "With probability 1 - alpha, what is added to the Gram matrix has eigenvalues between Upsilon and "
+    "3 Upsilon, in all rounds.",
+    "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
+    Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose text is not at hand"),
+    "probability",
+    domain="every d and T",
+    checks=[definite],
+)
 
 
 def claims(paper: str, factor: float) -> tuple[RegretClaim, ...]:
@@ -249,4 +283,25 @@ REGRET_MUTANTS = (
         _asked(estimate=lambda asked: 10 * asked.estimate),
         caught_by=ELLIPSOID,
     ),
+)
+
+DEFINITE = "definite on linear users, K = 5, d = 2"
+SHIFT_MUTANTS = (
+    Mutant(
+        "no shift",
+        "the noisy Gram matrix is not shifted, so that it is indefinite",
+        result("ridge", lambda rule, ridge: 0.0),
+        caught_by=DEFINITE,
+    ),
+    Mutant(
+        "half shift",
+        "the shift is Upsilon, which the noise uses up",
+        result("ridge", lambda rule, ridge: ridge / 2),
+        caught_by=DEFINITE,
+    ),
+)
+NOT_CLIPPED = Mutant(
+    "not clipped",
+    "contexts enter as long as they are",
+    _asked(norm=lambda asked: np.full_like(asked.norm, 1e12)),
 )

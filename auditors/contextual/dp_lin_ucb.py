@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,30 +10,11 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
 from verifiable_dp.auditors.contextual import _shared as family
-from verifiable_dp.core.claims import RegretClaim, Source, gdp_mu
+from verifiable_dp.core.claims import gdp_mu
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS, NormalTree
 from verifiable_dp.core.validate import FloatArray, IntArray
-from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
 from verifiable_dp.registry.mutants import result
-from verifiable_dp.registry.theorems import TRIALS, Trial
-
-OURS = "our own, by the derivation in the class"
-
-
-def definite(trial: Trial) -> Iterator[Check]:
-    """Whether V less its exact Gram matrix lies in [Upsilon, 3 Upsilon] after every round."""
-    rule = trial.changed(**family.SHORT)
-    users, runs = family.linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
-    crowd, outside = family.Crowd.of(users, trial.seed, runs), np.zeros(runs, bool)
-    least = rule.rule.upsilon
-    for state in family.states(rule.algorithm, crowd, trial.seed):
-        added = np.linalg.eigvalsh(np.linalg.inv(state.inverse) - crowd.gram)
-        outside |= (added[:, 0] < least * (1 - 1e-6)) | (added[:, -1] > 3 * least * (1 + 1e-6))
-    yield trial.probability(
-        f"on {users.name}", outside, float(rule.rule.alpha), instance=users.name, horizon=rule.rule.horizon
-    )
-
 
 # ---------------------------------------------------------------- mutants
 
@@ -73,10 +52,6 @@ def _tree(kind: Any = NormalTree, **changes: Any) -> Any:
     return result("tree", other)
 
 
-def _unclipped(rule: Any, asked: Any, state: Any) -> Any:
-    return replace(asked, norm=np.full(len(state.run), 1e12))
-
-
 PRIVACY = (
     Mutant(
         "half noise", "every deviation is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)
@@ -86,7 +61,7 @@ PRIVACY = (
         "each node gets the noise of the whole run, as if an item were in one node only",
         _tree(mu=lambda rule, tree: tree.mu * math.sqrt(tree.levels)),
     ),
-    Mutant("not clipped", "contexts enter as long as they are", result("rule", _unclipped)),
+    family.NOT_CLIPPED,
     Mutant(
         "one user removed",
         "the noise is for an item that is left out, and not for one that is another",
@@ -113,38 +88,12 @@ PRIVACY = (
     Mutant("epsilon for mu", "epsilon is taken for mu", _tree(mu=lambda rule, tree: rule.epsilon)),
 )
 
-DEFINITE = "definite on linear users, K = 5, d = 2"
 MUTANTS = (
     *PRIVACY,
-    Mutant(
-        "no shift",
-        "the noisy Gram matrix is not shifted, so that it is indefinite",
-        result("ridge", lambda rule, ridge: 0.0),
-        caught_by=DEFINITE,
-    ),
-    Mutant(
-        "half shift",
-        "the shift is Upsilon, which the noise uses up",
-        result("ridge", lambda rule, ridge: ridge / 2),
-        caught_by=DEFINITE,
-    ),
+    *family.SHIFT_MUTANTS,
     *family.REGRET_MUTANTS,
 )
 
-
-CLAIMS = (
-    RegretClaim(
-        "definite",
-        "With probability 1 - alpha, what is added to the Gram matrix has eigenvalues between Upsilon and "
-        "3 Upsilon, in all rounds.",
-        "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
-        Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose text is not at hand"),
-        "probability",
-        domain="every d and T",
-        checks=[definite],
-    ),
-    *family.claims(OURS, 4.0),
-)
 
 auditor = Auditor(
     algorithm=DPLinUCB,
@@ -154,7 +103,7 @@ auditor = Auditor(
     small={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3},
     pairs=family.pairs,
     mutants=MUTANTS,
-    claims=CLAIMS,
+    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, 4.0)),
     # A privacy budget at which the noise does not hide everything for as few rounds as can be simulated.
     experiment={
         "n_arms": 5,

@@ -193,7 +193,9 @@ def regret_of(name):
     return tuple(auditor.regret(auditor.algorithm(**auditor.experiment), "mutant", 0, 1))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == PRIVATE[0] else pytest.mark.slow) for name in NAMES]
+)
 def test_the_correct_algorithm_is_never_contradicted(name):
     checks, claims = regret_of(name), {claim.name for claim in registry.auditor(name).claims}
     assert {check.statistics["claim"] for check in checks} == claims

@@ -406,8 +406,8 @@ class AuditRequest:
     def __post_init__(self) -> None:
         promise, inputs = self.promise, self.inputs
         users = promise.model == "joint" or promise.protects != "context"
-        # Before the target is known nothing is refused.
-        told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | None)
+        # A name may be that of an algorithm that is told contexts.
+        told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
                 "model joint and protects need contexts: the dimension of what a user brings, as 5"

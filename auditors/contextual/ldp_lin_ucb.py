@@ -1,0 +1,91 @@
+"""Auditor of locally private LinUCB: replaced users, and what their reports' noise comes to in the sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.contextual.ldp_lin_ucb import LDPLinUCB
+from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.core.claims import gdp_mu
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import altered
+from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.registry.mutants import result
+
+
+def _scaled(factor: Callable[[Any], float]) -> Any:
+    return result("scale", lambda rule, scale: scale * factor(rule))
+
+
+class _FirstRaw(LDPLinUCB):
+    """The first user sends the item as it is."""
+
+    def release(self, state: Any, memory: Any, query: Any, answer: Any, noise: Any) -> Any:
+        return super().release(state, memory, query, answer, altered(noise, (state.t > 0)[:, None] * 1.0))
+
+
+class _RewardsOnly(LDPLinUCB):
+    """Noise is in the column of rewards alone."""
+
+    def release(self, state: Any, memory: Any, query: Any, answer: Any, noise: Any) -> Any:
+        column = np.triu_indices(self.dimension + 1)[1] == self.dimension
+        return super().release(state, memory, query, answer, altered(noise, column * 1.0))
+
+
+MUTANTS = (
+    Mutant(
+        "half noise", "every deviation is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)
+    ),
+    family.NOT_CLIPPED,
+    Mutant(
+        "one user removed",
+        "the noise is for an item that is left out, and not for one that is another",
+        _scaled(lambda rule: 1 / math.sqrt(2)),
+    ),
+    Mutant(
+        "rewards for nothing",
+        "the noise is for the contexts alone, as if the rewards beside them changed nothing",
+        _scaled(lambda rule: rule.norm**2 / rule.item_norm),
+    ),
+    Mutant("raw Gram matrix", "only r x has noise", lambda rule: _RewardsOnly(**rule.parameters)),
+    Mutant("first user raw", "the first report has no noise", lambda rule: _FirstRaw(**rule.parameters)),
+    Mutant(
+        "one draw",
+        "all reports have the same noise, which cancels between them",
+        lambda rule: AlteredNoise(rule, reslot=lambda slot: slot >> SLOT_BITS),
+    ),
+    Mutant(
+        "ten deltas",
+        "the noise is for ten times the delta",
+        _scaled(
+            lambda rule: gdp_mu(rule.epsilon, rule.delta) / gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))
+        ),
+    ),
+    Mutant(
+        "epsilon for mu",
+        "epsilon is taken for mu",
+        _scaled(lambda rule: gdp_mu(rule.epsilon, rule.delta) / rule.epsilon),
+    ),
+    *family.SHIFT_MUTANTS,
+    *family.REGRET_MUTANTS,
+)
+
+auditor = Auditor(
+    algorithm=LDPLinUCB,
+    paper=papers.ZHENG,
+    model="local",
+    instance={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 64, "delta": 1e-3},
+    small={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3},
+    pairs=family.pairs,
+    mutants=MUTANTS,
+    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, 4.0)),
+    # A privacy budget at which the noise does not hide everything for as few rounds as can be simulated.
+    experiment={"n_arms": 5, "dimension": 2, "epsilon": 50.0, "horizon": 2000, "delta": 0.05, "alpha": 0.1},
+    longest=512,
+    worst_cost=lambda rule: rule.epsilon,
+)
