@@ -127,7 +127,7 @@ def _traced(check: Mapping[str, Any], pure: bool) -> str:
     if not numbers.get("same_output", True):
         return "tracing saw other actions on neighbouring inputs although every release was the same"
     for found in numbers.get("leads", ()):
-        if found["open"] and found["what"] == "shared":
+        if found["open"] and found.get("what") == "shared":
             return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
