@@ -89,7 +89,7 @@ def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
     kept = inspect.isfunction(code) or (inspect.isclass(code) and not bound)
     try:
         if kept:
-            return dict(_signed(maker.__func__ if bound else maker, bound))
+            return dict(_signed(code, bound))
         return dict(inspect.signature(maker).parameters)
     except (TypeError, ValueError):
         return {}
