@@ -60,6 +60,7 @@ def _compact(text: str) -> str:
 
 def _ungrouped(text: str) -> str:
     """Without groups that say nothing of what is in them."""
+    text = re.sub(r"<g\b[^>]*/>", "", text)  # empty, as error bars of no size leave them
     kept: list[bool] = []
     parts = []
     for part in re.split(r"(</?g\b[^>]*>)", text):

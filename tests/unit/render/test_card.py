@@ -217,6 +217,7 @@ def test_signature_and_tier_reach_page_print_and_portfolio(tmp_path, monkeypatch
     record["digest"] = digest(record)
     (folder / "record.json").write_text(json.dumps(record), "utf-8")
     sign = {"digest": record["digest"], "public_key": "sha256:abc"}
+    sign |= {"algorithm": "Ed25519", "signature": "AA=="}
     (folder / "record.json.sig").write_text(json.dumps(sign), "utf-8")
     printed = []
     monkeypatch.setattr(renderings, "to_pdf", lambda record, around: printed.append((record, around)) or b"")
