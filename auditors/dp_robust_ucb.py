@@ -51,7 +51,7 @@ OVER_ARMS = Exponent(
             TwoPoint((1.0, *(-1.0,) * (k - 1)), -1.0, 1.0, f"{k} arms"),
             {"n_arms": k, "epsilon": 1.0, "horizon": 1_000_000, "v": 1.0, "u": 1.0, "constants": 0.1},
         )
-        for k in range(2, 8)
+        for k in range(5, 13)
     ],
     margin=0.15,
     runs={"quick": 8, "standard": 12, "thorough": 24},

@@ -1,6 +1,7 @@
 """Closed forms of the papers' bounds: right numbers, apart from the code of the rules, and able to fail."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret import judges
 from verifiable_dp.registry import entries
 from verifiable_dp.registry.mutants import gap_times, result
-from verifiable_dp.registry.theorems import Trial
+from verifiable_dp.registry.theorems import Exponent, Trial
 
 GAPS = np.array([0.0, 0.03, 0.3, 0.7])
 EIGHTFOLD = result("width", lambda rule, width, *at: 8 * width)
@@ -161,6 +162,30 @@ def test_dp_ucb_over_the_number_of_arms(monkeypatch):
     slopes = [check.result["slope"] for check in dp_ucb.over_arms(trial)]
     assert slopes[0] > 1.5
     assert slopes[1] < 0.7
+
+
+def exponents():
+    """Every rate over one parameter that an audit measures, by name: its claim's auditor and itself."""
+    found = {}
+    for auditor in map(entries.auditor, entries.names()):
+        for made in (check for claim in auditor.claims for check in claim.checks):
+            check = getattr(made, "check", made)
+            if isinstance(check, Exponent):
+                found[f"{auditor.algorithm.name} {check.over}"] = auditor, check
+    return found
+
+
+def test_uniform_play_breaks_every_rate_over_one_parameter_of_an_audit(monkeypatch):
+    assert {"dp-robust-se epsilon", "dp-robust-elimination epsilon", "dp-robust-ucb K"} <= set(exponents())
+
+    def uniform(self, environment, runs, **options):
+        return SimpleNamespace(regret=np.full(8, self.rule.horizon * environment.gaps.mean()))
+
+    monkeypatch.setattr(Trial, "play", uniform)
+    for name, (auditor, check) in exponents().items():
+        rule = auditor.algorithm(**auditor.instance)
+        trial = Trial(auditor.algorithm, SimpleNamespace(name="claim"), rule, "quick", 0)
+        assert [found.verdict for found in check(trial)] == ["contradicted"], name
 
 
 def test_a_bound_that_is_met_a_hundredfold_is_called_weak():
