@@ -80,7 +80,7 @@ def test_what_means_nothing_here_is_refused(given, words):
 
 
 def test_model_needs_contexts():
-    with pytest.raises(InputError, match="model and protects need contexts"):
+    with pytest.raises(InputError, match="model joint and protects need contexts"):
         vdp.audit("dp-se", model="joint")
 
 
