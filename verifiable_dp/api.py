@@ -327,6 +327,13 @@ def check_regret(
     return _isolated(task, code, in_process, progress)
 
 
+class Own(TypedDict, total=False):
+    """Horizon and parameters of a user's own code, as `simulate` takes them."""
+
+    horizon: int | None
+    parameters: Mapping[str, Any] | None
+
+
 def simulate(
     algorithm: Target,
     environment: Environment | Population,
@@ -335,16 +342,15 @@ def simulate(
     seed: int = 0,
     workers: int = 1,
     points: int = 200,
-    horizon: int | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    **own: Unpack[Own],
 ) -> simulation.Simulation:
     """Play independent runs of an algorithm in a stochastic environment, or on users with contexts.
 
     Parameters
     ----------
     algorithm
-        From `make`, or one's own; or your own code in any form that `check_regret` takes, with `horizon` and
-        `parameters`.
+        From `make`, or one's own; or your own code in any form that `check_regret` takes, with its `horizon`
+        and `parameters`.
     environment
         With as many arms as the algorithm; or a population, for code that is told contexts.
     runs
@@ -355,10 +361,8 @@ def simulate(
         Number of threads or processes (joblib's `n_jobs`).
     points
         Number of recorded times of the curve.
-    horizon
-        T, of your own code.
-    parameters
-        Of your own code, by name.
+    own
+        `horizon` and `parameters` of your own code.
 
     Returns
     -------
@@ -370,6 +374,8 @@ def simulate(
     InputError
         If an argument is out of range or the environment does not fit.
     """
+    check_known("simulate", own, Own)
+    horizon, parameters = own.get("horizon"), own.get("parameters")
     if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
         if horizon is not None or parameters is not None:
             raise InputError("horizon and parameters must be given to the algorithm itself")

@@ -168,7 +168,7 @@ class PlayCase(UserCase):
     def boundable(self) -> bool:
         """Whether an upper bound on what its actions give away says something of the claim."""
         local = self.request.promise.model == "local"
-        return self.traceable and not self.given and not self.form and not local
+        return self.traceable and not self.given and not local
 
     @property
     def given(self) -> bool:
@@ -304,8 +304,11 @@ def trace(case: PlayCase) -> None:
 
 def bound(case: PlayCase) -> None:
     """What the code can give away at most, over all rewards; why that is not known goes into the notes."""
+    form, promise = case.form, case.request.promise
     inputs = Inputs(case.n_arms, case.horizon, case.bounds)
-    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta)
+    if form is not None:
+        inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
+    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta, promise)
     case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"

@@ -13,6 +13,7 @@ from typing import Any
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, without
 from verifiable_dp.evidence.upper import UpperBound
@@ -77,15 +78,21 @@ def _file_of(function: Callable[..., Any]) -> str | None:
 
 
 def bound(
-    function: Callable[..., Any], name: str, inputs: Inputs, delta: float
+    function: Callable[..., Any], name: str, inputs: Inputs, delta: float, promise: Promise = _CENTRAL
 ) -> tuple[UpperBound | None, str]:
-    """An upper bound on epsilon over all rewards within the bounds; without one, why, with the line."""
+    """An upper bound on epsilon over all inputs within the bounds; without one, why, with the line."""
     file = _file_of(function)
     if file is None:
         return None, "its source is not Python's"
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+    form = inputs.form
+    if form is None:
+        program = Program(function, (horizon, n_arms), inputs.bounds)
+    else:
+        shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
+        program = Crowd(function, shape, inputs.bounds, None, form, *seen)
     with guarded():
-        found = explore(Program(function, (horizon, n_arms), inputs.bounds), n_arms)
+        found = explore(program, n_arms)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     return found.bound(delta), renamed({"why": why}, file, source.path or file)["why"]
