@@ -167,7 +167,8 @@ class PlayCase(UserCase):
     def boundable(self) -> bool:
         """Whether an upper bound on what its actions give away says something of the claim."""
         local = self.request.promise.model == "local"
-        return self._followed and not self.given and not self.form and not local
+        together = self.form and self.kind == "play_many"
+        return self._followed and not self.given and not together and not local
 
     @property
     def _followed(self) -> bool:
@@ -309,9 +310,12 @@ def trace(case: PlayCase) -> None:
 
 def bound(case: PlayCase) -> None:
     """What the code can give away at most, over all rewards; why that is not known goes into the notes."""
+    form, promise = case.form, case.request.promise
     inputs = Inputs(case.n_arms, case.horizon, case.bounds)
+    if form is not None:
+        inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
     many = case.kind == "play_many"
-    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta, many=many)
+    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta, promise, many=many)
     case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"

@@ -13,6 +13,7 @@ from typing import Any
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, without
 from verifiable_dp.evidence.upper import Premise, UpperBound
@@ -96,9 +97,15 @@ _ONE = Premise("a call for many runs makes independent ones, each as a call for 
 
 
 def bound(
-    function: Callable[..., Any], name: str, inputs: Inputs, delta: float, *, many: bool = False
+    function: Callable[..., Any],
+    name: str,
+    inputs: Inputs,
+    delta: float,
+    promise: Promise = _CENTRAL,
+    *,
+    many: bool = False,
 ) -> tuple[UpperBound | None, str]:
-    """An upper bound on epsilon over all rewards within the bounds; without one, why, with the line.
+    """An upper bound on epsilon over all inputs within the bounds; without one, why, with the line.
 
     With `many` the function is `play_many`, of which one run is bounded.
     """
@@ -106,9 +113,14 @@ def bound(
     if file is None:
         return None, "its source is not Python's"
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+    form, played = inputs.form, OneRun(function) if many else function
+    if form is None:
+        program = Program(played, (horizon, n_arms), inputs.bounds)
+    else:
+        shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
+        program = Crowd(played, shape, inputs.bounds, None, form, *seen)
     with guarded():
-        played = OneRun(function) if many else function
-        found = explore(Program(played, (horizon, n_arms), inputs.bounds), n_arms)
+        found = explore(program, n_arms)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic.terms import Draw, Part, Row, Winner, World, moves_of, telescoped
+from verifiable_dp.evidence.symbolic.users import Release
+from verifiable_dp.evidence.symbolic.users import paid as paid_together
 from verifiable_dp.evidence.tracing.ledger import Place
 
 # Cost of shifting a draw of scale 1 up or down by 1; inf where the density has no bound for that.
@@ -34,6 +36,7 @@ LAWS = {
     "gamma": (math.inf, math.inf),
     "uniform": (math.inf, math.inf),
 }
+_SYMMETRIC = {kind for kind, prices in LAWS.items() if prices == (1.0, 1.0)}
 _FEW_ROWS, _MOST_ROWS, _MOST_PROGRAMS, _MOST_CORNERS = 12, 60, 400, 10
 _TINY = 1e-9
 _STILL = (0.0, 0.0)
@@ -68,11 +71,21 @@ def costs_of(world: World) -> Costs:
     for charge in telescoped(world.charges):
         for unit, (up, down) in charge.costs.items():
             found.setdefault(unit, []).append(Cost(charge.place, up, down))
+    alone: Costs = {}
+    releases: list[Release] = []
     for group in _groups(world.seen):
-        place = group[-1].place
+        place, own = group[-1].place, _releases(_rows(group))
+        releases += own
         for unit, (up, down, squared) in _paid(group).items():
             if up or down or squared:
-                found.setdefault(unit, []).append(Cost(place, up, down, squared))
+                (alone if own else found).setdefault(unit, []).append(Cost(place, up, down, squared))
+    together = (
+        paid_together(releases)
+        if any(atom.of or atom.factors for r in releases for atom in r.weights)
+        else {}
+    )
+    for unit, costs in alone.items():
+        found.setdefault(unit, []).extend(_cheaper(costs, together.get(unit)))
     return _amplified(found)
 
 
@@ -100,6 +113,33 @@ def _amplified(found: dict[Any, list[Cost]]) -> Costs:
             paid = math.log1p(keys[0].chance * math.expm1(most)) if most < 700 else math.inf
             found[unit] = [Cost(rows[0].place, paid, paid)]
     return found
+
+
+def _releases(rows: Sequence[Row]) -> list[Release]:
+    """What each draw hides, if the draws of a group move with what they hide; else none."""
+    draws = {draw for row in rows for draw in row.noise}
+    kinds = {draw.kind for draw in draws}
+    if any(row.relation != "=" for row in rows) or not (kinds == {"normal"} or kinds <= _SYMMETRIC):
+        return []
+    if len(rows) == len(draws) == 1:
+        ((draw, weight),) = rows[0].noise.items()
+        return [Release({a: own / weight for a, own in rows[0].raw.items()}, draw.kind == "normal")]
+    if _companions(rows, ()) is None:
+        return []
+    return [Release(draw.met, draw.kind == "normal") for draw in draws if draw.met]
+
+
+def _cheaper(costs: list[Cost], together: tuple[float, float] | None) -> list[Cost]:
+    """What a user pays release by release, or for all of them together if that is less."""
+    if together is None:
+        return costs
+    plain, squared = together
+    if any(cost.up > 0 or cost.down > 0 for cost in costs) and any(cost.squared for cost in costs):
+        return costs
+    each = max(math.fsum(cost.up for cost in costs), math.fsum(cost.down for cost in costs))
+    if plain < each or squared < math.fsum(cost.squared for cost in costs):
+        return [Cost(costs[-1].place, plain, plain, squared)]
+    return costs
 
 
 def _rows(seen: Iterable[Row | Winner]) -> list[Row]:

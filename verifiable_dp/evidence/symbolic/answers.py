@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import contests
+from verifiable_dp.evidence.symbolic import contests, users
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.terms import (
     Charge,
@@ -137,8 +137,8 @@ class Position(contests.Pick):
     term = plain
 
     def chosen(self, box: Any) -> Any:
-        """Nothing: it is raw."""
-        return self.plain()
+        """Nothing: it is raw; unless nobody else sees what a user chooses from what the same user brings."""
+        return users.own_choice(self._world, self, box) if self._world.joint else self.plain()
 
 
 @functools.lru_cache(maxsize=1 << 14)

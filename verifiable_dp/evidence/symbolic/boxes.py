@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, terms
+from verifiable_dp.evidence.symbolic import answers, terms, users
 from verifiable_dp.evidence.symbolic.residues import Residue, remainder
 from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
 
@@ -98,6 +98,8 @@ class Box:
     def __getitem__(self, key: Any) -> Any:
         if nature(key) == "pick":
             return key.chosen(self)
+        if self.world.joint and type(key) is tuple and len(key) == 2 and nature(key[1]) == "pick":
+            return self[key[0]][key[1]]
         return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
 
     def _found(self, found: Any) -> Any:
@@ -124,6 +126,8 @@ class Box:
 
     def _entry(self, value: Any) -> Any:
         value = number(value)
+        if self.world.joint and type(value) is answers.Position:
+            return value
         if _is_lazy(value):
             keeps = self.kind == "f" and nature(value) == "uniform"
             return value if keeps else terms.cast(value.plain(), self.kind)
@@ -938,6 +942,12 @@ def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any
     return Box.of(world, found) if shape else found[()]
 
 
+def _norm(world: World, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    if ord is not None and not (ord == 2 and (axis is not None or np.ndim(x) == 1)):
+        raise world.stop("a norm of raw rewards other than the Euclidean one has no bound")
+    return _along(world, x, axis, users.norm_of, keepdims)
+
+
 _REDUCING = {
     np.add: np.sum,
     np.maximum: np.max,
@@ -977,9 +987,22 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.any: _any,
     np.bincount: _bincount,
     np.einsum: _einsum,
+    np.outer: lambda world, a, b: _einsum(world, "i,j->ij", np.ravel(a), np.ravel(b)),
+    np.trace: lambda world, a: _sum(world, np.diagonal(a)),
+    np.triu: lambda world, m, k=0: _kept(world, m, np.triu, k),
+    np.tril: lambda world, m, k=0: _kept(world, m, np.tril, k),
+    np.linalg.norm: _norm,
     np.round: lambda world, a, decimals=0, **kwargs: _rounded(world, a, decimals),
     np.around: lambda world, a, decimals=0, **kwargs: _rounded(world, a, decimals),
 }
+
+
+def _kept(world: World, m: Any, part: Any, k: int) -> Any:
+    """A triangle of an array, 0 elsewhere."""
+    box = wrapped(world, m)
+    return Box.of(world, np.where(part(np.ones(box.shape, bool), k), box.data, 0.0))
+
+
 # They move entries about; positions come from public arguments.
 _MOVING = (
     *("concatenate", "stack", "vstack", "hstack", "column_stack", "dstack", "reshape", "ravel", "transpose"),

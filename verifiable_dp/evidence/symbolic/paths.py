@@ -146,6 +146,10 @@ class Program:
         made = low + (high - low) * rng.random(self.shape)
         return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
 
+    def seen(self, value: Any) -> Any:
+        """What an observer sees of what is returned."""
+        return value
+
 
 @dataclass(frozen=True)
 class Path:
@@ -290,7 +294,7 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
                 else:
                     with coverage.watching():
                         returned = program.function(data, generator)
-            output = _returned(world, program, returned)
+            output = _returned(world, program, program.seen(returned))
             for finish in world.finishing:
                 finish()
             if global_states() != states:

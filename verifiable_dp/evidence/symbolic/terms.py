@@ -65,6 +65,9 @@ class Atom:
         The numbers of which it is the largest, if it is.
     log_of
         The numbers of whose exponentials it is the logarithm of the sum, if it is.
+    of, factors, norm_of
+        Of users with contexts: whose entry or reward it is, of which two it is the product, and of which
+        vector it is the norm; see `users`.
     """
 
     value: float
@@ -74,6 +77,9 @@ class Atom:
     whole: bool = False
     largest_of: tuple[Any, ...] = ()
     log_of: tuple[Any, ...] = ()
+    of: Any = None
+    factors: tuple[Atom, ...] = ()
+    norm_of: Any = None
     _moves: Moves | None = field(default=None, init=False)
 
     @property
@@ -224,6 +230,10 @@ class World:
         Says how coins come out while the chances of an answer are looked for (`answers`).
     pooling
         Makes exponential noise of gamma draws whose shapes add up to 1; None before there are any.
+    joint
+        Whether nobody sees what a user with a context chooses from what the same user brings.
+    kept
+        Products and shortened vectors that were made before.
     """
 
     files: frozenset[str]
@@ -242,6 +252,8 @@ class World:
     oracle: Any = None
     pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
     fixed: Any = None
+    joint: bool = False
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     def states(self) -> list[tuple[Any, Any]]:
         """The generators that the run draws from, with their states."""
@@ -709,7 +721,43 @@ def _times(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float
     return _hull(a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
 
 
+def _of_users(term: Term) -> bool:
+    """Whether it is a sum of entries of contexts and rewards."""
+    return all(atom.of is not None for atom, weight in term.raw.items() if weight)
+
+
+def _expanded(left: Term, right: Term) -> Any:
+    """A product of such sums as a sum of products, each of which is the same number wherever it stands."""
+    raw: dict[Atom, float] = {}
+    for term, by in ((left, right.const), (right, left.const)):
+        for atom, weight in term.raw.items() if by else ():
+            raw[atom] = raw.get(atom, 0.0) + by * weight
+    for one, weight in left.raw.items():
+        for other, by in right.raw.items():
+            if weight and by:
+                atom = _pair(left.world, one, other)
+                raw[atom] = raw.get(atom, 0.0) + weight * by
+    return _term(left.world, left.const * right.const, raw, {}, False)
+
+
+def _pair(world: World, one: Atom, other: Atom) -> Atom:
+    key = frozenset((one, other))
+    if key not in world.kept:
+        mine = Term(world, 0.0, {one: 1.0}, {})
+        made = _whole_product(mine, mine if other is one else Term(world, 0.0, {other: 1.0}, {}))
+        world.kept[key] = next(iter(made.raw))
+        world.kept[key].factors = (one, other)
+    found: Atom = world.kept[key]
+    return found
+
+
 def _product(left: Term, right: Term) -> Any:
+    if _of_users(left) and _of_users(right):
+        return _expanded(left, right)
+    return _whole_product(left, right)
+
+
+def _whole_product(left: Term, right: Term) -> Any:
     mine, theirs = left.range(), right.range()
     low, high = _times(mine, theirs)
     if left is right:
@@ -761,7 +809,8 @@ def divide(left: Any, right: Any) -> Any:
     if type(left) is Term:
         left = _quiet(left)
     if type(left) is Term:
-        known = Ratio.quotient(left, right)
+        known = left.world.arrays.users.shortened(left, right)
+        known = Ratio.quotient(left, right) if known is None else known
         if known is not None:
             return known
     return multiply(_reciprocal(right), left)
@@ -792,6 +841,8 @@ def _through(term: Any, function: Any, moving: Callable[[Term], Moves], domain: 
     if type(term) is not Term:
         return function(term)
     low, high = term.range()
+    if low < domain:
+        low, high = term.world.arrays.users.form_range(term) or (low, high)
     if low < domain:
         raise term.world.stop(f"the {what} of raw rewards has no bound where they may be too small")
     with np.errstate(all="ignore"):
