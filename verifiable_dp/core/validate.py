@@ -122,7 +122,10 @@ def integer(name: str, value: Any, *, least: int, most: int | None = None) -> in
     if most is None and name != "seed" and isinstance(value, int | float) and value > _LARGEST:
         most = _LARGEST
     accepted = f"an integer of at least {least}" if most is None else f"an integer in [{least}, {most}]"
-    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
+    # A horizon may be 1e6; what is the length of an array may not.
+    whole = isinstance(value, int | np.integer) or (
+        isinstance(value, float) and value.is_integer() and name != "n_arms"
+    )
     if isinstance(value, bool) or not whole:
         raise InputError(f"{name} must be {accepted}, got {value!r}")
     if value < least or (most is not None and value > most):

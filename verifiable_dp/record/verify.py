@@ -468,6 +468,8 @@ def examine(record: Mapping[str, Any]) -> int:
     """
     validate(record)
     check_digest(record)
+    if record["checks"] and record["claim"] is None:
+        raise InputError("record: claim must be given, as there are checks of it")
     count = _rejudge(record)
     verdict, reason = conclude.conclusion(record["checks"], record["plan"].get("detect", DETECT))
     _same("verdict", record["verdict"], verdict, record)

@@ -72,10 +72,12 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
     Raises
     ------
     InputError
-        If a name is unknown or is that of an algorithm without a privacy promise.
+        If a name is unknown, or is that of an algorithm without a privacy promise or with contexts.
     """
     found: list[Case] = []
     for name in only or registry.names():
+        if name in registry.contextual():
+            raise InputError(f"only: {name} is told contexts; its record holds its mutants")
         auditor = registry.auditor(name)
         algorithm = auditor.algorithm(**auditor.instance)
         if algorithm.claim is None:

@@ -186,6 +186,13 @@ def test_a_flipped_verdict_with_a_new_digest_is_found(reports, tmp_path):
         verify(saved(changed, tmp_path))
 
 
+def test_checks_without_a_claim_are_refused(reports, tmp_path):
+    changed = put(reports["play"].record, ("claim",), None)
+    changed["digest"] = digest(changed)
+    with pytest.raises(InputError, match="claim must be given"):
+        verify(saved(changed, tmp_path))
+
+
 def test_a_better_count_with_a_new_digest_changes_the_result(reports, tmp_path):
     record = reports["release"].record
     place = ("checks", 0, "statistics", "k1")
