@@ -125,3 +125,10 @@ def test_a_key_must_be_bytes_enough(key, path):
     with pytest.raises(InputError, match="key must be at least 16 bytes"):
         ALGORITHM.session(seed=1).save(path.with_name("other"), key=key)
     assert not path.with_name("other").exists()
+
+
+def test_arms_that_are_no_whole_number_are_refused(path):
+    parameters = json.loads(path.read_bytes())["parameters"]
+    edited(path, parameters=parameters | {"n_arms": 2.0})
+    with pytest.raises(InputError, match=r"n_arms must be an integer of at least 2, got 2\.0"):
+        vdp.restore(path, epsilon=1.0)
