@@ -65,14 +65,12 @@ def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None =
     verdict = conclude.privacy(checks)
     decided = next((check for check in checks if check["result"]["verdict"] == "refuted"), None)
     found = "".join(said), between(checks), verdict
-    tested = [check for check in checks if check["kind"] == "sequential"]
-    if decided is None:
-        return Row(*found, "", f"{tested[-1]['statistics']['runs']}", seconds)
-    if decided["kind"] == "tracing":
+    tested = [check for check in checks if check["kind"] in ("sequential", "black_box")]
+    if decided is not None and decided["kind"] == "tracing":
         return Row(*found, "tracing", f"{2 * decided['statistics']['repeats']}", seconds)
-    numbers = decided["statistics"]  # a test that goes on is of fixed size
+    numbers = (decided or tested[-1])["statistics"]  # a test that goes on is of fixed size
     runs = numbers["runs"] if "runs" in numbers else numbers["n0"] + numbers["n1"]
-    return Row(*found, decided["name"], str(runs), seconds)
+    return Row(*found, decided["name"] if decided else "", str(runs), seconds)
 
 
 def between(checks: Sequence[Mapping[str, Any]]) -> str:
