@@ -15,6 +15,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.commands import PATIENCE, SCRIPT, run
+from tests.user_code import styles
 from verifiable_dp import api
 from verifiable_dp.core import engine
 from verifiable_dp.core.files import write_bytes
@@ -379,3 +380,12 @@ def test_a_record_that_does_not_hold_as_it_is_written_is_no_verdict(folder, monk
     done = run(folder, *given)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "edited or corrupted" in done.stderr
+
+
+def test_workers_of_a_child_have_a_tracker_of_their_own():
+    """That of a parent which has used joblib is beyond a pipe that the child closes."""
+    from joblib.externals.loky.backend import resource_tracker
+
+    resource_tracker.ensure_running()
+    report = vdp.audit(styles.commit, epsilon=1.0, n_arms=2, horizon=12, runs=400, workers=2)
+    assert report.record["checks"]

@@ -21,6 +21,7 @@ from tests.commands import finished as run
 from verifiable_dp.record.sealing import SCHEMAS, schema
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
+CONTEXTUAL = ["dp-lin-ucb", "ldp-lin-ucb", "lin-ucb-contextual"]
 NAMES = [
     "adap-klucb",
     "adap-tt",
@@ -285,7 +286,7 @@ def test_an_interrupt_leaves_nothing_behind(folder):
 def test_list(folder):
     done = run(folder, "list")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == NAMES
+    assert [line.split()[0] for line in done.stdout.splitlines()] == sorted([*NAMES, *CONTEXTUAL])
     claims = run(folder, "list", "--claims").stdout
     assert "dp-se: privacy, Theorem 4.1" in claims
     assert "dp-se: lemma-4.2" in claims

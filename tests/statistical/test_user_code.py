@@ -80,11 +80,18 @@ def test_counts_do_not_depend_on_the_workers(workers):
 SEEDED, SMALL = 8000, 1600
 
 
+@pytest.fixture
+def unbounded(monkeypatch):
+    """Power is stated where no upper bound is found."""
+    monkeypatch.setattr("verifiable_dp.auditing.traced.bound", lambda *given, **more: (None, "none"))
+
+
 def audit_class(name, runs=SEEDED):
     return audited(getattr(seeded, name), name=name, epsilon=1.0, n_arms=2, horizon=24, seed=0, runs=runs)
 
 
 @pytest.mark.parametrize("name", ["Committing", pytest.param("ByName", marks=pytest.mark.slow)])
+@pytest.mark.usefixtures("unbounded")
 def test_power_reaches_generators_that_are_made_of_the_seed(name):
     draft = audit_class(name)
     assert verdict(draft) == "not_refuted"
@@ -100,6 +107,7 @@ def test_power_reaches_generators_that_are_made_of_the_seed(name):
         ("Committing", SMALL, "at this budget; try a larger --budget"),
     ],
 )
+@pytest.mark.usefixtures("unbounded")
 def test_without_power_the_note_says_why_and_what_to_try(name, runs, why):
     """The controls: noise out of reach, or too few runs."""
     draft = audit_class(name, runs)

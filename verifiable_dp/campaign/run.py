@@ -106,9 +106,7 @@ def run(
     """
     wanted, workers = wanted or Wanted(), validate.workers(workers)
     wanted = replace(wanted, declarations=read_declarations(wanted.declarations))
-    names = [registry.auditor(name).name for name in only] or sorted(
-        [*registry.names(), *registry.contextual()]
-    )
+    names = [registry.auditor(name).name for name in only] or registry.every()
     place = Path(out)
     make_folder("out", place)
     targets = [(name, False) for name in names]

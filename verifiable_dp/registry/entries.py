@@ -45,6 +45,11 @@ def contextual() -> list[str]:
     return sorted(name for name, point in _points().items() if point.group == CONTEXTUAL)
 
 
+def every() -> list[str]:
+    """Names of all registered algorithms, sorted."""
+    return sorted([*names(), *contextual()])
+
+
 def ours(name: str) -> bool:
     """Whether no other package registers `name`; nothing is imported."""
     point = _points().get(name)

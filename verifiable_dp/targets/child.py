@@ -317,6 +317,7 @@ def _settle(channel: int, output: int) -> None:
     for end, place in ((null, 0), (output, 1), (output, 2)):
         os.dup2(end, place)
     _hang_up(channel)
+    _forget_trackers()
     os.set_inheritable(channel, False)  # another program in its place has no channel
     taken = io.TextIOWrapper(io.FileIO(0, closefd=False))
     out = io.FileIO(1, "w", closefd=False)
@@ -347,6 +348,14 @@ def _hang_up(channel: int) -> None:
             writes = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
             if end > 2 and end != channel and writes and not stat.S_ISREG(os.fstat(end).st_mode):
                 os.close(end)
+
+
+def _forget_trackers() -> None:
+    """Have workers of this process start a resource tracker: the line to the parent's was closed."""
+    for name in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
+        tracker: Any = getattr(sys.modules.get(name), "_resource_tracker", None)
+        if tracker is not None:
+            tracker._fd = tracker._pid = None
 
 
 def _answered(task: Task, channel: int) -> Mapping[str, Any]:

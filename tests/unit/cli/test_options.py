@@ -220,6 +220,8 @@ REGRET = {
     "--horizon": ("70", {"horizon": 70}),
     "--set": ("beta=0.25", {"parameters": {"beta": 0.25}}),
     "--means": (".9,.5", {"environments": [[0.9, 0.5]]}),
+    "--population": ("logistic", {"environments": ["logistic"]}),
+    "--contexts": ("7x3", {"contexts": "7x3"}),
     "--values": ("T=10,20", {"values": {"T": [10.0, 20.0]}}),
     "--gap": ("0.125", {"gap": 0.125}),
     "--runs": ("17", {"runs": 17}),
@@ -237,7 +239,8 @@ def test_regret(replaced, holding, schedulers, tmp_path):
     typed = ["dp-se", *words(REGRET), "--scheduler", "tcp://there:1", *OUTPUTS]
     done = commands.run(tmp_path, "regret", *typed)
     assert done.exit_code == 0, done.stderr
-    assert replaced.calls["check_regret"] == (("dp-se",), merged(REGRET))
+    both = {"environments": [[0.9, 0.5], "logistic"]}
+    assert replaced.calls["check_regret"] == (("dp-se",), merged(REGRET) | both)
     assert schedulers == ["tcp://there:1"]
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
     assert missing("regret", typed) == []
@@ -269,17 +272,23 @@ def test_simulate(replaced, tmp_path):
     import pandas as pd
 
     curve = pd.DataFrame({"t": [1], "regret": [2.0]})
-    replaced.put(simulation, "simulate", SimpleNamespace(regret=np.array([1.0, 3.0]), curve=lambda: curve))
+    found = SimpleNamespace(regret=np.array([1.0, 3.0]), curve=lambda: curve, times=[900], hindsight=None)
+    replaced.put(simulation, "simulate", found)
     typed = ["dp-ucb", "--setting", "C3", "--epsilon", "0.5", "--arms", "4", "--horizon", "900"]
     typed += ["--runs", "2", "--csv", "c.csv", "--seed", "11", "--workers", "3"]
     done = commands.run(tmp_path, "simulate", *typed)
     (algorithm, environment), named = replaced.calls["simulate"]
     assert (algorithm.name, algorithm.epsilon, algorithm.n_arms, algorithm.horizon) == ("dp-ucb", 0.5, 4, 900)
     assert (environment.name, environment.n_arms) == ("C3", 4)
-    assert named == {"runs": 2, "seed": 11, "workers": 3}
+    assert named == {"runs": 2, "seed": 11, "workers": 3, "points": 200}
     assert "mean regret 2, standard deviation 1.414" in done.stdout
     assert (tmp_path / "c.csv").read_text() == "t,regret\n1,2.0\n"
-    assert missing("simulate", typed) == []
+    replaced.put(api, "simulate", found)
+    told = ["a.py:f", "--contexts", "3", "--population", "logistic", "--arms", "4", "--horizon", "9"]
+    done = commands.run(tmp_path, "simulate", *told)
+    (name, users), named = replaced.calls["simulate"]
+    assert (name, type(users).__name__, users.n_arms, named["horizon"]) == ("a.py:f", "Logistic", 4, 9)
+    assert missing("simulate", typed, told) == []
 
 
 def test_report(replaced, schedulers, tmp_path):
@@ -447,6 +456,7 @@ def test_site(broken, lost, status, replaced, tmp_path):
 def test_judge(status, replaced, tmp_path):
     found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status)
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
+    replaced.put(verifiable_dp.campaign.judge, "verdict", "not_refuted")
     typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml"]
     done = commands.run(tmp_path, "judge", *typed)
     assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")

@@ -82,7 +82,7 @@ def test_openssl_checks_it_without_us(record, keys, signature, tmp_path):
 @pytest.mark.skipif(shutil.which("python3") is None, reason="no python3 in the path")
 def test_the_documented_way_without_this_package(record, keys, tmp_path):
     page = (Path(__file__).parents[3] / "docs" / "renderings.md").read_text("utf-8")
-    (script,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    (script,) = [part for part in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if "openssl" in part]
     shutil.copy(RECORD, tmp_path / "record.json")
     (tmp_path / "record.json.sig").write_text(signing.sign(record, keys[0]), "utf-8")
     shutil.copy(keys[1], tmp_path / "public.pem")
