@@ -28,7 +28,7 @@ def claims(folder: str | Path) -> list[dict[str, str]]:
         If a record cannot be read.
     """
     rows, contradicted = [], _contradicted(Path(folder))
-    for name in registry.names():
+    for name in registry.every():
         auditor = registry.auditor(name)
         path = Path(folder) / name / "record.json"
         record = read(path) if path.is_file() else None
