@@ -341,8 +341,8 @@ def test_blocks_and_single_pulls_agree():
 
 
 @pytest.mark.slow
-def test_blocks_and_single_pulls_agree_at_a_million():
-    agree(10**6, 600)
+def test_blocks_and_single_pulls_agree_at_ten_million():
+    agree(10**7, 600)
 
 
 def test_a_long_run_needs_few_draws():
