@@ -10,27 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# The judges register themselves when their modules are imported.
-import verifiable_dp.evidence.alignment.replay
-import verifiable_dp.evidence.blackbox.curves
-import verifiable_dp.evidence.blackbox.numerics
-import verifiable_dp.evidence.blackbox.sequential
-import verifiable_dp.evidence.blackbox.test
-import verifiable_dp.evidence.exact.halting
-import verifiable_dp.evidence.exact.law
-import verifiable_dp.evidence.exact.shuffle
-import verifiable_dp.evidence.regret.judges
-import verifiable_dp.evidence.regret.tables
-import verifiable_dp.evidence.statement
-import verifiable_dp.evidence.symbolic.paths
-import verifiable_dp.evidence.tracing.audit
-import verifiable_dp.evidence.upper  # noqa: F401
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, named
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import in_words, judged, scales_of
 from verifiable_dp.record import conclude, declarations
+from verifiable_dp.record.kinds import in_words, judged, scales_of
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from verifiable_dp.evidence.check import in_words
 from verifiable_dp.record import words
+from verifiable_dp.record.kinds import in_words
 
 _STATUS = {
     "not_refuted": "passed",

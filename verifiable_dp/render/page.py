@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import on_one_line, printable
-from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, words
+from verifiable_dp.record.kinds import in_words
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
 

@@ -3,6 +3,8 @@
 import copy
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,3 +163,14 @@ def test_rows_of_provenance_stay_one_for_each_fact():
     record = load("dp-se")
     assert len(plainly.provenance(record)) == len(record["provenance"])
     assert plainly.pairs({"a": [1.0, 2], "b": {"c": True}}) == "a = [1.0, 2], b (c = yes)"
+
+
+def test_a_page_needs_nothing_else_to_have_been_imported():
+    """Sentences of checks are registered by the modules of their judges."""
+    lines = (
+        "import json, pathlib",
+        "from verifiable_dp.render.page import render",
+        f"path = pathlib.Path({str(ROOT / 'reports' / 'shuffled-linear' / 'record.json')!r})",
+        "assert render(json.loads(path.read_text('utf-8')), drawn=False)",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

@@ -1,0 +1,20 @@
+"""Checks of every kind that records hold: what judges them, puts them into words and knows their scales."""
+
+# The judges register themselves when their modules are imported.
+import verifiable_dp.evidence.alignment.replay
+import verifiable_dp.evidence.blackbox.curves
+import verifiable_dp.evidence.blackbox.numerics
+import verifiable_dp.evidence.blackbox.sequential
+import verifiable_dp.evidence.blackbox.test
+import verifiable_dp.evidence.exact.halting
+import verifiable_dp.evidence.exact.law
+import verifiable_dp.evidence.exact.shuffle
+import verifiable_dp.evidence.regret.judges
+import verifiable_dp.evidence.regret.tables
+import verifiable_dp.evidence.statement
+import verifiable_dp.evidence.symbolic.paths
+import verifiable_dp.evidence.tracing.audit
+import verifiable_dp.evidence.upper  # noqa: F401
+from verifiable_dp.evidence.check import in_words, judged, scales_of
+
+__all__ = ["in_words", "judged", "scales_of"]
