@@ -29,6 +29,7 @@ from verifiable_dp.auditing.request import (
 from verifiable_dp.core import engine, simulation, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.environments import Environment, bernoulli
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.populations import Population, usual
@@ -694,7 +695,8 @@ def _request_of(
     plan, claim = record["plan"], record["claim"]
     promise = promised(plan, claim)
     if isinstance(thing, Algorithm):
-        promise = replace(promise, observe=claim["observe"], adjacency=None, model="central")
+        model = promise.model if isinstance(thing, ContextualAlgorithm) else None
+        promise = replace(promise, observe=claim["observe"], adjacency=None, model=model)
     settings = Settings(
         budget=plan["budget"],
         timeout=float(plan.get("timeout", TIMEOUT)),

@@ -1,19 +1,27 @@
 """The audit of a bandit of the catalogue that is told contexts: model, rungs, refusals, a re-run."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.auditing import rungs
+from verifiable_dp.auditing.plans import silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
+from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.claims import PROTECTED
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine
+from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import finish
 
+REPORTS = Path(__file__).parents[3] / "reports"
 SMALL = {"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3}
 COMPUTED = [rung for rung in rungs.RUNGS if rung.stage in ("alignment", "certificate")]
 
@@ -89,6 +97,15 @@ def test_simulate_plays_them_on_populations():
     played = vdp.simulate(vdp.make("dp-lin-ucb", **given), family.linear_users(3, 2), runs=4)
     assert played.pulls.sum(axis=1).tolist() == [60] * 4
     assert (played.regret > 0).all()
+
+
+@pytest.mark.parametrize("name", registry.contextual())
+def test_a_re_run_holds_the_claim_of_the_record(name):
+    record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+    algorithm = vdp.make(name, **record["target"]["parameters"])
+    request = api._request_of(record, algorithm, Inputs(), 1, silent)
+    claim = subject_of(algorithm, registry.auditor(name), request.promise).claim
+    assert plain(claim.as_dict()) == record["claim"]
 
 
 @pytest.mark.slow
