@@ -6,13 +6,11 @@ that are made in several processes may share the state of a generator that each 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
@@ -67,24 +65,20 @@ def _spread(width: int) -> IntArray:
 
 def _varies_by_call(values: FloatArray, seed: int) -> bool:
     """Whether the ranks of (calls, runs, columns) differ more between calls than within them."""
+    from scipy import stats  # what loads longest of SciPy
+
     calls, runs, columns = values.shape
-    ranks = np.stack([_ranks(values[..., j]) for j in range(columns)])
+    ranks = np.stack([stats.rankdata(values[..., j]).reshape(calls, runs) for j in range(columns)])
     ranks = ranks[ranks.std(axis=(1, 2)) > 0]  # what never varies says nothing
     if not len(ranks):
         return False
     ratio = _ratio(ranks)
-    if special.fdtrc(calls - 1, calls * (runs - 1), ratio.max()) * len(ranks) > _SUSPECT:
+    if stats.f.sf(ratio.max(), calls - 1, calls * (runs - 1)) * len(ranks) > _SUSPECT:
         return False
     rng = np.random.default_rng(seed)
     flat = ranks.reshape(len(ranks), -1)
     orders = (rng.permutation(calls * runs) for _ in range(_SHUFFLES))
     return bool(ratio.max() > max(_ratio(flat[:, order].reshape(ranks.shape)).max() for order in orders))
-
-
-def _ranks(values: FloatArray) -> FloatArray:
-    """Of each value among all of them, from 1; equal ones share theirs."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places.reshape(values.shape)])
 
 
 def _ratio(ranks: FloatArray) -> FloatArray:
@@ -99,17 +93,11 @@ def _ratio(ranks: FloatArray) -> FloatArray:
 
 def _differs(together: FloatArray, alone: FloatArray) -> bool:
     """Whether single calls have another law in some column."""
+    from scipy import stats
+
     columns = range(together.shape[1])
-    farthest = max(_distance(together[:, j], alone[:, j]) for j in columns)
-    size = len(together) * len(alone) / (len(together) + len(alone))
-    return bool(special.kolmogorov(math.sqrt(size) * farthest) * len(columns) < _LEVEL)
-
-
-def _distance(one: FloatArray, other: FloatArray) -> float:
-    """The largest difference of two empirical distribution functions."""
-    values = np.concatenate([one, other])
-    shares = [np.searchsorted(np.sort(x), values, side="right") / len(x) for x in (one, other)]
-    return float(np.abs(shares[0] - shares[1]).max())
+    p_values = [stats.ks_2samp(together[:, j], alone[:, j], method="asymp").pvalue for j in columns]
+    return bool(min(p_values) * len(p_values) < _LEVEL)
 
 
 def used(sampler: Any, data: Any) -> tuple[str, ...]:
