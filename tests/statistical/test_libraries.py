@@ -1,7 +1,8 @@
 """Mechanisms of OpenDP and diffprivlib: what they claim is not refuted, what is misused is.
 
-Level of each audit: 1e-7, so that none of these tests fails by chance with a probability above 1e-6. Samples
-are few: the libraries take 6 to 60 microseconds a draw.
+Level of each audit, of its bounds too: 1e-7, so that none of these tests fails by chance with a probability
+above 1e-6. OpenDP draws anew each time, so that a bound at .95 would exceed a true epsilon in one run of twenty.
+Samples are few: the libraries take 6 to 60 microseconds a draw.
 """
 
 import importlib
@@ -31,7 +32,8 @@ def mechanism(library, name):
 
 
 def audit(function, epsilon=1.0, delta=0.0, plan=PLAN):
-    return audited(function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, alpha=ALPHA)
+    levels = {"alpha": ALPHA, "confidence": 1 - ALPHA}
+    return audited(function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, **levels)
 
 
 def refuted(draft):
@@ -67,7 +69,7 @@ def test_half_of_what_they_have_is_refuted(library, name):
 def test_a_wrong_sensitivity_is_refuted():
     draft = audit(mechanism("diffprivlib", "laplace_of_wrong_sensitivity"))
     assert refuted(draft)
-    assert conclude.epsilon_lower(draft["checks"]) > 1.6
+    assert conclude.epsilon_lower(draft["checks"]) > 1.4
 
 
 def test_gaussian_noise_has_its_delta_and_no_less():

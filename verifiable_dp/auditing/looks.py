@@ -235,7 +235,11 @@ def look(case: UserCase, candidates: Sequence[Any], plan: Plan, *, number: int =
 
 
 def more(case: UserCase, lead: Look, runs: int) -> Look:
-    """Go on with the test of a look, by `runs` runs on both inputs, at the level of a look."""
+    """Go on with the test of a look, by `runs` runs on both inputs.
+
+    Its first runs made it the look to go on with, among all that there were: it has a look's share of the
+    level, divided among them.
+    """
     sampler = replace(case.sampler, rows=1) if lead.alone else case.sampler
     return _look(case, sampler, lead.best, Plan(0, 0, runs // 2), lead.number, lead.workers, lead)
 
@@ -273,6 +277,8 @@ def _look(
     else:
         name = f"{name} goes on"
         earlier = next((check for check in lead.checks if check.kind == "black_box"), None)
+        if earlier is not None:
+            terms = replace(terms, tests=levels.tests * case.black_boxes)
         checks = blackbox.put_to_test(source, [lead.chosen], plan, terms, name=name, earlier=earlier)
         found = replace(lead, checks=checks)
         plan = replace(plan, test=sum(int(checks[0].statistics[n]) for n in ("n0", "n1")) // 2)
@@ -280,7 +286,7 @@ def _look(
         return found
     if source.together and not levels.trusted:
         single = replace(source, rows=1)
-        size = _confirming(found.chosen, plan, claim, levels)
+        size = _confirming(found.chosen, plan, terms)
         [single_run] = blackbox.put_to_test(
             single, [found.chosen], replace(plan, test=size), terms, name=f"{name}, one run a call"
         )
@@ -297,12 +303,12 @@ def _look(
     return found
 
 
-def _confirming(chosen: blackbox.Selected, plan: Plan, claim: PrivacyClaim, levels: Levels) -> int:
+def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:
     """Runs a side that confirm a refutation with probability .999, at most those of the plan."""
     p, q = chosen.event.careful_shares()
     fixed, size = replace(plan, sequential=False), 500
     while size < plan.test:
-        if powers.rejection(p, q, replace(fixed, test=size), claim, levels.alpha / levels.tests) > 0.999:
+        if powers.rejection(p, q, replace(fixed, test=size), terms.claim, terms.alpha / terms.tests) > 0.999:
             return size
         size *= 2
     return plan.test
