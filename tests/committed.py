@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from verifiable_dp.render import page, plots
+
 REPORTS = Path(__file__).parents[1] / "reports"
 NAMES = sorted(path.parent.name for path in REPORTS.glob("*/record.json"))
 # Releases seen, actions alone with exact laws, local reports as printed and refuted, shuffled reports, a
@@ -14,3 +16,9 @@ SIX = ("tree-sum", "dp-se", "ldp-linear-printed", "shuffled-linear", "dp-nas", "
 def each(names=NAMES, by_day=SIX):
     """Names as parameters; those that are not looked at by day are slow."""
     return [pytest.param(name, marks=() if name in by_day else pytest.mark.slow) for name in names]
+
+
+def without_plots(patched):
+    """Pages are made without their plots, which take most of the time; no later page gets what this left."""
+    patched.setattr(plots, "inline", lambda *_: "<svg/>")
+    patched.setattr(page, "_drawn", page._drawn.__wrapped__)

@@ -1,7 +1,7 @@
 """Mechanisms of OpenDP and diffprivlib: what they claim is not refuted, what is misused is.
 
 Level of each audit, of its bounds too: 1e-7, so that none of these tests fails by chance with a probability
-above 1e-6. OpenDP draws anew each time, so that a bound at .95 would exceed a true epsilon in one run of twenty.
+above 1e-6. OpenDP draws anew each time: a bound at .95 would exceed a true epsilon in one run of twenty.
 Samples are few: the libraries take 6 to 60 microseconds a draw.
 """
 

@@ -17,7 +17,6 @@ from verifiable_dp.auditing.ground import Ground, Sizes
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
-from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.committed import REPORTS
+from tests.committed import REPORTS, without_plots
 from verifiable_dp.compliance import blocks
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import digest
@@ -148,7 +148,7 @@ def test_intervals_say_what_they_rest_on():
 
 
 def test_a_page_alone_links_nothing_and_one_in_its_folder_what_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(plots, "inline", lambda *_: "<svg/>")
+    without_plots(monkeypatch)
     assert not re.findall(r'href="(?!#|data:)', shown("dp-linear")[1])
     folder = tmp_path / "reports"
     for name in ("dp-linear", "dp-linear-printed"):
@@ -207,7 +207,7 @@ def test_a_signature_is_named_where_it_is_of_this_record(tmp_path):
 
 def test_signature_and_tier_reach_page_print_and_portfolio(tmp_path, monkeypatch):
     """Control: without either, nothing is said of them beyond how to check."""
-    monkeypatch.setattr(plots, "inline", lambda *_: "<svg/>")
+    without_plots(monkeypatch)
     record = load("ucb1")
     folder = tmp_path / "ucb1"
     folder.mkdir()

@@ -94,7 +94,7 @@ def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
 
 @pytest.mark.parametrize("name", each())
 def test_a_page_explains_the_words_that_it_uses_and_no_others(name):
-    words, rest = section(render(load(name), drawn=False))
+    words, rest = section(render(load(name)))
     explained = re.findall(r"<dt>(.*?)</dt>", words)
     before = text(rest.partition("<h2>Check this record")[0].replace("Words</a>", "")).lower()
     assert explained == [word for word in WORDS if re.search(rf"\b{word}", before)]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.committed import REPORTS
+from tests.committed import REPORTS, without_plots
 from verifiable_dp.campaign import papers
 from verifiable_dp.cli import main
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import digest, text
-from verifiable_dp.render import docs, plots, site
+from verifiable_dp.render import docs, site
 
 DOCS = Path(__file__).parents[3] / "docs"
 FEW = ("tree-sum", "dp-linear-printed", "dp-linear")
@@ -46,7 +46,7 @@ def made(reports, tmp_path_factory):
     """The site without its plots, which take most of the time."""
     place = tmp_path_factory.mktemp("site") / "site"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(plots, "inline", lambda *_: "<svg/>")
+        without_plots(patched)
         found = site.write(reports, place, documents=DOCS, items=[])
     return place, found
 
@@ -164,7 +164,7 @@ def test_markdown_of_a_stranger_runs_nothing(tmp_path):
 
 
 def test_the_command_says_what_it_wrote_and_what_does_not_hold(tmp_path, monkeypatch):
-    monkeypatch.setattr(plots, "inline", lambda *_: "<svg/>")
+    without_plots(monkeypatch)
     folder = tmp_path / "reports"
     shutil.copytree(REPORTS / "tree-sum", folder / "tree-sum")
     done = CliRunner().invoke(main, ["site", str(folder), str(tmp_path / "site")])
