@@ -121,7 +121,7 @@ def test_a_bad_parameter_is_refused_in_one_line_that_names_it(name, field, value
 
 @pytest.mark.parametrize("name", NAMES)
 def test_live_sessions_are_refused(name):
-    with pytest.raises(InputError, match="told contexts"):
+    with pytest.raises(InputError, match="takes contexts"):
         instance(name).session(seed=0)
 
 

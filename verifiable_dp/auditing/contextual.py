@@ -42,7 +42,7 @@ class ContextualCase(AlgorithmCase):
             raise InputError("protects works only with your own code: an algorithm brings its own promise")
         given = request.inputs.pairs
         if given is not None and not all(isinstance(pair, ContextPair) for pair in given):
-            raise InputError("pairs must be ContextPairs: the algorithm is told contexts")
+            raise InputError("pairs must be ContextPairs: the algorithm takes contexts")
         # A game has rewards alone.
         case = replace(super().of(request), game=None)
         assert isinstance(case, cls)

@@ -118,7 +118,7 @@ def _several(
 @click.option(
     "--contexts",
     metavar="D|KxD",
-    help="Your own code is told contexts: their dimension D, or KxD with one for each arm.",
+    help="Your own code takes contexts: their dimension D, or KxD with one for each arm.",
 )
 @click.option("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
 @click.option(
@@ -213,7 +213,7 @@ def audit(
 @click.option("--horizon", type=int, help="T; needed for your own code.")
 @_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of TARGET.")
 @_several("--means", "environments", parse=_means, metavar="M,M,...", help="An instance of Bernoulli arms.")
-@click.option("--contexts", metavar="D|KxD", help="Your own code is told contexts of this form.")
+@click.option("--contexts", metavar="D|KxD", help="Your own code takes contexts of this form.")
 @click.option(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),

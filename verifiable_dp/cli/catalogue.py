@@ -80,9 +80,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 
 @main.command()
 @click.argument("name")
-@click.option(
-    "--contexts", metavar="D|KxD", help="NAME is your own code, which is told contexts of this form."
-)
+@click.option("--contexts", metavar="D|KxD", help="NAME is your own code, which takes contexts of this form.")
 @click.option(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),

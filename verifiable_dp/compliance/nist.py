@@ -454,7 +454,7 @@ def _implementation(record: Record) -> Finding:
 
 # What is left to do where a hazard is open, in the order of `HAZARDS`.
 _ACTIONS = (
-    "Justify this epsilon for your data, or lower it; settle a verdict that stands against the claim first.",
+    "Justify this epsilon for your data, or lower it; resolve a verdict against the claim first.",
     "Lower delta to at most 1e-5 and 1/n^2, or claim delta 0.",
     "Declare which two worlds nobody may tell apart, and make them neighbours of the claim.",
     "Declare the most rounds of one person, enforce it, and read the epsilon of that many rounds.",

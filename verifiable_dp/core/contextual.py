@@ -95,7 +95,7 @@ class ContextualAlgorithm(Algorithm):
         InputError
             Always.
         """
-        raise InputError(f"session: {self.name} is told contexts, which live sessions do not take")
+        raise InputError(f"session: {self.name} takes contexts, which live sessions do not support")
 
 
 def arms_of(codes: IntArray, n_arms: int) -> IntArray:

@@ -222,7 +222,7 @@ def read(path: str, key: bytes | None = None) -> tuple[dict[str, Any], bytes]:
     if keyed != (key is not None):
         raise InputError(
             f"session: {path!r} was saved {'with' if keyed else 'without'} a key; "
-            + ("give it: key=..." if keyed else "whoever can write the file may have changed it")
+            + ("give it: key=..." if keyed else "anyone who can write the file may have changed it")
         )
     if not hmac.compare_digest(data, expected):
         made = "with another key, or " if keyed else ""

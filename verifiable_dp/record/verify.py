@@ -138,7 +138,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise InputError(f"record: corrupted: key {twice[:60]!r} stands twice in one object")
+        raise InputError(f"record: corrupted: key {twice[:60]!r} occurs twice in one object")
     return found
 
 

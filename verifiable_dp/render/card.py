@@ -109,7 +109,7 @@ def promise(record: Json) -> str:
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
     return (
         f"Epsilon {digits(claim['epsilon'])}{delta} for changing {unit.partition(': ')[2] or unit}, against "
-        f"whoever sees {words.OUTPUTS[claim['observe']]}."
+        f"anyone who sees {words.OUTPUTS[claim['observe']]}."
     )
 
 
@@ -319,7 +319,9 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
         ]
         found += [(said, "guarantee") for said in of_a_person(guarantee)]
         apart = apart_worlds(record)
-        found += [(f"Declared worlds are no neighbours of the claim: {said}", "hazards") for said in apart]
+        found += [
+            (f"Declared worlds are not neighbours under the claim: {said}", "hazards") for said in apart
+        ]
     if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
         found.append(
             ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")

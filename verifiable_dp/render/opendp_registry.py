@@ -124,7 +124,7 @@ def _loss(record: Mapping[str, Any]) -> dict[str, Any]:
     told = (
         f"Claimed by {source['paper']}, {source['statement']}."
         if source
-        else "Claimed by whoever ran the audit."
+        else "Claimed by the person who ran the audit."
     )
     return {
         "privacy_unit": claim["unit"],

@@ -143,7 +143,7 @@ class Player:
                 return made
             if not hasattr(made, "play_many"):
                 raise InputError(
-                    f"environments: {type(made).__name__} is not told contexts, as users here have"
+                    f"environments: {type(made).__name__} does not take contexts, as users here have"
                 )
             return True, contextual(made.play_many, self.contexts)[1]
         if self.form == TOGETHER:

@@ -122,7 +122,7 @@ class Way:
         shown = [f"{name}({', '.join(own_parameters(thing, name))})" for name in self.methods]
         return {
             "pair": f"{shown[0]} chooses and {shown[-1]} learns",
-            "step": f"{shown[0]} is told the last reward and chooses the next arm",
+            "step": f"{shown[0]} receives the last reward and chooses the next arm",
             "run": f"{shown[0]} pulls arms of an environment by itself",
         }[self.kind]
 

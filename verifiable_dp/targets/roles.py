@@ -371,7 +371,7 @@ def _unknown(method: Callable[..., Any], what: str, roles: Mapping[str, tuple[st
     known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
     contexts = "the context" in roles
     play = "play(contexts, rewards, rng)" if contexts else "play(rewards, rng)"
-    hint = "" if contexts else "; if it is told contexts, give --contexts D, their dimension"
+    hint = "" if contexts else "; if it takes contexts, give --contexts D, their dimension"
     return InputError(
         f"target: {getattr(method, '__qualname__', method)}: {what}; recognised are {known}; rename it, give "
         f"it a default, or write {play} around the class{hint}"

@@ -202,7 +202,7 @@ def test_what_does_not_fit_is_refused(claims, words):
 
 
 def test_an_algorithm_without_contexts_does_not_play_for_them():
-    with pytest.raises(InputError, match="is not told contexts"):
+    with pytest.raises(InputError, match="does not take contexts"):
         vdp.simulate(vdp.make("ucb1", n_arms=3, horizon=20), HERE)
 
 

@@ -240,7 +240,8 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     apart = [{"harm": "a year is seen", "world_0": [0.0, 1.0], "world_1": [1.0, 0.0]}]
     said = of("dp-linear", declarations={"threat_hypotheses": apart})
     assert any(
-        "no neighbours of the claim: a year is seen (rounds 1, 2 differ" in line for line, _ in said.caveats
+        "not neighbours under the claim: a year is seen (rounds 1, 2 differ" in line
+        for line, _ in said.caveats
     )
     assert not any("neighbours of" in line for line, _ in of("dp-linear").caveats)
     assert "a live session draws from OpenDP, which was not audited here" in dict(said.audited)["Noise"]
