@@ -19,10 +19,11 @@ from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import follower_of
 
 
-def _seconds(run: Callable[[int], Any], most: int) -> float:
+def _seconds(run: Callable[[int], Any], most: int, patience: float) -> float:
     """Seconds that one run takes, the best of some calls that make at most `most` runs together.
 
-    Slow code is called once or twice: what it loads or compiles at first is not counted if that is quick.
+    Slow code is called once or twice: what it loads or compiles at first, or a busy machine's first moments,
+    are not counted if they last less than `patience` seconds.
     """
     count, made, best, start = 1, 0, math.inf, time.perf_counter()
     while True:
@@ -30,7 +31,7 @@ def _seconds(run: Callable[[int], Any], most: int) -> float:
         run(count)
         now, made = time.perf_counter(), made + count
         best, first = min(best, (now - begun) / count), best == math.inf
-        if made + count > most or (now - start > 0.3 and not (first and now - start < 2.0)):
+        if made + count > most or (now - start > 0.3 and not (first and now - start < patience)):
             return best
         count = min(4 * count if best < 0.02 else 1, most - made)
 
@@ -69,9 +70,8 @@ def _allowance(
 
     def compute() -> int:
         nonlocal allowed
-        allowed = Allowance.of(
-            size, kind, _seconds(run, max(2, min(64, size.runs // 20)) * ROWS[kind]), started
-        )
+        most, patience = max(2, min(64, size.runs // 20)) * ROWS[kind], min(max(2.0, size.seconds / 20), 15.0)
+        allowed = Allowance.of(size, kind, _seconds(run, most, patience), started)
         about = _duration(allowed.each * allowed.runs)
         if allowed.each * allowed.runs > 5:
             progress(

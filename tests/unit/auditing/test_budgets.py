@@ -92,6 +92,19 @@ def test_too_small_a_cap_says_what_is_enough(clock):
     assert target.calls <= 2
 
 
+def test_a_slow_first_call_is_not_taken_for_slow_code(clock):
+    """Loading, compiling, a busy machine. Control: code that is as slow each time is refused."""
+
+    class Loading(Counted):
+        def __call__(self, rewards, rng):
+            self.seconds = 1e-4 if self.calls else 10.0
+            return super().__call__(rewards, rng)
+
+    audit(Loading(clock, 10.0), budget=300)
+    with pytest.raises(InputError, match="one play takes 10 s"):
+        audit(Counted(clock, 10.0), budget=300)
+
+
 def test_slow_code_is_told_of_before_it_runs(clock):
     said = []
     target = Counted(clock, 0.5)

@@ -578,7 +578,7 @@ def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, name, options)
 
 
 def test_that_the_cap_has_cut_the_runs_is_not_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setattr(ground, "_seconds", lambda run, most: 0.1)
+    monkeypatch.setattr(ground, "_seconds", lambda *_: 0.1)
     for cap, capped in ((300.0, True), (1e6, False)):
         for _ in range(2):
             with resume.at(tmp_path / str(cap), lambda: OF, print):
