@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tests.user_code import bounded, elsewhere, loops, provers, samplings, styles, unbounded
+from tests.user_code import bounded, decisions, elsewhere, loops, provers, samplings, styles, unbounded
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
-from verifiable_dp.evidence.symbolic.alignments import epsilon_of
+from verifiable_dp.evidence.symbolic.alignments import _of_one, _programs, epsilon_of
 from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
+from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
+from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import UpperBound, evaluated
 
 
@@ -74,6 +76,37 @@ def test_right_ways_to_sample_are_bounded_at_their_true_cost(play):
 @pytest.mark.parametrize("play", samplings.LEAKS, ids=lambda f: f.__name__)
 def test_no_leaking_twin_is_bounded_within_the_claim(play):
     assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
+
+
+@pytest.mark.parametrize("play", decisions.RIGHT, ids=lambda f: f.__name__)
+def test_right_decisions_are_bounded_at_their_true_cost(play):
+    got = found(play, n_arms=getattr(play, "n_arms", 2), most=10)
+    assert got.words() == ""
+    assert got.epsilon() == pytest.approx(decisions.RIGHT[play], rel=1e-9)
+
+
+@pytest.mark.parametrize("play", decisions.LEAKS, ids=lambda f: f.__name__)
+def test_no_leaking_decision_is_bounded_within_the_claim(play):
+    assert found(play, n_arms=getattr(play, "n_arms", 2), most=10).epsilon() > 1 + 1e-3
+
+
+def test_one_shared_draw_costs_no_less_than_the_best_shift():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        shared, *own = [Draw("laplace", 0.0) for _ in range(5)]
+        reward = Atom(0.5, 0.0, 1.0, lambda: {0: (-1.0, 1.0)})
+        rows = [
+            Row(
+                Place("", 0),
+                "=" if rng.random() < 0.2 else ">",
+                {reward: float(rng.normal())},
+                {shared: float(rng.choice([-0.5, 1.0])), draw: float(1 + rng.random())},
+            )
+            for draw in own
+        ]
+        closed, best = (bound(rows, [shared, *own])[0] for bound in (_of_one, _programs))
+        # Nothing but the shared draw stands in more than one row, so that no other shift is cheaper.
+        assert closed == pytest.approx(best, rel=1e-9)
 
 
 @pytest.mark.parametrize("play", samplings.UNFOLLOWED, ids=lambda f: f.__name__)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -183,7 +185,7 @@ def _paid(group: Sequence[Row | Winner]) -> Paid:
     if len(group) == 1 and isinstance(group[0], Winner):
         bounds.append(_one_winner(group[0]))
     if len(rows) > 1:
-        bounds.append(_companions(rows, draws))
+        bounds += [_companions(rows, draws), _of_one(rows, draws)]
     best = _least([b for b in bounds if b is not None])
     simple = len(rows) == 1 or (best is not None and (len(group) == 1 or _single(rows)))
     if simple or len(rows) > _MOST_ROWS or any(draw.kind == "geometric" for draw in draws):
@@ -312,6 +314,49 @@ def _companions(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     return found
 
 
+def _of_one(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
+    """One draw that several rows share moves, as a sparse vector's threshold does, and each row's own."""
+    often = Counter(draw for row in rows for draw in row.noise)
+    shared = [draw for draw in draws if often[draw] > 1]
+    if not shared or len(shared) > _MOST_CORNERS or any(draw.kind == "geometric" for draw in draws):
+        return None
+    signatures = _signatures(rows)
+    if signatures is None:
+        return None
+    equal = np.array([row.relation == "=" for row in rows])
+    prices = np.array([_own_prices(row, often) for row in rows]).T
+    prices[1, ~equal] = 0.0  # whatever leads may lead by more
+    found = []
+    for draw in shared:
+        weights = np.array([row.noise.get(draw, 0.0) for row in rows])
+        found.append(_at_corners(signatures, partial(_moved, LAWS[draw.kind], weights, prices), len(rows)))
+    return _least(found)
+
+
+def _own_prices(row: Row, often: Mapping[Draw, int]) -> tuple[float, float]:
+    """Cost of moving a row up or down by 1 with a draw that stands in no other row."""
+    best = [math.inf, math.inf]
+    for draw, weight in row.noise.items():
+        if often[draw] == 1:
+            prices = LAWS[draw.kind] if weight > 0 else LAWS[draw.kind][::-1]
+            best = [min(b, price / abs(weight)) for b, price in zip(best, prices, strict=True)]
+    return best[0], best[1]
+
+
+def _moved(law: tuple[float, float], weights: Any, prices: Any, shift: Any) -> float:
+    """The least cost of undoing a shift of the rows by one shared draw, and what is left by each row's own.
+
+    That is convex in the draw's move and bends where a row needs no more, so that one of these is best.
+    """
+    own = np.unique(np.append(-shift[weights != 0] / weights[weights != 0], 0.0))
+    left = -(shift + own[:, None] * weights)
+    left[np.abs(left) < _TINY * 1e-3 * (1 + np.abs(shift).max())] = 0.0
+    with np.errstate(invalid="ignore"):
+        each = np.where(left > 0, left * prices[0], np.where(left < 0, -left * prices[1], 0.0)).sum(axis=1)
+        first = np.where(own > 0, own * law[0], np.where(own < 0, -own * law[1], 0.0))
+    return float((each + first).min())
+
+
 # ---------------------------------------------------------------- normal noise
 
 
@@ -342,34 +387,44 @@ def _normal(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid:
 # ---------------------------------------------------------------- linear programs
 
 
-def _programs(rows: Sequence[Row], draws: Sequence[Draw]) -> Paid | None:
-    """The best shifts, for the worst corner of what a unit can move; None if there are too many."""
+Signatures = dict[tuple[Any, ...], list[int]]
+
+
+def _signatures(rows: Sequence[Row]) -> Signatures | None:
+    """Units by what they move: columns of the rows, each with its range; None for too many corners."""
     atoms = sorted({atom for row in rows for atom in row.raw}, key=id)
-    signatures: dict[tuple[Any, ...], list[int]] = {}
-    units = {unit for atom in atoms for unit, move in atom.moves.items() if move != _STILL}
-    for unit in units:
-        moved = tuple(
-            (tuple(row.raw.get(atom, 0.0) for row in rows), atom.moves[unit])
-            for atom in atoms
-            if atom.moves.get(unit, _STILL) != _STILL
-        )
-        signatures.setdefault(moved, []).append(unit)
-    number = sum(2 ** len(moved) for moved in signatures) if signatures else 0
-    if number > _MOST_PROGRAMS or any(len(moved) > _MOST_CORNERS for moved in signatures):
-        return None
-    solver = _Solver.of(rows, draws)
+    columns = {atom: tuple(row.raw.get(atom, 0.0) for row in rows) for atom in atoms}
+    found: Signatures = {}
+    for unit in {unit for atom in atoms for unit, move in atom.moves.items() if move != _STILL}:
+        moving = [atom for atom in atoms if atom.moves.get(unit, _STILL) != _STILL]
+        found.setdefault(tuple((columns[atom], atom.moves[unit]) for atom in moving), []).append(unit)
+    number = sum(2 ** len(moved) for moved in found)
+    few = number <= _MOST_PROGRAMS and all(len(moved) <= _MOST_CORNERS for moved in found)
+    return found if few else None
+
+
+def _at_corners(signatures: Signatures, least: Callable[[Any], float], size: int) -> Paid:
+    """What units pay if moving the rows costs `least` of the shift, which is convex: the worst corner."""
     found: Paid = {}
     for moved, alike in signatures.items():
         costs = [0.0, 0.0]
         for corner in itertools.product(*(move for _, move in moved)):
             shift = sum(
                 (step * np.array(weights) for step, (weights, _) in zip(corner, moved, strict=True)),
-                np.zeros(len(rows)),
+                np.zeros(size),
             )
             if shift.any():
-                costs = [max(c, solver.least(way * shift)) for c, way in zip(costs, (1.0, -1.0), strict=True)]
+                costs = [max(c, least(way * shift)) for c, way in zip(costs, (1.0, -1.0), strict=True)]
         found |= dict.fromkeys(alike, (costs[0], costs[1], 0.0))
     return found
+
+
+def _programs(rows: Sequence[Row], draws: Sequence[Draw]) -> Paid | None:
+    """The best shifts; None if there are too many."""
+    signatures = _signatures(rows)
+    if signatures is None:
+        return None
+    return _at_corners(signatures, _Solver.of(rows, draws).least, len(rows))
 
 
 @dataclass

@@ -34,7 +34,7 @@ from verifiable_dp.evidence.symbolic.terms import (
 )
 
 _DRAWS = frozenset(("random", "integers", "choice", "randrange"))
-_PURE = frozenset(
+PURE = frozenset(
     (
         "int",
         "float",
@@ -51,7 +51,7 @@ _PURE = frozenset(
         "enumerate",
     )
 )
-_MODULES = frozenset(("np", "numpy", "math"))
+MODULES = frozenset(("np", "numpy", "math"))
 # Of these modules, by the most arguments: a further one would be written into.
 _OF_MODULES = {
     **dict.fromkeys(
@@ -79,6 +79,8 @@ class Oracle:
         Whether to follow the generator and the data instead.
     """
 
+    follows = False  # comparisons of raw numbers
+
     def __init__(self, script: tuple[int, ...] = (), *, natural: bool = False) -> None:
         self.script, self.natural = script, natural
         self.units: set[int] = set()  # that move a raw number that decided something
@@ -99,6 +101,10 @@ class Oracle:
         )
         self.made.append((at, len(chances), chances[at]))
         return at
+
+    def fits(self, chance: Term) -> bool:
+        """Whether a raw number is a chance."""
+        return chance.range()[0] >= 0 and chance.range()[1] <= 1
 
     def raw(self, world: World, values: range, natural: int, units: Iterable[int]) -> int:
         """The value of a raw whole number, which these units move."""
@@ -142,7 +148,7 @@ class Position(contests.Pick):
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _is_answer(code: Any) -> bool:
+def is_answer(code: Any) -> bool:
     """Whether a function has no effect but what it returns, and draws coins and whole numbers only."""
     if not _DRAWS & {*code.co_names}:  # reading the file takes longer
         return False
@@ -152,7 +158,7 @@ def _is_answer(code: Any) -> bool:
     draws = False
     names = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     names |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    if names & (_PURE | _MODULES):
+    if names & (PURE | MODULES):
         return False
     for node in ast.walk(function):
         if isinstance(node, ast.stmt) and node is not function and not isinstance(node, _STATEMENTS):
@@ -163,11 +169,11 @@ def _is_answer(code: Any) -> bool:
             return False
         if isinstance(node, ast.Call):
             made = node.func
-            if isinstance(made, ast.Name) and made.id in _PURE and not node.keywords:
+            if isinstance(made, ast.Name) and made.id in PURE and not node.keywords:
                 continue
             if not isinstance(made, ast.Attribute):
                 return False
-            of_module = isinstance(made.value, ast.Name) and made.value.id in _MODULES
+            of_module = isinstance(made.value, ast.Name) and made.value.id in MODULES
             if not of_module and made.attr not in _DRAWS:
                 return False
             if node.keywords or (of_module and len(node.args) > _OF_MODULES.get(made.attr, -1)):
@@ -210,14 +216,14 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         values = [number(v) for v in (*args, *kwargs.values())]
-        if world.oracle is not None or not any(map(_is_raw, values)) or not _is_answer(function.__code__):
+        if world.oracle is not None or not any(map(_is_raw, values)) or not is_answer(function.__code__):
             return function(*args, **kwargs)
         before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)
         state, units = world.states(), set()
 
         def ask(oracle: Oracle) -> Any:
             world.restore(state)
-            with _asking(world, oracle):
+            with asking(world, oracle):
                 found = function(
                     *(fixed(world, v) for v in args), **{k: fixed(world, v) for k, v in kwargs.items()}
                 )
@@ -248,7 +254,8 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def _asking(world: World, oracle: Oracle) -> Iterator[None]:
+def asking(world: World, oracle: Oracle) -> Iterator[None]:
+    """Let an oracle say how coins come out."""
     world.oracle = oracle
     try:
         yield
@@ -319,16 +326,16 @@ def answers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..
     """Functions of a module and its classes that may be answers: owner, name, function."""
     methods = {name for value in scope.values() if inspect.isclass(value) for name in vars(value)}
     functions = {name for name, value in scope.items() if inspect.isfunction(value)}
-    if (methods | functions) & (_PURE | _DRAWS):
+    if (methods | functions) & (PURE | _DRAWS):
         return  # what these names do is not known
     for name, value in list(scope.items()):
         if (
             inspect.isfunction(value)
             and value.__module__ == scope.get("__name__")
-            and _is_answer(value.__code__)
+            and is_answer(value.__code__)
         ):
             yield scope, name, value
         elif inspect.isclass(value) and value.__module__ == scope.get("__name__"):
             for method, function in list(vars(value).items()):
-                if inspect.isfunction(function) and _is_answer(function.__code__):
+                if inspect.isfunction(function) and is_answer(function.__code__):
                     yield value, method, function

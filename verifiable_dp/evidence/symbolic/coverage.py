@@ -34,12 +34,20 @@ class Coverage:
         By code object, pairs of offsets.
     left
         Instructions that the run under way may still take: what is forced may never come to an end.
+    enumerated
+        Code of which all branches were tried whenever it was called; False if it was not so at times.
     """
 
     files: frozenset[str]
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
+    enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
+
+    def note(self, enumerated: Mapping[types.CodeType, bool]) -> None:
+        """Note which functions a run has called."""
+        for code, tried in enumerated.items():
+            self.enumerated[code] = tried and self.enumerated.get(code, True)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -78,6 +86,8 @@ class Coverage:
         found = set()
         known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
+            if self.enumerated.get(code):
+                continue
             for line, position, entry in _one_sided(code, steps, strict):
                 file = code.co_filename
                 if file not in known:

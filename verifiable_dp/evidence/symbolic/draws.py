@@ -629,8 +629,8 @@ class Source:
         if self.is_public or self.noise is not None or self.thins:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
         if self.world.oracle is not None:
-            fits = chance.range()[0] >= 0 and chance.range()[1] <= 1 and self.oracle is self.world.oracle
-            if self.asked is not None or not fits:
+            known = self.oracle is self.world.oracle and self.world.oracle.fits(chance)
+            if self.asked is not None or not known:
                 raise self.world.stop("a coin is made in a way that its chance is not known")
             self.asked = chance
             chances = [chance, subtract(1.0, chance)]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, tables, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
@@ -324,10 +324,10 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     }
     missing = object()
     world.fixed = functools.partial(answers.fixed, world)
-    asked = [found for scope in scopes.values() for found in answers.answers_of(scope)]
+    asked = [found for scope in scopes.values() for found in tables.tables_of(scope)]
     try:
-        for owner, name, function in asked:
-            _put(owner, name, answers.answering(world, function))
+        for owner, name, function, stand_in in asked:
+            _put(owner, name, stand_in(world, function))
         for scope in scopes.values():
             for name, value in list(scope.items()):
                 other = _replacement(value, world, numpy) if not name.startswith("__") else None
@@ -340,7 +340,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
                     scope[name] = other
         yield
     finally:
-        for owner, name, function in asked:
+        for owner, name, function, _ in asked:
             _put(owner, name, function)
         for scope, name, value in changed:
             if value is missing:

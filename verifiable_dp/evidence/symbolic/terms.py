@@ -234,6 +234,8 @@ class World:
         Whether nobody sees what a user with a context chooses from what the same user brings.
     kept
         Products and shortened vectors that were made before.
+    enumerated
+        Functions by their code that were called, and whether all their branches were tried each time.
     """
 
     files: frozenset[str]
@@ -254,6 +256,12 @@ class World:
     fixed: Any = None
     joint: bool = False
     kept: dict[Any, Any] = field(default_factory=dict)
+    enumerated: dict[Any, bool] = field(default_factory=dict)
+
+    def note(self, code: Any, *, tried: bool) -> None:
+        """Note a call of a function, and whether all its branches were tried; nothing while one is."""
+        if self.oracle is None:
+            self.enumerated[code] = tried and self.enumerated.get(code, True)
 
     def states(self) -> list[tuple[Any, Any]]:
         """The generators that the run draws from, with their states."""
@@ -1105,6 +1113,8 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
             return np.True_
         if high < 0 or (high <= 0 and strict):
             return np.False_
+        if lead.world.oracle is not None and lead.world.oracle.follows:
+            return np.bool_(lead.world.oracle.compare(lead, strict=strict))
         value = lead.value()
         return _indicator(lead, value > 0 if strict else value >= 0)
     world = lead.world

@@ -1,0 +1,329 @@
+"""Right bandits whose decisions take many draws, with leaking twins; EPSILON = 1 is claimed of all.
+
+`RIGHT` gives the least epsilon that is true of each as far as its form tells; no twin keeps EPSILON.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EPSILON = 1.0
+
+
+# ---------------------------------------------------------------- long sparse vectors
+
+
+def _until_above(rewards, rng, threshold, noise):
+    """Stay with arm 0 until what it failed to earn lies above a threshold; then arm 1 for good."""
+    missed, arm, arms = 0.0, 0, []
+    for row in rewards:
+        arms.append(arm)
+        if arm == 0:
+            missed += 0.5 - row[0]
+            arm = int(missed + noise(rng) >= threshold(rng))
+    return arms
+
+
+def long_sparse_vector(rewards, rng, half=2 / EPSILON, noise=4 / EPSILON):
+    """All queries move the same way: up costs the threshold's move, down that of the last query."""
+    hidden = 3.0 + rng.laplace(0, half)
+    return _until_above(rewards, rng, lambda rng: hidden, lambda rng: rng.laplace(0, noise))
+
+
+def window_of_a_sparse_vector(rewards, rng, half=2 / EPSILON, noise=4 / EPSILON):
+    """A reward has left the window by the time of the last query."""
+    hidden, recent, arm, arms = 4.5 + rng.laplace(0, half), [], 0, []
+    for row in rewards:
+        arms.append(arm)
+        if arm == 0:
+            recent = [*recent, row[0]][-8:]
+            arm = int(sum(1 - x for x in recent) + rng.laplace(0, noise) >= hidden)
+    return arms
+
+
+def threshold_drawn_each_time(rewards, rng):
+    draw = lambda rng: 3.0 + rng.laplace(0, 2 / EPSILON)  # noqa: E731
+    return _until_above(rewards, rng, draw, lambda rng: rng.laplace(0, 4 / EPSILON))
+
+
+def queries_without_noise(rewards, rng):
+    hidden = 3.0 + rng.laplace(0, 2 / EPSILON)
+    return _until_above(rewards, rng, lambda rng: hidden, lambda rng: 0.0)
+
+
+def threshold_without_noise(rewards, rng):
+    return _until_above(rewards, rng, lambda rng: 3.0, lambda rng: rng.laplace(0, 4 / EPSILON))
+
+
+def one_draw_for_all_queries(rewards, rng):
+    """The threshold and the queries share what should be drawn anew."""
+    draw = rng.laplace(0, 1 / EPSILON)
+    return _until_above(rewards, rng, lambda rng: 3.0 + draw, lambda rng: draw)
+
+
+def every_crossing_told(rewards, rng):
+    hidden, missed, arms = 3.0 + rng.laplace(0, 2 / EPSILON), 0.0, []
+    for row in rewards:
+        missed += 0.5 - row[0]
+        arms.append(int(missed + rng.laplace(0, 4 / EPSILON) >= hidden))
+    return arms
+
+
+def threshold_told(rewards, rng):
+    """The last round tells on which side the threshold was."""
+    hidden = 3.0 + rng.laplace(0, 2 / EPSILON)
+    arms = _until_above(rewards, rng, lambda rng: hidden, lambda rng: rng.laplace(0, 4 / EPSILON))
+    return [*arms[:-1], int(hidden > 3)]
+
+
+# ---------------------------------------------------------------- alias tables
+
+
+def explored(rewards):
+    """Sums of the first half as Python's floats, arm by arm in turn."""
+    horizon, n_arms = rewards.shape
+    sums = [0.0] * n_arms
+    for t in range(horizon // 2):
+        sums[t % n_arms] += rewards[t, t % n_arms]
+    return sums
+
+
+def committed(rewards, *arms):
+    """Arms in turn in the first half, then those that were chosen, in turn."""
+    horizon, n_arms = rewards.shape
+    return [t % n_arms if t < horizon // 2 else int(arms[t % len(arms)]) for t in range(horizon)]
+
+
+def chances(rewards, steep=1.0):
+    weights = np.exp(steep * EPSILON * np.array(explored(rewards)))
+    return weights / weights.sum()
+
+
+def columns_of(chances, least=1.0):
+    """Vose's table: what a column keeps, and the alias that has the rest."""
+    n = len(chances)
+    scaled = [n * chance for chance in chances]
+    keep, alias = [1.0] * n, list(range(n))
+    small = [i for i in range(n) if scaled[i] < 1.0]
+    large = [i for i in range(n) if scaled[i] >= 1.0]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        keep[low], alias[low] = scaled[low], high
+        scaled[high] -= 1.0 - scaled[low]
+        (small if scaled[high] < least else large).append(high)
+    return keep, alias
+
+
+def drawn_from(table, rng):
+    keep, alias = table
+    column = int(rng.integers(len(keep)))
+    return column if rng.random() < keep[column] else alias[column]
+
+
+def alias_of_a_function(rewards, rng, steep=1.0):
+    return committed(rewards, drawn_from(columns_of(chances(rewards, steep).tolist()), rng))
+
+
+def drawn_apart(keep, alias, rng):
+    column = int(rng.integers(len(keep)))
+    if rng.random() >= keep[column]:
+        return alias[column]
+    return column
+
+
+def alias_in_two_parts(rewards, rng):
+    keep, alias = columns_of(chances(rewards))
+    return committed(rewards, drawn_apart(keep, alias, rng))
+
+
+class Columns:
+    """Walker's table with arrays; the columns are looked for one by one."""
+
+    def __init__(self, chances):
+        self.size = len(chances)
+        scaled = np.array(chances) * self.size
+        self.keep, self.alias = np.ones(self.size), np.arange(self.size)
+        open_ = list(range(self.size))
+        for _ in range(self.size - 1):
+            low = [i for i in open_ if scaled[i] < 1]
+            high = [i for i in open_ if scaled[i] > 1]
+            if not low or not high:
+                break
+            self.keep[low[0]], self.alias[low[0]] = scaled[low[0]], high[-1]
+            scaled[high[-1]] = scaled[high[-1]] + scaled[low[0]] - 1
+            open_.remove(low[0])
+
+    def draw(self, rng):
+        column = int(rng.integers(self.size))
+        return column if rng.random() < self.keep[column] else int(self.alias[column])
+
+
+def alias_of_an_object(rewards, rng, steep=0.5):
+    """One table, two draws, each at half of the budget."""
+    table = Columns(chances(rewards, steep))
+    return committed(rewards, table.draw(rng), table.draw(rng))
+
+
+def alias_too_steep(rewards, rng):
+    return alias_of_a_function(rewards, rng, steep=2.0)
+
+
+def alias_drawn_twice(rewards, rng):
+    return alias_of_an_object(rewards, rng, steep=1.0)
+
+
+def drawn_the_wrong_way(table, rng):
+    keep, alias = table
+    column = int(rng.integers(len(keep)))
+    return alias[column] if rng.random() < keep[column] else column
+
+
+def alias_the_wrong_way(rewards, rng):
+    return committed(rewards, drawn_the_wrong_way(columns_of(chances(rewards)), rng))
+
+
+def alias_filled_too_early(rewards, rng):
+    """A column counts as full at .1: what it lacks goes to nobody."""
+    return committed(rewards, drawn_from(columns_of(chances(rewards), 0.1), rng))
+
+
+def drawn_with_its_column(table, rng):
+    keep, alias = table
+    column = int(rng.integers(len(keep)))
+    return column if rng.random() < keep[column] else len(keep) + alias[column]
+
+
+def alias_with_its_column(rewards, rng):
+    """Whether the draw was an alias shows in the last round."""
+    arm, n_arms = drawn_with_its_column(columns_of(chances(rewards)), rng), rewards.shape[1]
+    return [*committed(rewards, arm % n_arms)[:-1], int(arm >= n_arms)]
+
+
+def alias_of_a_column(table, rng):
+    return table[1][int(rng.integers(len(table[0])))]
+
+
+def alias_told(rewards, rng):
+    """An alias is drawn whatever its column keeps: the order in which the table was built shows."""
+    table = columns_of(chances(rewards))
+    return committed(rewards, drawn_from(table, rng), alias_of_a_column(table, rng))
+
+
+def alias_looked_up(rewards, rng):
+    """The first alias is played once."""
+    table = columns_of(chances(rewards))
+    return [*committed(rewards, drawn_from(table, rng))[:-1], table[1][0]]
+
+
+def columns_with_a_favourite(chances, sums):
+    n = len(chances)
+    keep, alias = [1.0] * n, list(range(n))
+    scaled = [n * chance for chance in chances]
+    small = [i for i in range(n) if scaled[i] < 1.0]
+    large = [i for i in range(n) if scaled[i] >= 1.0]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        keep[low], alias[low] = scaled[low], high
+        scaled[high] -= 1.0 - scaled[low]
+        (small if scaled[high] < 1.0 else large).append(high)
+    if sums[0] > 6.5:
+        keep[0], alias[0] = 1.0, 0
+    return keep, alias
+
+
+def alias_with_a_favourite(rewards, rng):
+    """An arm that paid nearly always keeps its column."""
+    return committed(rewards, drawn_from(columns_with_a_favourite(chances(rewards), explored(rewards)), rng))
+
+
+def alias_drawn_until_good(rewards, rng):
+    """Raw rewards decide whether the table is asked again."""
+    table, sums = columns_of(chances(rewards)), explored(rewards)
+    arm = drawn_from(table, rng)
+    if sums[0] > sums[1]:
+        arm = drawn_from(table, rng)
+    return committed(rewards, arm)
+
+
+class Biased(Columns):
+    def __init__(self, chances):
+        self.size, self.bias = len(chances), 0
+        scaled = [self.size * chance for chance in chances]
+        self.keep, self.alias = [1.0] * self.size, list(range(self.size))
+        small = [i for i in range(self.size) if scaled[i] < 1.0]
+        large = [i for i in range(self.size) if scaled[i] >= 1.0]
+        while small and large:
+            low, high = small.pop(), large.pop()
+            self.keep[low], self.alias[low] = scaled[low], high
+            scaled[high] -= 1.0 - scaled[low]
+            (small if scaled[high] < 1.0 else large).append(high)
+
+    def draw(self, rng):
+        column = int(rng.integers(self.size))
+        arm = column if rng.random() < self.keep[column] else self.alias[column]
+        return (arm + self.bias) % self.size
+
+
+def alias_changed_later(rewards, rng):
+    """The object gets a raw number once its table is built."""
+    table = Biased(chances(rewards))
+    table.bias = int(np.argmax(explored(rewards)))
+    return committed(rewards, table.draw(rng))
+
+
+def drawn_with_one_number(table, rng):
+    keep, alias = table
+    number = rng.random() * len(keep)
+    column = int(number)
+    return column if number < keep[column] else alias[column]
+
+
+def alias_of_one_number(rewards, rng):
+    """The coin is not what is left of the number, but the number itself."""
+    return committed(rewards, drawn_with_one_number(columns_of(chances(rewards)), rng))
+
+
+def columns_of_powers(sums):
+    """No chances at all: what is kept is a raw number, not what the arms weigh."""
+    keep, alias = [1.0] * len(sums), list(range(len(sums)))
+    for i in range(len(sums)):
+        if sums[i] < sums[0]:
+            keep[i], alias[i] = sums[i] / 20.0, 0
+    return keep, alias
+
+
+def alias_without_chances(rewards, rng):
+    return committed(rewards, drawn_from(columns_of_powers(explored(rewards)), rng))
+
+
+for _play in (alias_of_a_function, alias_of_an_object, alias_with_a_favourite, alias_filled_too_early):
+    _play.n_arms = 3
+
+
+RIGHT = {
+    long_sparse_vector: 0.5,
+    window_of_a_sparse_vector: 0.75,
+    alias_of_a_function: 1.0,
+    alias_in_two_parts: 1.0,
+    alias_of_an_object: 1.0,
+}
+LEAKS = [
+    threshold_drawn_each_time,
+    queries_without_noise,
+    threshold_without_noise,
+    one_draw_for_all_queries,
+    every_crossing_told,
+    threshold_told,
+    alias_too_steep,
+    alias_drawn_twice,
+    alias_the_wrong_way,
+    alias_filled_too_early,
+    alias_with_its_column,
+    alias_told,
+    alias_looked_up,
+    alias_with_a_favourite,
+    alias_drawn_until_good,
+    alias_changed_later,
+    alias_of_one_number,
+    alias_without_chances,
+]
