@@ -18,9 +18,11 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair
 from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
+from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
 from verifiable_dp.targets.process import ProcessTarget
@@ -31,6 +33,7 @@ _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
 ON_A_LEAD = "the runs that power takes went on with the test whose lower bound lay above the claim"
 _FEW_RUNS = 1500  # below, nothing is searched for
+_LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
 class _Tuner:
@@ -175,6 +178,11 @@ class PlayCase(UserCase):
         promise = self.request.promise
         plain = promise.group is None and promise.adjacency in (None, "replace")
         return plain and not isinstance(self.function, ProcessTarget)
+
+    @property
+    def moved(self) -> bool:
+        """Whether a check saw a difference between neighbouring inputs."""
+        return any(float(check.result.get("epsilon_lower", 0.0)) > 0 for check in self.checks)
 
     @property
     def given(self) -> bool:
@@ -329,6 +337,14 @@ def first_look(case: PlayCase) -> None:
     case.allowed.spend(cost_of(case.plan, len(case.pairs)))
 
 
+def longer(case: PlayCase) -> None:
+    """Where no reward changes any action: the horizon from which on one does."""
+    most = case.sizes("longest", lambda: int(_LONGER * case.allowed.left / horizons.PLAYS) * case.horizon)
+    found = horizons.search(case.sampler, case.bounds, min(most, LARGEST // case.n_arms))
+    case.sizes.found |= found.as_sizes()
+    case.allowed.spend(horizons.PLAYS * found.idle / case.horizon)
+
+
 def second_look(case: PlayCase) -> None:
     """Neighbours that are searched for."""
     allowed, sizes = case.allowed, case.sizes
@@ -367,10 +383,9 @@ def power(case: PlayCase) -> None:
         If the code is deterministic: no run ever differed from another, and none drew random numbers.
     """
     if not (case.varied or case.ground.draws or case.given):
-        raise InputError(
-            f"{case.kind}: {DETERMINISTIC} (every run was alike on every input "
-            f"tried; horizon {case.horizon} may be too short for it to act)"
-        )
+        acting = Acting.of(case.horizon, case.sizes.found)
+        why = acting.words() or f"horizon {case.horizon} may be too short for it to act"
+        raise InputError(f"{case.kind}: {DETERMINISTIC} (every run was alike on every input tried; {why})")
     last = case.sizes("last", lambda: case.allowed.left)
     assert case.last is not None
     if case.lead is not None and last > _least(case):

@@ -36,12 +36,15 @@ def _seconds(run: Callable[[int], Any], most: int, patience: float) -> float:
         count = min(4 * count if best < 0.02 else 1, most - made)
 
 
+_EARLIER = "record: an earlier version made it; re-run it with that version"
+
+
 class Sizes:
     """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a re-run reads."""
 
     def __init__(self, pinned: Mapping[str, Any] | None) -> None:
         if pinned is not None and "sizes" not in pinned:
-            raise InputError("record: an earlier version made it; re-run it with that version")
+            raise InputError(_EARLIER)
         self._pinned = None if pinned is None else pinned["sizes"]
         self.capped = bool(pinned and pinned.get("capped"))
         self.found: dict[str, int] = {}
@@ -50,6 +53,8 @@ class Sizes:
     def __call__(self, name: str, compute: Callable[[], int]) -> int:
         """The size of a stage: that of the record in a re-run, else as computed."""
         name = f"{self.prefix}{name}"
+        if self._pinned is not None and name not in self._pinned:
+            raise InputError(_EARLIER)
         size = int(engine.kept(f"size {name}", compute) if self._pinned is None else self._pinned[name])
         self.found[name] = size
         return size

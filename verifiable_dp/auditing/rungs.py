@@ -45,6 +45,10 @@ def _played(case: Case) -> bool:
     return isinstance(case, PlayCase)
 
 
+def _idle(case: Case) -> bool:
+    return isinstance(case, PlayCase) and not (case.settled or case.moved or case.form)
+
+
 def _mutated(case: Case) -> bool:
     if not isinstance(case, AlgorithmCase) or case.auditor is None:
         return False
@@ -72,6 +76,7 @@ RUNGS = (
     ),
     Rung("black box", _sampled, algorithms.black_box),
     Rung("first look: plain neighbours", _played, bandits.first_look),
+    Rung("", _idle, bandits.longer),
     Rung("", lambda case: _played(case) and not case.settled, bandits.second_look),
     Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
     Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),

@@ -19,6 +19,7 @@ from verifiable_dp.cli.shell import main, say
 @click.option("--horizon", type=int, default=60, show_default=True, help="T.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
 @click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
+@click.option("--play", is_flag=True, help="Play it, too: say from which horizon on rewards change actions.")
 def inspect_(
     target: str,
     epsilon: float,
@@ -27,11 +28,12 @@ def inspect_(
     horizon: int,
     parameters: tuple[str, ...],
     reward: str,
+    play: bool,
 ) -> None:
     """Say what an audit of TARGET, your own code, would recognise, guess and miss.
 
-    TARGET is imported, and made once where that is needed; it is not played. Exit status: 0 if it can be
-    audited as it is, 2 if something has to be added.
+    TARGET is imported, and made once where that is needed; without --play it is not played. Exit status: 0 if
+    it can be audited as it is, 2 if something has to be added.
     """
     from verifiable_dp.core.validate import InputError, arms_and_horizon
     from verifiable_dp.targets.inspection import inspect_target
@@ -48,7 +50,7 @@ def inspect_(
     if not callable(thing):
         raise InputError(f"target: {target} is not callable")
     given = Given(epsilon, delta, _pairs("set", parameters), reward)
-    found = inspect_target(thing, given, n_arms, horizon)
+    found = inspect_target(thing, given, n_arms, horizon, play=play)
     for line in found.lines():
         say(line)
     sys.exit(2 if found.add else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.words import digits, p_value
@@ -101,7 +102,11 @@ def why(record: Record) -> str:
     if record["reason"] == "lead":
         return conclude.lead(record["checks"])
     if record["reason"] == "unsearched":
-        return "no pair of inputs that was tried changed what comes out"
+        horizon, sizes = record["target"]["parameters"].get("horizon"), record["plan"].get("sizes")
+        return (
+            Acting.of(horizon or 0, sizes or {}).words()
+            or "no pair of inputs that was tried changed what comes out"
+        )
     seen = record["detectable"]
     if seen is None or float(seen) == float("inf"):
         return "no true epsilon would have been detected at the event tested"

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.core.validate import InputError, one_line
-from verifiable_dp.targets import protocols, rewards
+from verifiable_dp.targets import horizons, protocols, rewards
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, taken
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import kind_of
+from verifiable_dp.targets.load import PlaySampler, kind_of
 from verifiable_dp.targets.roles import MEANS, Given, filled, is_required, parameters_of
 from verifiable_dp.targets.source import code_of, file_of
 from verifiable_dp.targets.tables import NO_MEANS, PULLS
@@ -28,6 +28,7 @@ _SOURCES = {
     "os.urandom": "os.urandom",
     "torch": "torch's generator",
 }
+_ROUNDS = 1 << 21  # that are played, at most
 _GENERATORS = ("default_rng", "Generator", "RandomState", "SystemRandom", "Random")
 
 
@@ -45,23 +46,26 @@ class Inspected:
         Where it draws from, with the line.
     add
         The one thing to add before it can be audited; empty if nothing is missing.
+    acting
+        Whether rewards change actions at the horizon, in words; empty if it was not played.
     """
 
     recognised: tuple[str, ...]
     guessed: tuple[str, ...]
     randomness: tuple[str, ...]
     add: str
+    acting: str = ""
 
     def lines(self) -> Iterator[str]:
         """All of it, as the command prints it."""
         parts = (("recognised", self.recognised), ("guessed", self.guessed), ("randomness", self.randomness))
-        for word, found in parts:
+        for word, found in (*parts, ("horizon", filter(None, [self.acting]))):
             for line in found:
                 yield f"{word}: {line}"
         yield f"missing: {self.add}" if self.add else "it can be audited as it is"
 
 
-def inspect_target(target: Any, given: Given, n_arms: int, horizon: int) -> Inspected:
+def inspect_target(target: Any, given: Given, n_arms: int, horizon: int, *, play: bool = False) -> Inspected:
     """Recognise a target; an object of it is made once where its class does not tell all.
 
     Parameters
@@ -72,8 +76,10 @@ def inspect_target(target: Any, given: Given, n_arms: int, horizon: int) -> Insp
         What the audit would know.
     n_arms, horizon
         Of the object that is made.
+    play
+        Whether it is also played, to say from which horizon on rewards change actions.
     """
-    recognised, guessed, add = [_named(target)], list[str](), ""
+    recognised, guessed, add, acting = [_named(target)], list[str](), "", ""
     plays = not inspect.isclass(target) and (inspect.isfunction(target) or callable(target))
     for name, (parameter, role) in filled(target, given, lenient=True).items():
         if role:
@@ -90,22 +96,30 @@ def inspect_target(target: Any, given: Given, n_arms: int, horizon: int) -> Insp
         recognised.append(f"these parameters keep their defaults: {', '.join(kept)} (--set NAME=VALUE)")
     try:
         with guarded():
-            _, play = taken(target, given)
-            if isinstance(play, BanditClass):
-                found, more = _played(play, given, n_arms, horizon)
+            kind, called = taken(target, given)
+            if isinstance(called, BanditClass):
+                found, more = _played(called, given, n_arms, horizon)
                 recognised += found
                 guessed += more
             elif plays:
-                recognised.append(f"it is called as {kind_of(play)}")
+                recognised.append(f"it is called as {kind_of(called)}")
             if given.reward:
                 _, _, function = rewards.found(given.reward)
                 arm = rewards.arm_parameter(function) or "its only whole number"
                 recognised.append(f"{given.reward} pays; the arm is {arm}")
+            if play and kind in ("play", "play_many") and given.contexts is None:
+                acting = _acting(PlaySampler(called, kind == "play_many", n_arms, horizon, 0, followed=True))
     except InputError as error:
         add = str(error)
     except Exception as error:
         add = f"target: making it raised {one_line(error)}"
-    return Inspected(tuple(recognised), tuple(guessed), tuple(_randomness(target)), add)
+    return Inspected(tuple(recognised), tuple(guessed), tuple(_randomness(target)), add, acting)
+
+
+def _acting(sampler: PlaySampler) -> str:
+    """From which horizon on rewards in [0, 1] change actions, in words."""
+    found = horizons.search(sampler, (0.0, 1.0), _ROUNDS // horizons.PLAYS)
+    return found.words() or f"some reward changes some action within {sampler.horizon} rounds"
 
 
 def _named(target: Any) -> str:

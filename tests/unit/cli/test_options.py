@@ -259,11 +259,11 @@ def test_inspect(replaced, tmp_path):
     replaced.put(source, "load", dict)
     replaced.put(inspection, "inspect_target", SimpleNamespace(lines=lambda: ["said"], add="an option"))
     typed = ["a.py:f", "--epsilon", "0.5", "--delta", "0.01", "--arms", "4", "--horizon", "9"]
-    typed += ["--set", "beta=0.25", "--reward", "a.py:pay"]
+    typed += ["--set", "beta=0.25", "--reward", "a.py:pay", "--play"]
     done = commands.run(tmp_path, "inspect", *typed)
     assert (done.exit_code, done.stdout) == (2, "said\n")
     given = Given(0.5, 0.01, {"beta": 0.25}, "a.py:pay")
-    assert replaced.calls["inspect_target"] == ((dict, given, 4, 9), {})
+    assert replaced.calls["inspect_target"] == ((dict, given, 4, 9), {"play": True})
     assert missing("inspect", typed) == []
 
 

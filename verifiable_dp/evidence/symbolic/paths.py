@@ -27,7 +27,7 @@ from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.standins import standing_in
-from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
@@ -282,9 +282,12 @@ def _uncollected() -> Iterator[None]:
 def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: Coverage | None) -> Path:
     """One path."""
     world = World(frozenset(scopes), chooser, boxes)
-    data, output = program.data(world, program.values(number)), None
+    output = None
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
+        if math.prod(program.shape) > MOST_EVENTS:
+            raise world.stop("a run has too many rewards to be followed", Place("", 0))
+        data = program.data(world, program.values(number))
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()

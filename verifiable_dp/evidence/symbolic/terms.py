@@ -19,7 +19,7 @@ import numpy as np
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
-_MOST_EVENTS = 150_000
+MOST_EVENTS = 150_000
 ARITHMETIC = {
     "add": np.add,
     "sub": np.subtract,
@@ -287,7 +287,7 @@ class World:
     def count(self) -> None:
         """Note an operation."""
         self.events += 1
-        if self.events > _MOST_EVENTS:
+        if self.events > MOST_EVENTS:
             raise self.stop("a run has too many operations to be followed")
 
     def place(self) -> Place:
