@@ -77,7 +77,7 @@ def test_vacuous_and_inconclusive_fail_unless_expected(pytester):
         "def test_vacuous(regret_check):\n    regret_check(UCB, **HERE, bound=1000)\n"
         "def test_expected(regret_check):\n    regret_check(UCB, **HERE, bound=1000, expect='vacuous')\n"
         "def test_any(regret_check):\n    regret_check(UCB, **HERE, bound=1000, expect=None)\n"
-        "def test_wrong(regret_check):\n    regret_check(UCB, **HERE, bound=0, expect=None)\n",
+        "def test_wrong(regret_check):\n    regret_check(UCB, **HERE, bound=0.1, expect=None)\n",
         news=FILES["news.py"],
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--basetemp", "here")

@@ -18,7 +18,7 @@ from verifiable_dp.targets.players import Player, Setting
 from verifiable_dp.targets.source import Source, load
 
 _MOST = 1 << 53  # doubles hold no larger whole number exactly
-_ACCEPTED = "a number of at least 0, a function (gaps, horizon, ...) -> number, or file.py:function"
+_ACCEPTED = "a number greater than 0, a function (gaps, horizon, ...) -> number, or file.py:function"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Bound:
         Raises
         ------
         InputError
-            If it is neither a number of at least 0, nor a function, nor a reference to one.
+            If it is neither a number greater than 0, nor a function, nor a reference to one.
         """
         if isinstance(given, str):
             try:
@@ -60,7 +60,7 @@ class Bound:
             number = math.nan if isinstance(given, bool) else float(given)
         except (TypeError, ValueError):
             number = math.nan
-        if not (math.isfinite(number) and number >= 0):
+        if not (math.isfinite(number) and number > 0):
             raise InputError(f"bound must be {_ACCEPTED}, got {given!r}")
         return cls(number, f"{number:g}")
 

@@ -76,7 +76,7 @@ class _Reports:
             for c in found
             if c["kind"] == "mean_bound"
             and c["result"]["verdict"] == "consistent"
-            and c["result"]["ratio"] > 0
+            and c["result"].get("ratio", 0) > 0
         ]
         loose = f"; the bound is {digits(1 / max(measured))} times what was measured" if measured else ""
         return ", ".join(c["name"] for c in found) or f"regret checks of {algorithm}", loose

@@ -324,6 +324,14 @@ def test_the_record_fits_the_schema_and_runs_again():
     assert text == plots.alone(regrets.svg(again), white=True)
 
 
+def test_a_bound_that_is_0_on_an_instance_is_recorded():
+    """Where no arm is worse there is no regret, and a right bound says so."""
+    equal = {**HERE, "environments": [[0.5] * HERE["n_arms"]], "runs": 4}
+    report = api.check_regret(play, **equal, bound=lambda gaps, horizon: float(gaps.sum()))
+    assert report.regret_verdict == "vacuous"
+    validate(report.record)
+
+
 def test_what_cannot_be_run_again_says_so():
     class Mine:
         n_arms, bounds, name = 3, (0.0, 1.0), "mine"
@@ -339,9 +347,11 @@ def test_what_cannot_be_run_again_says_so():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"bound": "lots"}, "bound must be a number of at least 0"),
-        ({"bound": -1}, "bound must be a number of at least 0"),
-        ({"bound": True}, "bound must be a number of at least 0"),
+        ({"bound": "lots"}, "bound must be a number greater than 0"),
+        ({"bound": 0}, "bound must be a number greater than 0"),
+        ({"bound": "0"}, "bound must be a number greater than 0"),
+        ({"bound": -1}, "bound must be a number greater than 0"),
+        ({"bound": True}, "bound must be a number greater than 0"),
         ({"bound": lambda gaps: 1.0}, "first two parameters are gaps and horizon"),
         ({"bound": lambda gaps, horizon, c: 1.0}, "bound: parameter c of"),
         ({"bound": lambda gaps, horizon: np.nan}, "must return a finite number"),

@@ -247,6 +247,23 @@ def test_exact_laws_have_the_same_limit(excess, verdict):
     assert exact._judge({"epsilon": 1.0, "delta": 0.0, "pairs": [pair]})["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    "loss", [1.0, 1 + 2**-52, 1 + 6e-15, 1 + 1e-10, 1 + 1e-6, 16.999999999999996, math.inf]
+)
+def test_a_bound_from_computed_losses_is_rounded_down(loss):
+    """Below the loss by what rounding adds, no more; above the claim exactly where the verdict is."""
+    pair = {"epsilon": loss, "delta": 0.0, "delta_upper": 0.0, "remainder": 0.0}
+    pair |= {"pair_number": 0, "path": "", "direction": ""}
+    for found in (
+        judged("alignment", numbers(True, loss, loss)),
+        exact._judge({"epsilon": 1.0, "delta": 0.0, "pairs": [pair]}),
+    ):
+        bound = float(found["epsilon_lower"])
+        assert bound < loss or loss == math.inf
+        assert bound == pytest.approx(loss, rel=2e-10)
+        assert (bound > 1) == (found["verdict"] == "refuted")
+
+
 class Short(Once):
     """A hundred-thousandth too little noise."""
 

@@ -21,7 +21,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError
-from verifiable_dp.evidence.alignment.replay import exceeds, plain, worlds
+from verifiable_dp.evidence.alignment.replay import at_least, exceeds, plain, worlds
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.exact import limits, race
@@ -356,7 +356,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
         refuted = float(worst["delta"]) > delta + _ROUNDING
     return {
         "verdict": "refuted" if refuted else "not_refuted",
-        "epsilon_lower": plain(max(float(pair[by]) for pair in pairs)),
+        "epsilon_lower": plain(at_least(max(float(pair[by]) for pair in pairs), epsilon)),
         "delta_lower": max(float(pair["delta"]) for pair in pairs),
         "delta_upper": max(float(pair["delta_upper"]) for pair in pairs),
         "remainder": max(float(pair["remainder"]) for pair in pairs),

@@ -181,7 +181,7 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
 def _mean_bound_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     words = f"{_mean(numbers, result)}, claimed at most {digits(numbers['bound'])}"
     if result["verdict"] != "vacuous":
-        loose = 1 / result["ratio"] if result["ratio"] else math.inf
+        loose = 1 / result["ratio"] if result.get("ratio") else math.inf
         weak = result["verdict"] == "consistent" and WEAK <= loose < math.inf
         return f"{words}; a weak check, as the bound is {round(loose)} times the mean" if weak else words
     least = numbers["least_horizon"]
@@ -198,11 +198,13 @@ def _against_bound(statistics: Mapping[str, Any], *, at_most: bool, idle: bool) 
     """A mean that is claimed to be at most, or at least, a bound; an `idle` bound holds for every sample."""
     n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
     alpha, confidence = _levels(statistics)
-    nothing = None if at_most else math.inf
-    ratio = mean / bound if bound != 0 else nothing
+    if bound != 0:
+        ratio = {"ratio": mean / bound}
+    else:  # nothing is so many times 0; any mean is beyond what it is at least
+        ratio = {} if at_most else {"ratio": math.inf}
     if n < 2:
         verdict = "vacuous" if idle else "inconclusive"
-        return {"verdict": verdict, "lower": None, "upper": None, "ratio": ratio, "p_value": 1.0}
+        return {"verdict": verdict, "lower": None, "upper": None, **ratio, "p_value": 1.0}
     error = float(statistics["sd"]) / math.sqrt(n)
     p_value = _t_p_value(mean - bound if at_most else bound - mean, error, n - 1)
     limit = _t_limit(mean, error, n - 1, confidence if at_most else 1 - confidence)
@@ -217,7 +219,7 @@ def _against_bound(statistics: Mapping[str, Any], *, at_most: bool, idle: bool) 
         "lower": _t_limit(mean, error, n - 1, (1 - STATED) / 2),
         "upper": _t_limit(mean, error, n - 1, (1 + STATED) / 2),
         "upper_limit" if at_most else "lower_limit": limit,
-        "ratio": ratio,
+        **ratio,
         "p_value": p_value,
     }
 

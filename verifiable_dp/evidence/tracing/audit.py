@@ -17,7 +17,14 @@ import numpy as np
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.alignment.replay import cost_scales, exceeds, leaving_nothing, plain, searching
+from verifiable_dp.evidence.alignment.replay import (
+    at_least,
+    cost_scales,
+    exceeds,
+    leaving_nothing,
+    plain,
+    searching,
+)
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
@@ -783,7 +790,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "verdict": "refuted" if exact and over else "not_refuted",
         "holds": bool(holds),
-        "epsilon_lower": (plain(dearest) if over else min(dearest, epsilon)) if exact else 0.0,
+        "epsilon_lower": plain(at_least(dearest, epsilon)) if exact else 0.0,
         "cost_over_epsilon": plain(dearest / epsilon),
         **local,
     }

@@ -16,7 +16,7 @@ from verifiable_dp.evidence.tracing.ledger import Flips, Ledger
 
 _BELOW = (np.less, np.less_equal)
 _ABOVE = (np.greater, np.greater_equal)
-_NOT = (np.logical_not, np.bitwise_invert)
+_NOT = (np.logical_not, np.invert)
 _EITHER = (np.bitwise_xor, np.logical_xor, np.not_equal, np.equal)
 # Bits and signs: sets of two that are known without looking at data.
 _OPPOSITES = ((0.0, 1.0), (-1.0, 1.0))
