@@ -100,6 +100,35 @@ def sum_from_raw(rewards, rng):
     return _with_noise(rewards, rng, _half(rewards) + added * np.eye(rewards.shape[1])[0])
 
 
+# ---------------------------------------------------------------- noise that is used in two ways
+
+
+def one_size_with_two_signs(rewards, rng):
+    """Both noises have one size, so that two sums tell how far they are apart."""
+    sums, size = _half(rewards), rng.exponential(1)
+    signs = rng.choice([-1, 1], size=2)
+    arms = _committed(rewards, int(sums[0] + signs[0] * size > 10))
+    arms[-1] = int(sums[1] + signs[1] * size > 10)
+    return arms
+
+
+def generator_set_back(rewards, rng):
+    inner = rng._bit_generator
+    state = inner.state
+    noisy = _half(rewards) + rng.laplace(0, 1, rewards.shape[1])
+    inner.state = state
+    return _committed(rewards, int(np.argmax(noisy - rng.laplace(0, 1, len(noisy)))))
+
+
+def beside_a_large_weight(rewards, rng):
+    """One draw for two sums that differ by a reward, small beside a multiple of what hardly moves."""
+    sum_ = 1e10 * np.clip(rewards[0, 0], 0, 1e-11) + rng.laplace(0, 1.2)
+    more = sum_ + rewards[1, 0]
+    arms = _committed(rewards, int(sum_ > 0))
+    arms[-1] = int(more > 0.5)
+    return arms
+
+
 LEAKS = [
     f for name, f in list(globals().items()) if callable(f) and not name.startswith("_") and name.islower()
 ]
