@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tests.user_code import bounded, decisions, elsewhere, loops, provers, samplings, styles, unbounded
+from tests.user_code import (
+    bounded,
+    decisions,
+    elsewhere,
+    loops,
+    overlooked,
+    provers,
+    samplings,
+    styles,
+    unbounded,
+)
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
@@ -53,6 +64,16 @@ def test_a_loop_need_not_be_skipped_where_no_draw_decides_that(play):
 @pytest.mark.parametrize("play", RARE, ids=lambda f: f.__name__)
 def test_a_loop_that_seldom_goes_another_way_ends_the_bound(play):
     assert found(play).failure == "a branch that no traced run takes both ways"
+
+
+@pytest.mark.parametrize("play", overlooked.LEAKS, ids=lambda f: f.__name__)
+def test_no_premise_of_a_bound_is_taken_for_granted(play):
+    assert found(play).epsilon() > 1 + 1e-3
+
+
+def test_what_a_program_returns_in_a_sequence_of_its_own_is_looked_at():
+    got = found(lambda rewards, rng: deque(int(r > 0.5) for r in rewards[:, 0]))
+    assert got.words().endswith("raw rewards are returned")
 
 
 @pytest.mark.parametrize("play", functions_of(elsewhere), ids=lambda f: f.__name__)

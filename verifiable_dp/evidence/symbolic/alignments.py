@@ -299,11 +299,13 @@ def _companions(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     """Every draw moves with what it was first added to, if that leaves all that is seen in place."""
     for row in rows:
         left = dict(row.raw)
+        sizes = {atom: abs(weight) for atom, weight in left.items()}
         for draw, weight in row.noise.items():
             for atom, own in draw.met.items():
                 left[atom] = left.get(atom, 0.0) - weight * own
-        size = max((abs(w) for w in row.raw.values()), default=1.0)
-        if any(abs(weight) > _TINY * size for weight in left.values()):
+                sizes[atom] = max(sizes.get(atom, 0.0), abs(weight * own))
+        # Atom by atom, for they may move by very different amounts.
+        if any(abs(weight) > _TINY * sizes[atom] for atom, weight in left.items()):
             return None
     found: Paid = {}
     for draw in draws:
@@ -373,8 +375,8 @@ def _normal(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid:
         raw = [row.raw for row in rows]
         atoms = sorted({atom for r in raw for atom in r}, key=id)
         exact = np.array([[r.get(atom, 0.0) for atom in atoms] for r in raw])
-        missed = np.abs(matrix @ (inverse @ exact) - exact).max(initial=0.0)
-        if missed > _TINY * max(np.abs(exact).max(initial=0.0), 1e-300):
+        missed = np.abs(matrix @ (inverse @ exact) - exact)
+        if (missed > _TINY * np.abs(exact).max(axis=0, initial=0.0)).any():
             return _without(rows)
     shifts: dict[int, Any] = {}
     for atom in {atom for row in rows for atom in row.raw}:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -64,8 +65,9 @@ class Box:
 
     __array_priority__ = 4000.0
 
-    def __init__(self, world: World, data: Any, kind: str) -> None:
+    def __init__(self, world: World, data: Any, kind: str, narrow: Any = None) -> None:
         self.world, self.data, self.kind = world, data, kind
+        self.narrow = narrow  # a type of NumPy's that holds less than 64 bits
 
     @classmethod
     def of(cls, world: World, data: Any) -> Box:
@@ -83,8 +85,8 @@ class Box:
     shape = property(lambda self: self.data.shape)
     ndim = property(lambda self: self.data.ndim)
     size = property(lambda self: self.data.size)
-    dtype = property(lambda self: np.dtype(_KINDS[self.kind]))
-    T = property(lambda self: Box(self.world, self.data.T, self.kind))
+    dtype = property(lambda self: self.narrow or np.dtype(_KINDS[self.kind]))
+    T = property(lambda self: self._same(self.data.T))
     flat = property(lambda self: iter(self.ravel()))
     real = property(lambda self: self)
     nbytes = property(lambda self: 8 * self.data.size)
@@ -104,13 +106,15 @@ class Box:
 
     def _found(self, found: Any) -> Any:
         if type(found) is np.ndarray:
-            return Box(self.world, found, self.kind)
+            return self._same(found)
         return _scalar(found, self.kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.world.count()
+        if self.narrow is not None:
+            _fitting(self.world, value, self.narrow)
         if type(value) is Box:
-            value = value if value.kind == self.kind else value.astype(_KINDS[self.kind])
+            value = value if value.kind == self.kind != "b" else value.astype(_KINDS[self.kind])
             self.data[self._key(key)] = value.data
             return
         if type(value) in (list, tuple) or type(value) is np.ndarray:
@@ -131,8 +135,6 @@ class Box:
         if _is_lazy(value):
             keeps = self.kind == "f" and nature(value) == "uniform"
             return value if keeps else terms.cast(value.plain(), self.kind)
-        if self.kind == "b" and type(value) is Term and not value.noise:
-            return value
         return terms.cast(value, self.kind)
 
     def __iter__(self) -> Any:
@@ -142,7 +144,7 @@ class Box:
         return bool((self == value).any())
 
     def _same(self, data: Any) -> Box:
-        return Box(self.world, data, self.kind)
+        return Box(self.world, data, self.kind, self.narrow)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """As an array's."""
@@ -201,14 +203,16 @@ class Box:
 
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """As an array's."""
-        kind = np.dtype(_type(dtype)).kind
-        if kind == self.kind:
-            return self.copy()
+        wanted = np.dtype(_type(dtype))
+        kind = "i" if wanted.kind == "u" else wanted.kind
+        narrow = _fitting(self.world, self, wanted)
+        if kind == self.kind != "b":
+            return Box(self.world, self.data.copy(), kind, narrow)
         made = [
             v if nature(v) == "uniform" and kind == "f" else terms.cast(v.plain() if _is_lazy(v) else v, kind)
             for v in self.data.ravel().tolist()
         ]
-        return Box(self.world, objects(made, self.shape), kind)
+        return Box(self.world, objects(made, self.shape), kind, narrow)
 
     # ------------------------------------------------------------ protocols
 
@@ -251,6 +255,8 @@ class Box:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(name)
+        if name in _IN_PLACE:
+            raise self.world.stop(f".{name} changes an array in a way that is not followed")
         function = getattr(np, name, None)
         if callable(function):
             return functools.partial(_method, self, function)
@@ -261,6 +267,9 @@ class Box:
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """As an array's."""
         self.data[...] = calling(self.world, np.sort, (self, *args), kwargs).data
+
+
+_IN_PLACE = ("partition", "resize", "put", "itemset", "setfield", "byteswap", "setflags")
 
 
 def _method(box: Box, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -310,6 +319,27 @@ for _name in ("matmul", "rmatmul"):
 def _type(dtype: Any) -> Any:
     """A type of NumPy's, also where a stand-in for `float` or `int` was given."""
     return getattr(dtype, "stands_for", dtype)
+
+
+def _fitting(world: World, value: Any, dtype: Any) -> Any:
+    """The type, if it holds less than 64 bits; the bound ends if it may not hold the raw numbers.
+
+    What overflows or is rounded there moves further than what it was made of.
+    """
+    if dtype.kind == "b" or (dtype.kind in "fi" and dtype.itemsize >= 8):
+        return None
+    for entry in entries(world, value):
+        if not is_term(entry) or (entry.noise and dtype != np.float16):
+            continue
+        size = builtins.max(map(abs, entry.range()))
+        step = builtins.min(
+            (abs(m) for move in terms.moves_of(entry.raw).values() for m in move if m), default=1
+        )
+        if not (
+            (dtype == np.int32 and size <= 2**20) or (dtype == np.float32 and size <= 1e-4 * 2**23 * step)
+        ):
+            raise world.stop(f"raw rewards are turned into numbers of type {dtype}, which hold too little")
+    return dtype
 
 
 def _kind_of(value: Any) -> str:
@@ -371,7 +401,8 @@ def wrapped(world: World, value: Any) -> Any:
     if type(value) is np.ndarray:
         if value.dtype.kind in "fiub":
             kind = "i" if value.dtype.kind == "u" else value.dtype.kind
-            return Box(world, value.astype(object), kind)
+            whole = value.dtype.kind == "b" or (value.dtype.itemsize >= 8 and value.dtype.kind != "u")
+            return Box(world, value.astype(object), kind, None if whole else value.dtype)
         return Box.of(world, value) if value.dtype == object and has_own(value) else value
     nested = _nested(value)
     made = np.array(nested, dtype=object)
@@ -430,8 +461,18 @@ def _either(of_uniform: Any, of_term: Any) -> Callable[[Any], Any]:
     return call
 
 
+def _is_bit(value: Any) -> bool:
+    """Whether a number is 0 or 1, or a truth value."""
+    if not is_term(value):
+        return isinstance(value, int | np.integer | np.bool_) and value in (0, 1)
+    low, high = value.range()
+    return bool(value.whole and low >= 0 and high <= 1)
+
+
 def _truth(value: Any) -> Any:
-    return bool(value) if not (is_term(value) and not value.noise) else value
+    if not (is_term(value) and not value.noise):
+        return bool(value)
+    return value if _is_bit(value) else terms.negated(terms.equal(value, 0))
 
 
 def _both(left: Any, right: Any) -> Any:
@@ -443,6 +484,27 @@ def _both(left: Any, right: Any) -> Any:
 
 def _one_of(left: Any, right: Any) -> Any:
     return terms.negated(_both(terms.negated(_truth(left)), terms.negated(_truth(right))))
+
+
+def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation on bits of numbers, of which only single ones are followed."""
+
+    def call(left: Any, right: Any) -> Any:
+        left, right = (v.plain() if _is_lazy(v) else _noiseless(v) for v in (left, right))
+        if not is_term(left) and not is_term(right):
+            return ufunc(left, right)
+        if not (_is_bit(left) and _is_bit(right)):
+            raise (left if is_term(left) else right).world.stop(
+                f"np.{ufunc.__name__} of raw rewards has no bound"
+            )
+        return of(left, right)
+
+    return call
+
+
+def _invert(value: Any) -> Any:
+    value = _noiseless(value)
+    return _negate(value) if not is_term(value) or _is_bit(value) else terms.subtract(-1, value)
 
 
 def _sign(value: Any) -> Any:
@@ -538,11 +600,11 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.equal: terms.equal,
     np.not_equal: lambda a, b: terms.negated(terms.equal(a, b)),
     np.logical_not: _negate,
-    np.invert: _negate,
+    np.invert: _invert,
     np.logical_and: _both,
-    np.bitwise_and: _both,
+    np.bitwise_and: _bitwise(np.bitwise_and, _both),
     np.logical_or: _one_of,
-    np.bitwise_or: _one_of,
+    np.bitwise_or: _bitwise(np.bitwise_or, _one_of),
 }
 
 
@@ -568,18 +630,24 @@ _TRUTHS = frozenset((np.greater, np.greater_equal, np.less, np.less_equal, np.eq
 def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwargs: Any) -> Any:
     """A ufunc of boxes and terms."""
     world.count()
+    target = out[0] if type(out) is tuple else out
+    if method in ("reduce", "accumulate") and target is not None:
+        return _written(world, on_arrays(world, ufunc, method, inputs, None, kwargs), target)
     if method == "reduce" and ufunc in _REDUCING:
         return calling(world, _REDUCING[ufunc], inputs, {k: v for k, v in kwargs.items() if v is not None})
     if method == "reduce" and ufunc is np.logaddexp and has_terms(inputs[0]) and not kwargs.get("axis"):
         return functools.reduce(_ELEMENTWISE[ufunc], entries(world, inputs[0]))
     if method == "accumulate" and ufunc is np.add:
-        return calling(world, np.cumsum, inputs, kwargs)
+        return calling(world, np.cumsum, inputs, {k: v for k, v in kwargs.items() if v is not None})
     if method == "at":
         return _at(world, ufunc, inputs)
     scalar = _ELEMENTWISE.get(ufunc)
     if not any(has_terms(x) for x in inputs) or method != "__call__" or scalar is None:
         values = [plain(world, x, f"np.{ufunc.__name__} of raw rewards has no bound") for x in inputs]
-        found = getattr(ufunc, method)(*values, **{k: plain(world, v, _NO_BOUND) for k, v in kwargs.items()})
+        given = {k: plain(world, v, _NO_BOUND) for k, v in kwargs.items()}
+        if target is not None and given.get("where", True) is not True:
+            given["out"] = plain(world, target, f"np.{ufunc.__name__} of raw rewards is masked")
+        found = getattr(ufunc, method)(*values, **given)
         made: Any = wrapped(world, found)
     else:
         if any(kwargs.get(key) is not None for key in ("where", "axis")) and kwargs.get("where") is not True:
@@ -598,9 +666,11 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
 
         found = np.frompyfunc(entry, len(arrays), 1)(*arrays)
         made = Box.of(world, found) if type(found) is np.ndarray and found.ndim else found
-    if out is None:
-        return made
-    target = out[0] if type(out) is tuple else out
+    return made if target is None else _written(world, made, target)
+
+
+def _written(world: World, made: Any, target: Any) -> Any:
+    """An array with what was made written into it."""
     if type(target) is not Box:
         raise world.stop("tracked numbers are written into a plain array")
     target[...] = made
@@ -742,11 +812,7 @@ def _cumsum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any 
         for i in range(len(rows)):
             running = terms.add(running, ordinary(rows[i, j]))
             sums[i, j] = running
-    found = Box.of(world, made if axis is None else np.moveaxis(made, 0, axis))
-    if type(out) is Box:
-        out[...] = found
-        return out
-    return found
+    return Box.of(world, made if axis is None else np.moveaxis(made, 0, axis))
 
 
 def _clip(
@@ -762,11 +828,7 @@ def _clip(
     high = a_max if a_max is not None else max if max is not None else np.inf
     arrays = [_data(world, x) for x in (a, low, high)]
     found = np.frompyfunc(lambda v, x, y: terms.limited(ordinary(v), x, y), 3, 1)(*arrays)
-    made = Box.of(world, found) if type(found) is np.ndarray else found
-    if type(out) is Box:
-        out[...] = made
-        return out
-    return made
+    return Box.of(world, found) if type(found) is np.ndarray else found
 
 
 def _one_draw(coin: Any, one: Any, other: Any) -> bool:
@@ -871,7 +933,7 @@ def _median(
 
 
 def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    if nature(v) in ("uniform", "coin"):
+    if nature(v) in ("uniform", "coin") and sorter is None:
         limits = entries(world, a)
         if v.stretches:
             limits, v = [v.share(limit) for limit in limits], v.base
@@ -887,15 +949,15 @@ def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any 
     )
 
 
-def _prod(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+def _prod(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> Any:
     return _along(world, a, axis, lambda row: functools.reduce(terms.multiply, row))
 
 
-def _all(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+def _all(world: World, a: Any, axis: Any = None, out: Any = None, **kwargs: Any) -> Any:
     return _along(world, a, axis, lambda row: functools.reduce(_both, row, True))
 
 
-def _any(world: World, a: Any, axis: Any = None, **kwargs: Any) -> Any:
+def _any(world: World, a: Any, axis: Any = None, out: Any = None, **kwargs: Any) -> Any:
     return _along(world, a, axis, lambda row: functools.reduce(_one_of, row, False))
 
 
@@ -1029,7 +1091,7 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     hidden = any(has_terms(v) for v in (*args, *kwargs.values()))
     own = _FUNCTIONS.get(function)
     if hidden and own is not None:
-        return own(world, *args, **{k: v for k, v in kwargs.items() if not (k == "out" and v is None)})
+        return _own(world, function, own, args, kwargs)
     if hidden and function in _MOVES:
         return _moved(world, function, args, kwargs)
     what = f"np.{getattr(function, '__name__', function)} of raw rewards has no bound"
@@ -1045,6 +1107,27 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     if type(found) in (tuple, list):
         return type(found)(wrapped(world, v) for v in found)
     return wrapped(world, found)
+
+
+_signature = functools.lru_cache(maxsize=None)(inspect.signature)
+_USUAL = {"where": True, "keepdims": False, "returned": False}
+
+
+def _own(world: World, function: Any, own: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """One of the functions above; what it makes is written where it should be."""
+    kwargs = {k: v for k, v in kwargs.items() if v is not None and v is not np._NoValue}
+    given = _signature(own).bind(world, *args, **kwargs)
+    out, dtype = (given.arguments.pop(name, None) for name in ("out", "dtype"))
+    for name, value in given.arguments.get("kwargs", {}).items():
+        if name not in ("kind", "stable") and value is not _USUAL.get(name):
+            raise world.stop(f"np.{function.__name__} of raw rewards is given {name}")
+    made = own(*given.args, **given.kwargs)
+    if dtype is not None:
+        wanted = np.dtype(_type(dtype))
+        kind = made.kind if type(made) is Box else _kind_of(made)
+        if wanted.itemsize < 8 or not (wanted.kind == "f" or (wanted.kind == "i" and kind != "f")):
+            raise world.stop(f"np.{function.__name__} of raw rewards is computed as {wanted}")
+    return made if out is None else _written(world, made, out)
 
 
 def _like(world: World, function: Any, args: Any, kwargs: Any) -> Any:

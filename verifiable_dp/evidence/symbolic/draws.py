@@ -193,6 +193,7 @@ class Uniform(Lazy):
         value = math.copysign(1.0, weight * sign) * draw.value
         made = Term(self.world, 0.0, {}, {Draw(_SIGNED[draw.kind], value): size})
         self.source.noise = (self, made)
+        draw.used = True  # with another sign it would be the same noise again
         self.world.finishing.append(functools.partial(_unseen, self.world, draw))
         return made
 
@@ -749,6 +750,8 @@ class FollowedGenerator(np.random.Generator):
     def bit_generator(self) -> Any:
         """As numpy's: a state that can be set again makes the same noise twice."""
         raise self.world.stop("the state of the generator is used")
+
+    _bit_generator = bit_generator
 
     def spawn(self, n_children: int) -> Any:
         """As numpy's."""

@@ -315,8 +315,10 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
 
 def _returned(world: World, program: Program, value: Any) -> Any:
     """What is returned, as plain numbers."""
+    what = "raw rewards are returned"
     try:
-        return np.asarray(boxes.plain(world, value, "raw rewards are returned"))
+        found = np.asarray(boxes.plain(world, value, what))
+        return np.array([boxes.plain(world, v, what) for v in found]) if found.dtype == object else found
     except Unbounded:
         if world.at is None or world.at.file not in world.files:
             places = returns_of(functions_of(program.function)[:1])

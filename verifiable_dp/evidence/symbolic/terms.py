@@ -530,7 +530,8 @@ class Term:
 
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """As a number's."""
-        return cast(self, np.dtype(dtype).kind)
+        made = self.world.arrays.Box.of(self.world, self.world.arrays.objects([self], ())).astype(dtype)
+        return made.data[()]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(np.float64, name):

@@ -1,0 +1,134 @@
+"""Leaks that once had an upper bound of 1: EPSILON = 1 is claimed of each, and none keeps it.
+
+Each breaks one premise of the bound that was taken for granted: what numbers of few bits do to raw ones,
+arguments of NumPy's functions, noise that is used in two ways, what hardly ever happens.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EPSILON = 1.0
+
+
+def _committed(rewards, arm):
+    horizon, n_arms = rewards.shape
+    arms = np.arange(horizon) % n_arms
+    arms[horizon // 2 :] = arm
+    return arms
+
+
+def _with_noise(rewards, rng, values, scale=1.0):
+    return _committed(rewards, int(np.argmax(values + rng.laplace(0, scale, len(values)))))
+
+
+def _half(rewards):
+    return rewards[: len(rewards) // 2].sum(axis=0)
+
+
+# ---------------------------------------------------------------- numbers of few bits
+
+
+def small_whole_numbers(rewards, rng):
+    """20 times 6.4 becomes -128."""
+    return _with_noise(rewards, rng, np.floor(6.4 * _half(rewards)).astype(np.int8), 7.0)
+
+
+def kept_in_small_whole_numbers(rewards, rng):
+    kept = np.zeros(rewards.shape[1], dtype=np.int8)
+    kept[:] = np.floor(6.4 * _half(rewards))
+    return _with_noise(rewards, rng, kept, 7.0)
+
+
+def added_up_in_small_whole_numbers(rewards, rng):
+    bits = (rewards[:20] > 0.5).astype(np.int64) * 7
+    return _with_noise(rewards, rng, np.sum(bits, axis=0, dtype=np.int8), 7.0)
+
+
+def difference_without_a_sign(rewards, rng):
+    """0 - 1 becomes 255."""
+    counts = (rewards[:20] > 0.5).sum(axis=0).astype(np.uint8)
+    return _committed(rewards, int((counts[0] + np.uint8(12)) - counts[1] + rng.laplace(0, 1) > 12))
+
+
+def sums_as_whole_numbers(rewards, rng):
+    return _with_noise(rewards, rng, np.sum(0.1 * rewards[:20] + 0.95, axis=0, dtype=int), 0.1)
+
+
+def low_bits(rewards, rng):
+    """32 becomes 0."""
+    return _with_noise(rewards, rng, (rewards[:34] > 0.5).sum(axis=0) & 31)
+
+
+def any_of_small_numbers(rewards, rng):
+    told = np.array([np.any(0.001 * rewards[:1, arm]) for arm in range(rewards.shape[1])])
+    return _with_noise(rewards, rng, told * 1.0, 0.001)
+
+
+def none_of_small_numbers(rewards, rng):
+    return _with_noise(rewards, rng, np.logical_not(0.001 * rewards[:20]).sum(axis=0), 0.001)
+
+
+# ---------------------------------------------------------------- arguments of functions
+
+
+def mean_written_elsewhere(rewards, rng):
+    kept = np.zeros(rewards.shape[1])
+    np.mean(rewards[:1], axis=0, out=kept)
+    return _with_noise(rewards, rng, _half(rewards) + kept)
+
+
+def largest_written_elsewhere(rewards, rng):
+    kept = np.zeros(rewards.shape[1])
+    rewards[:1].max(0, kept)
+    return _with_noise(rewards, rng, _half(rewards) + kept)
+
+
+def reduced_elsewhere(rewards, rng):
+    kept = np.zeros(rewards.shape[1])
+    np.add.reduce(rewards[:1], axis=0, out=kept)
+    return _with_noise(rewards, rng, _half(rewards) + kept)
+
+
+def sum_where_raw(rewards, rng):
+    ones = np.sum(np.ones(2), where=rewards[:2, 0] > 0.5)
+    return _with_noise(rewards, rng, _half(rewards) + ones * np.eye(rewards.shape[1])[0])
+
+
+def sum_from_raw(rewards, rng):
+    added = np.sum(np.zeros(2), initial=rewards[0, 0])
+    return _with_noise(rewards, rng, _half(rewards) + added * np.eye(rewards.shape[1])[0])
+
+
+# ---------------------------------------------------------------- noise that is used in two ways
+
+
+def one_size_with_two_signs(rewards, rng):
+    """Both noises have one size, so that two sums tell how far they are apart."""
+    sums, size = _half(rewards), rng.exponential(1)
+    signs = rng.choice([-1, 1], size=2)
+    arms = _committed(rewards, int(sums[0] + signs[0] * size > 10))
+    arms[-1] = int(sums[1] + signs[1] * size > 10)
+    return arms
+
+
+def generator_set_back(rewards, rng):
+    inner = rng._bit_generator
+    state = inner.state
+    noisy = _half(rewards) + rng.laplace(0, 1, rewards.shape[1])
+    inner.state = state
+    return _committed(rewards, int(np.argmax(noisy - rng.laplace(0, 1, len(noisy)))))
+
+
+def beside_a_large_weight(rewards, rng):
+    """One draw for two sums that differ by a reward, small beside a multiple of what hardly moves."""
+    sum_ = 1e10 * np.clip(rewards[0, 0], 0, 1e-11) + rng.laplace(0, 1.2)
+    more = sum_ + rewards[1, 0]
+    arms = _committed(rewards, int(sum_ > 0))
+    arms[-1] = int(more > 0.5)
+    return arms
+
+
+LEAKS = [
+    f for name, f in list(globals().items()) if callable(f) and not name.startswith("_") and name.islower()
+]
