@@ -198,10 +198,9 @@ def _against_bound(statistics: Mapping[str, Any], *, at_most: bool, idle: bool) 
     """A mean that is claimed to be at most, or at least, a bound; an `idle` bound holds for every sample."""
     n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
     alpha, confidence = _levels(statistics)
-    if bound != 0:
-        ratio = {"ratio": mean / bound}
-    else:  # nothing is so many times 0; any mean is beyond what it is at least
-        ratio = {} if at_most else {"ratio": math.inf}
+    # Nothing is so many times 0; any mean is beyond what it is at least.
+    times = mean / bound if bound != 0 else None if at_most else math.inf
+    ratio = {} if times is None else {"ratio": times}
     if n < 2:
         verdict = "vacuous" if idle else "inconclusive"
         return {"verdict": verdict, "lower": None, "upper": None, **ratio, "p_value": 1.0}
