@@ -20,6 +20,7 @@ from tests.user_code import (
     samplings,
     styles,
     unbounded,
+    walks,
 )
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
@@ -99,14 +100,17 @@ def test_no_leaking_twin_is_bounded_within_the_claim(play):
     assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
 
 
-@pytest.mark.parametrize("play", decisions.RIGHT, ids=lambda f: f.__name__)
+DECIDING = {**decisions.RIGHT, **walks.RIGHT}
+
+
+@pytest.mark.parametrize("play", DECIDING, ids=lambda f: f.__name__)
 def test_right_decisions_are_bounded_at_their_true_cost(play):
     got = found(play, n_arms=getattr(play, "n_arms", 2), most=10)
     assert got.words() == ""
-    assert got.epsilon() == pytest.approx(decisions.RIGHT[play], rel=1e-9)
+    assert got.epsilon() == pytest.approx(DECIDING[play], rel=1e-9)
 
 
-@pytest.mark.parametrize("play", decisions.LEAKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", [*decisions.LEAKS, *walks.LEAKS], ids=lambda f: f.__name__)
 def test_no_leaking_decision_is_bounded_within_the_claim(play):
     assert found(play, n_arms=getattr(play, "n_arms", 2), most=10).epsilon() > 1 + 1e-3
 
@@ -130,7 +134,7 @@ def test_one_shared_draw_costs_no_less_than_the_best_shift():
         assert closed == pytest.approx(best, rel=1e-9)
 
 
-@pytest.mark.parametrize("play", samplings.UNFOLLOWED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", [*samplings.UNFOLLOWED, *walks.UNFOLLOWED], ids=lambda f: f.__name__)
 def test_what_is_not_followed_has_no_bound(play):
     assert math.isinf(found(play, horizon=24, most=4).epsilon())
 

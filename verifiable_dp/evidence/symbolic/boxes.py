@@ -1044,6 +1044,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sort: _sorted,
     np.median: _median,
     np.searchsorted: _searchsorted,
+    np.digitize: lambda world, x, bins, right=False: _searchsorted(world, bins, x),
     np.prod: _prod,
     np.all: _all,
     np.any: _any,

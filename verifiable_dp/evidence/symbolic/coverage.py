@@ -7,10 +7,12 @@ the rewards and from what is computed of these, or if only an exception waits on
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +22,7 @@ from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
+_BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
 
 
 @dataclass
@@ -36,6 +39,8 @@ class Coverage:
         Instructions that the run under way may still take: what is forced may never come to an end.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
+    compared, counts
+        By the instruction, comparisons of uniform draws with one possible answer and with two, and of all.
     """
 
     files: frozenset[str]
@@ -43,11 +48,31 @@ class Coverage:
 
     left: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
+    compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
+    counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
 
-    def note(self, enumerated: Mapping[types.CodeType, bool]) -> None:
-        """Note which functions a run has called."""
+    def note(
+        self, enumerated: Mapping[types.CodeType, bool], compared: Mapping[tuple[Any, int], Sequence[int]]
+    ) -> None:
+        """Note which functions a run has called, and what it has compared; see `terms.World`."""
         for code, tried in enumerated.items():
             self.enumerated[code] = tried and self.enumerated.get(code, True)
+        for key, (certain, open_) in compared.items():
+            known = self.compared.setdefault(key, [0, 0])
+            self.compared[key] = [known[0] + certain, known[1] + open_]
+
+    def add(self, other: Coverage) -> None:
+        """Take over what other runs have done."""
+        if other is not self:
+            for code, steps in other.steps.items():
+                self.steps.setdefault(code, set()).update(steps)
+            self.counts.update(other.counts)
+            self.note(other.enumerated, other.compared)
+
+    def _certain(self, code: types.CodeType, offset: int) -> bool:
+        """Whether an instruction compares nothing but uniform draws, each time with one possible answer."""
+        certain, both = self.compared.get((code, offset), (0, 0))
+        return certain > 0 and not both and certain == self.counts.get((code, offset), 0)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -65,6 +90,7 @@ class Coverage:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         steps, last = self.steps.setdefault(code, set()), -1
+        comparing = _comparisons(code)
 
         def stepped(frame: Any, event: str, argument: Any) -> Any:
             nonlocal last
@@ -73,6 +99,8 @@ class Coverage:
                 if self.left < 0:
                     raise Unbounded("a run takes too many steps to be followed")
                 steps.add((last, frame.f_lasti))
+                if frame.f_lasti in comparing:
+                    self.counts[code, frame.f_lasti] += 1
                 last = frame.f_lasti
             return stepped
 
@@ -88,7 +116,7 @@ class Coverage:
         for code, steps in self.steps.items():
             if self.enumerated.get(code):
                 continue
-            for line, position, entry in _one_sided(code, steps, strict):
+            for line, position, entry in _one_sided(code, steps, strict, self._certain):
                 file = code.co_filename
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
@@ -106,8 +134,23 @@ class Coverage:
         return sorted(found, key=lambda place: (place.file, place.line))
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def _comparisons(code: types.CodeType) -> frozenset[int]:
+    """Offsets of the instructions that compare."""
+    return frozenset(step.offset for step in dis.get_instructions(code) if step.opname == "COMPARE_OP")
+
+
+def _need_not_go(code: types.CodeType, step: Any, certain: Callable[[types.CodeType, int], bool]) -> bool:
+    """Whether a branch cannot go both ways: it follows a comparison with one possible answer."""
+    before = [i for i in dis.get_instructions(code) if i.offset < step.offset and i.opname not in _BETWEEN]
+    return bool(before) and before[-1].opname == "COMPARE_OP" and certain(code, before[-1].offset)
+
+
 def _one_sided(
-    code: types.CodeType, steps: set[tuple[int, int]], strict: bool
+    code: types.CodeType,
+    steps: set[tuple[int, int]],
+    strict: bool,
+    certain: Callable[[types.CodeType, int], bool],
 ) -> Iterator[tuple[int, Any, bool]]:
     """Line and position of the branches that were taken one way only.
 
@@ -131,7 +174,7 @@ def _one_sided(
             both.add(step.positions)
             continue
         other = following.get(step.offset, -1) if jumped else step.argval
-        if not _raises(instructions, other):
+        if not _raises(instructions, other) and not _need_not_go(code, step, certain):
             found.append((step.positions, step.positions not in both))
     for positions, first in found:
         line = positions.lineno if positions and positions.lineno else code.co_firstlineno

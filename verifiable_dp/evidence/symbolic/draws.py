@@ -147,6 +147,9 @@ class Uniform(Lazy):
                     return mixed
             if function is operator.mul and not self._gone and is_fresh(other) and _sign_size(self.function):
                 return self._signed(other)
+            less = function is operator.sub and self.is_bare and not self._gone and other.ratio is not None
+            if less and not other.noise:
+                return Stretched(self, 1.0, other)
             stretches = function is operator.mul and self.is_bare and not self._gone and not other.noise
             return (
                 Stretched(self, other)
@@ -232,7 +235,9 @@ class Uniform(Lazy):
         if not isinstance(limit, int | float | np.number):
             return NotImplemented
         own, bound = self.function, float(limit)
-        if self.is_bare and not 0 < bound < 1:
+        certain = self.is_bare and not 0 < bound < 1
+        self.world.compare(certain=certain)
+        if certain:
             return np.bool_(bound >= 1)
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
@@ -434,7 +439,7 @@ class Stretched(Product):
 
     stretches = True
 
-    def __init__(self, base: Uniform, by: Term, less: Any = 0.0) -> None:
+    def __init__(self, base: Uniform, by: Any, less: Any = 0.0) -> None:
         super().__init__([(base, 1)])
         self.base, self.by, self.less = base, by, less
 
@@ -593,11 +598,13 @@ class Source:
         That was asked when it was drawn, and what it was compared with.
     thins
         Units of the data that count only where it falls for them.
+    is_beyond
+        Whether it came out above all chances.
     """
 
     def __init__(self, world: World, value: float) -> None:
         self.world, self.value = world, value
-        self.is_public = self.taken = False
+        self.is_public = self.taken = self.is_beyond = False
         self.noise: tuple[Any, Term] | None = None
         self.state: list[Any] | None = None
         self.asked: Any = None
@@ -640,6 +647,8 @@ class Source:
             self.state = [0.0, None]
             self.world.finishing.append(self.finish)
         low, high = self.state
+        if self.is_beyond:
+            return False
         if high is not None:
             gap = subtract(chance, high)
             if _positive(gap) if type(gap) is Term else gap >= 0:
@@ -652,6 +661,10 @@ class Source:
         if not (type(between) is Term and _positive(between)):
             raise self.world.stop("a uniform draw is compared with raw chances that may not increase")
         certain = chance.ratio is not None and chance.ratio.is_one
+        self.world.compare(certain=certain)
+        if certain and self.world.chooser.rounds:
+            self.is_beyond = self.world.beyond = True
+            return False
         if certain or self.world.chooser.answer(natural):
             self.state[1] = chance
             outcome(self.world, between)
@@ -668,7 +681,7 @@ class Source:
 
     def finish(self) -> None:
         """What is known of it when the run ends, if it lay above all chances."""
-        if self.state is not None and self.state[1] is None:
+        if self.state is not None and self.state[1] is None and not self.is_beyond:
             rest = subtract(1.0, self.state[0])
             if type(rest) is Term:
                 outcome(self.world, rest)

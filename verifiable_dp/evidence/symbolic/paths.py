@@ -56,6 +56,7 @@ class Chooser:
         self.failures, self.number = failures, number
         self._rng = np.random.default_rng([20260101, number])
         self.natural = number < _NATURAL
+        self.rounds = not self.natural and number % 8 == 5  # whether chances may add up to less than 1
         self._n_arms = n_arms
         self._favourite = number % (n_arms + 1)
         self._follow = (1.0, 0.5, 0.0)[number % 3]
@@ -171,6 +172,8 @@ class Path:
         Whether it takes what the generator gives.
     contested
         Where an outcome was proposed and accepted or turned down; None if nowhere.
+    beyond
+        Whether a draw came out above chances that add up to 1, so that the path has no chance.
     """
 
     number: int
@@ -181,6 +184,7 @@ class Path:
     output: Any = None
     natural: bool = False
     contested: Place | None = None
+    beyond: bool = False
 
 
 @dataclass(frozen=True)
@@ -297,7 +301,7 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
                 else:
                     with coverage.watching():
                         returned = program.function(data, generator)
-                    coverage.note(world.enumerated)
+                    coverage.note(world.enumerated, world.compared)
             output = _returned(world, program, program.seen(returned))
             for finish in world.finishing:
                 finish()
@@ -310,7 +314,9 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
     costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
-    return Path(number, costs, world.failure, world.at, world.events, output, chooser.natural, contested)
+    return Path(
+        number, costs, world.failure, world.at, world.events, output, chooser.natural, contested, world.beyond
+    )
 
 
 def _returned(world: World, program: Program, value: Any) -> Any:
@@ -355,8 +361,13 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
             return Found(tuple(paths), "there was no time to trace enough paths")
         if number >= _LEAST and events > _WORK:
             break
-        path = run(program, number, Chooser(number, n_arms), scopes, coverage)
+        chooser = Chooser(number, n_arms)
+        steps = Coverage(frozenset(scopes)) if chooser.rounds else coverage
+        path = run(program, number, chooser, scopes, steps)
         events += path.events
+        if path.beyond and path.failure:
+            continue  # it has no chance, and what it has reached does not count as looked at
+        coverage.add(steps)
         paths.append(path)
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)

@@ -7,6 +7,7 @@ else. Where a program leaves the seed to the system, `system_seeded` and the sta
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 import types
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ import numpy as np
 
 from verifiable_dp.evidence.symbolic import boxes, contests
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, one_of, paid_for, sign_of, uniform
-from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number
+from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number, subtract
 
 _LEAST_SEEDS = 2**31
 
@@ -73,6 +74,9 @@ class FollowedRandom:
 
     def choices(self, population: Any, weights: Any = None, **kwargs: Any) -> Any:
         """As Python's; one outcome with raw weights is paid for."""
+        if weights is None and boxes.has_terms(kwargs.get("cum_weights")):
+            edges = [0.0, *boxes.entries(self._world, kwargs.pop("cum_weights"))]
+            weights = [subtract(high, low) for low, high in itertools.pairwise(edges)]
         if not boxes.has_terms(weights) or kwargs.get("k", 1) != 1 or "cum_weights" in kwargs:
             return self.__getattr__("choices")(population, weights, **kwargs)
         weights = [number(weight) for weight in boxes.entries(self._world, weights)]

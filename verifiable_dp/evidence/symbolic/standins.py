@@ -6,6 +6,7 @@ nothing, for nobody knows whether it repeats: it ends the bound.
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import functools
 import math
@@ -156,6 +157,25 @@ def _of_math(name: str, real: Any, world: World) -> Any:
     return compute
 
 
+class _Bisect(_Module):
+    def __getattr__(self, name: str) -> Any:
+        return _of_bisect(getattr(self._real, name), self._world)
+
+
+def _of_bisect(real: Any, world: World) -> Any:
+    def place(a: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        if not boxes.has_terms(a) and not boxes.has_terms(x):
+            return real(a, x, *args, **kwargs)
+        if args or kwargs or real not in _BISECTING:
+            raise world.stop(f"bisect.{real.__name__} of raw rewards is not followed")
+        return int(calling(world, np.searchsorted, (a, x), {}))
+
+    return place if callable(real) else real
+
+
+_BISECTING = (bisect.bisect, bisect.bisect_left, bisect.bisect_right)
+
+
 class _Special(_Module):
     def __getattr__(self, name: str) -> Any:
         real = getattr(self._real, name)
@@ -277,6 +297,7 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         (math, _Math),
         (random, _Random),
         (special, _Special),
+        (bisect, _Bisect),
     ):
         if value is module:
             return stand_in(value, world)
@@ -291,6 +312,8 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         return functools.partial(FollowedRandom.seeded, world)
     if not isinstance(name, str) or isinstance(value, type):
         return None
+    if value in _BISECTING:
+        return _of_bisect(value, world)
     if module == "math" and getattr(math, name, None) is value:
         return _of_math(name, value, world)
     if getattr(special, name, None) is value and not isinstance(value, np.ufunc):

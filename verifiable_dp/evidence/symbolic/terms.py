@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -236,6 +237,10 @@ class World:
         Products and shortened vectors that were made before.
     enumerated
         Functions by their code that were called, and whether all their branches were tried each time.
+    beyond
+        Whether a uniform draw came out above chances that add up to 1, as it does where they are rounded.
+    compared
+        By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
     """
 
     files: frozenset[str]
@@ -257,11 +262,21 @@ class World:
     joint: bool = False
     kept: dict[Any, Any] = field(default_factory=dict)
     enumerated: dict[Any, bool] = field(default_factory=dict)
+    beyond: bool = False
+    compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
         if self.oracle is None:
             self.enumerated[code] = tried and self.enumerated.get(code, True)
+
+    def compare(self, *, certain: bool) -> None:
+        """Note that a uniform draw is compared, and whether the answer is certain."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename not in self.files:
+            frame = frame.f_back
+        if frame is not None:
+            self.compared.setdefault((frame.f_code, frame.f_lasti), [0, 0])[not certain] += 1
 
     def states(self) -> list[tuple[Any, Any]]:
         """The generators that the run draws from, with their states."""
@@ -1006,12 +1021,28 @@ def rounded(term: Any, function: Any) -> Any:
 
 def most(values: Iterable[Any]) -> Any:
     """The largest of several numbers; what has noise is shown."""
-    return _extreme([_quiet(value) for value in values], 1)
+    return _best(list(values), 1)
 
 
 def least(values: Iterable[Any]) -> Any:
     """The smallest of several numbers; what has noise is shown."""
-    return _extreme([_quiet(value) for value in values], -1)
+    return _best(list(values), -1)
+
+
+def _best(values: list[Any], sign: int) -> Any:
+    """The largest or smallest: of sums with continuous noise no more is told than which one it is."""
+    values = [number(value) for value in values]
+    if len(values) < 2 or not all(map(_continuous, values)):
+        return _extreme([_quiet(value) for value in values], sign)
+    world = _world(*values)
+    found = values[largest(world, values if sign > 0 else [multiply(value, -1) for value in values])]
+    world.kept["best", id(found)] = found, values
+    return found
+
+
+def _continuous(value: Any) -> bool:
+    """Whether it has noise that makes it no other sum's equal."""
+    return type(value) is Term and bool(value.noise) and all(d.kind != "geometric" for d in value.noise)
 
 
 def _extreme(values: list[Any], sign: int) -> Any:
@@ -1029,7 +1060,14 @@ def _extreme(values: list[Any], sign: int) -> Any:
         above = all((end[0] >= it[1]) if sign > 0 else (end[1] <= it[0]) for it in others)
         if rest and above and (end[0] if sign > 0 else end[1]) == best:
             return value  # whatever the data are
-    return order_statistic(terms, values, lambda found: float(pick(found)), pick)
+    world = terms[0].world
+    key = ("extreme", sign, *map(_key, values))
+    if key not in world.kept or world.oracle is not None:
+        made = order_statistic(terms, values, lambda found: float(pick(found)), pick)
+        if world.oracle is not None:
+            return made
+        world.kept[key] = made, values  # which keeps their atoms, after which the key is named
+    return world.kept[key][0]
 
 
 def order_statistic(
@@ -1132,7 +1170,12 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
 
 
 def equal(left: Any, right: Any) -> Any:
-    """Whether two numbers are equal; what has noise is shown."""
+    """Whether two numbers are equal; what has noise is shown, if it is not known which one is larger."""
+    for one, other in ((left, right), (right, left)):
+        if is_term(one) and is_term(other) and ("best", id(one)) in one.world.kept:
+            found, values = one.world.kept["best", id(one)]
+            if found is one and any(other is value for value in values):
+                return np.bool_(one is other)
     left, right = _quiet(left), _quiet(right)
     if type(left) is not Term and type(right) is not Term:
         return left == right
