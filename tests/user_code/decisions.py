@@ -300,7 +300,124 @@ for _play in (alias_of_a_function, alias_of_an_object, alias_with_a_favourite, a
     _play.n_arms = 3
 
 
+# ---------------------------------------------------------------- noise by formulas
+
+
+def determinant(rewards, rng, scale=1.0):
+    """Four normal draws make a Laplace one."""
+    a, b, c, d = rng.standard_normal((4, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + scale * (a * d - b * c) / EPSILON))
+
+
+def sum_of_products(rewards, rng, scale=1.0):
+    noise = []
+    for _ in range(rewards.shape[1]):
+        n = [rng.normal(0, 2.0) for _ in range(4)]
+        noise.append(scale * (n[0] * n[1] + n[2] * n[3]) / 4)
+    return committed(rewards, np.argmax(np.array(explored(rewards)) + np.array(noise) / EPSILON))
+
+
+def squares(rewards, rng, scale=1.0):
+    """Two squares make an exponential draw, of mean 2."""
+    n = rng.normal(size=(2, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + scale * (n[0] ** 2 + n[1] ** 2) / (2 * EPSILON)))
+
+
+def student(rewards, rng, scale=1.0, df=5):
+    """Where the density of Student's law is steepest its logarithm falls by 6 / (2 sqrt 5)."""
+    steepest = (df + 1) / (2 * df**0.5)
+    scores = [s + scale * steepest / EPSILON * rng.standard_t(df) for s in explored(rewards)]
+    return committed(rewards, scores.index(max(scores)))
+
+
+def of_a_state(rewards, rng, scale=1.0):
+    """A generator of the old kind with a seed that was drawn for it."""
+    state = np.random.RandomState(rng.integers(2**32))
+    return committed(
+        rewards, np.argmax(explored(rewards) + state.laplace(0, scale / EPSILON, rewards.shape[1]))
+    )
+
+
+def determinant_by_half(rewards, rng):
+    return determinant(rewards, rng, scale=0.5)
+
+
+def sum_of_products_by_half(rewards, rng):
+    return sum_of_products(rewards, rng, scale=0.5)
+
+
+def squares_by_half(rewards, rng):
+    return squares(rewards, rng, scale=0.5)
+
+
+def student_by_half(rewards, rng):
+    return student(rewards, rng, scale=0.5)
+
+
+def state_by_half(rewards, rng):
+    return of_a_state(rewards, rng, scale=0.5)
+
+
+def state_with_a_seed(rewards, rng):
+    state = np.random.RandomState(7)
+    return committed(rewards, np.argmax(explored(rewards) + state.laplace(0, 1 / EPSILON, rewards.shape[1])))
+
+
+def one_product(rewards, rng):
+    """Half of a determinant: its density has no bound at 0. (Of two arms the difference would be enough.)"""
+    a, b = rng.standard_normal((2, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + a * b))
+
+
+def products_with_a_common_factor(rewards, rng):
+    a, b, c = rng.standard_normal((3, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + a * b + a * c))
+
+
+def products_of_two_sizes(rewards, rng):
+    a, b, c, d = rng.standard_normal((4, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + a * b - 0.1 * c * d))
+
+
+def determinant_with_an_entry_told(rewards, rng):
+    a, b, c, d = rng.standard_normal((4, rewards.shape[1]))
+    arm = np.argmax(explored(rewards) + a * d - b * c)
+    return [*committed(rewards, arm)[:-1], int(a[0] > 0)]
+
+
+def determinant_used_twice(rewards, rng):
+    """The products hide two sums: their difference is hidden by nothing."""
+    a, b, c, d = rng.standard_normal((4, rewards.shape[1]))
+    noisy = explored(rewards) + (a * d - b * c)
+    other = 3 * np.array(explored(rewards)) + (a * d - b * c)
+    return [*committed(rewards, np.argmax(noisy))[:-1], int(other[0] - noisy[0] > 7)]
+
+
+def square_of_one(rewards, rng):
+    """A square alone is a gamma draw of shape 1/2, whose density has no bound at 0."""
+    n = rng.normal(size=rewards.shape[1])
+    return committed(rewards, np.argmax(explored(rewards) + n**2))
+
+
+def square_and_product(rewards, rng):
+    a, b = rng.normal(size=(2, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + a**2 + a * b))
+
+
+def squares_with_opposite_signs(rewards, rng):
+    a, b = rng.normal(size=(2, rewards.shape[1]))
+    return committed(rewards, np.argmax(explored(rewards) + a**2 - b**2))
+
+
+for _play in (one_product, products_of_two_sizes, squares_with_opposite_signs):
+    _play.n_arms = 3
+
 RIGHT = {
+    determinant: 1.0,
+    sum_of_products: 1.0,
+    squares: 1.0,
+    student: 1.0,
+    of_a_state: 1.0,
     long_sparse_vector: 0.5,
     window_of_a_sparse_vector: 0.75,
     alias_of_a_function: 1.0,
@@ -326,4 +443,18 @@ LEAKS = [
     alias_changed_later,
     alias_of_one_number,
     alias_without_chances,
+    determinant_by_half,
+    sum_of_products_by_half,
+    squares_by_half,
+    student_by_half,
+    state_by_half,
+    state_with_a_seed,
+    one_product,
+    products_with_a_common_factor,
+    products_of_two_sizes,
+    determinant_with_an_entry_told,
+    determinant_used_twice,
+    square_of_one,
+    square_and_product,
+    squares_with_opposite_signs,
 ]

@@ -498,6 +498,7 @@ RIGHT = {
     gamma_shares: 1.0,
     gamma_shares_of_each: 1.0,
     exponentials_from_scipy: 1.0,
+    gumbel_from_scipy: 1.0,
     gumbel_in_a_key: 1.0,
     geometric_by_logarithm: 1.0,
     geometric_of_arrays: 1.0,
@@ -511,8 +512,7 @@ RIGHT = {
     reals_of_arrays: 1.0,
 }
 UNFOLLOWED = (
-    *(alias_table, flip_in_shuffled_order, rejection_of_floats, gumbel_from_scipy),
-    *(discrete_by_steps, inline_response),
+    *(alias_table, flip_in_shuffled_order, rejection_of_floats, discrete_by_steps, inline_response),
 )
 _STEEP = (
     *(by_logits, by_logaddexp, by_multinomial, by_choices, by_bisection, mixed_with_integers, alias_table),

@@ -36,8 +36,23 @@ LAWS = {
     "geometric": (1.0, math.inf),
     "normal": (math.inf, math.inf),
     "gamma": (math.inf, math.inf),
+    "student": (math.inf, math.inf),  # see `_prices`
+    "product": (math.inf, math.inf),
+    "square": (math.inf, math.inf),
     "uniform": (math.inf, math.inf),
 }
+
+
+def _prices(draw: Draw) -> tuple[float, float]:
+    """Cost of shifting a draw of scale 1 up or down by 1."""
+    if (
+        draw.kind == "student"
+    ):  # the steepest slope of the logarithm of its density, at sqrt(degrees of freedom)
+        steepest = (draw.step + 1) / (2 * math.sqrt(draw.step))
+        return steepest, steepest
+    return LAWS[draw.kind]
+
+
 _SYMMETRIC = {kind for kind, prices in LAWS.items() if prices == (1.0, 1.0)}
 _FEW_ROWS, _MOST_ROWS, _MOST_PROGRAMS, _MOST_CORNERS = 12, 60, 400, 10
 _TINY = 1e-9
@@ -231,7 +246,7 @@ def _price(draw: Draw, weight: float, move: float, row: Row, exact: bool) -> flo
             return math.inf
         shift = round(shift) if exact else math.copysign(math.ceil(abs(shift) - _TINY), shift)
         return shift * draw.step if shift > 0 else math.inf
-    up, down = LAWS[draw.kind]
+    up, down = _prices(draw)
     return abs(shift) * (up if shift > 0 else down)
 
 
@@ -331,7 +346,7 @@ def _of_one(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     found = []
     for draw in shared:
         weights = np.array([row.noise.get(draw, 0.0) for row in rows])
-        found.append(_at_corners(signatures, partial(_moved, LAWS[draw.kind], weights, prices), len(rows)))
+        found.append(_at_corners(signatures, partial(_moved, _prices(draw), weights, prices), len(rows)))
     return _least(found)
 
 
@@ -340,7 +355,7 @@ def _own_prices(row: Row, often: Mapping[Draw, int]) -> tuple[float, float]:
     best = [math.inf, math.inf]
     for draw, weight in row.noise.items():
         if often[draw] == 1:
-            prices = LAWS[draw.kind] if weight > 0 else LAWS[draw.kind][::-1]
+            prices = _prices(draw) if weight > 0 else _prices(draw)[::-1]
             best = [min(b, price / abs(weight)) for b, price in zip(best, prices, strict=True)]
     return best[0], best[1]
 
@@ -444,7 +459,7 @@ class _Solver:
         columns, prices = [], []
         for draw in draws:
             column = np.array([row.noise.get(draw, 0.0) for row in rows])
-            for sign, price in zip((1.0, -1.0), LAWS[draw.kind], strict=True):
+            for sign, price in zip((1.0, -1.0), _prices(draw), strict=True):
                 if math.isfinite(price):
                     columns.append(sign * column)
                     prices.append(price)

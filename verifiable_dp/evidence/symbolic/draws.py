@@ -358,8 +358,47 @@ class Product(Uniform):
         return self.plain() < boxes.ordinary(limit)
 
 
+def _product(world: World, left: Term, right: Term) -> Any:
+    """The product of two normal draws that nothing else uses, or a square of one; None of anything else."""
+    if any(term.raw or term.const or len(term.noise) != 1 for term in (left, right)):
+        return None
+    (one, mine), (other, theirs) = (next(iter(term.noise.items())) for term in (left, right))
+    if any(draw.kind != "normal" or draw.used or draw.met for draw in (one, other)):
+        return None
+    one.used = other.used = True
+    world.finishing.append(functools.partial(_unseen, world, one, other))
+    world.pooling = functools.partial(_pooled, world)
+    made = Draw("square" if one is other else "product", one.value * other.value)
+    return Term(world, 0.0, {}, {made: mine * theirs})
+
+
+# Two independent draws of one kind and size together: another law, at a multiple of their size. That of
+# N1 N2 + N3 N4 has the characteristic function 1 / (1 + t^2), and N1^2 + N2^2 is twice an exponential draw.
+_PAIRS = {"product": ("laplace", 1.0), "square": ("exponential", 2.0)}
+
+
+def _paired(world: World, noise: Any) -> Any:
+    """Noise in which two products or squares of normal draws are one draw."""
+    waiting: dict[tuple[str, float], Draw] = {}
+    for draw, weight in list(noise.items()):
+        if draw.kind not in _PAIRS or draw.used:
+            continue
+        size = abs(weight) if draw.kind == "product" else weight
+        first = waiting.pop((draw.kind, size), None)
+        if first is None:
+            waiting[draw.kind, size] = draw
+            continue
+        kind, times = _PAIRS[draw.kind]
+        value = (noise[first] * first.value + weight * draw.value) / (times * size)
+        noise = {d: w for d, w in noise.items() if d not in (first, draw)} | {Draw(kind, value): times * size}
+        first.used = draw.used = True
+        world.finishing.append(functools.partial(_unseen, world, first, draw))
+    return noise
+
+
 def _pooled(world: World, noise: Any) -> Any:
-    """Noise in which gamma draws of one scale whose shapes add up to 1 are an exponential draw."""
+    """Noise in which gamma draws of one scale whose shapes add up to 1 are an exponential draw, and pairs."""
+    noise = _paired(world, noise)
     alike: dict[float, list[Draw]] = {}
     for draw, weight in noise.items():
         if draw.kind == "gamma" and not draw.used:
@@ -738,7 +777,7 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
 # ---------------------------------------------------------------- the generator
 
 _PUBLIC = (
-    *("beta", "poisson", "dirichlet", "standard_t"),
+    *("beta", "poisson", "dirichlet"),
     *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted", "negative_binomial"),
     *("hypergeometric", "pareto", "weibull", "rayleigh", "vonmises", "wald", "zipf", "power", "logseries"),
     *("f", "noncentral_chisquare", "noncentral_f", "multivariate_hypergeometric", "bytes", "binomial"),
@@ -800,6 +839,8 @@ class FollowedGenerator(np.random.Generator):
             return np.float64(value)
         if not (scale > 0 and math.isfinite(scale)):
             raise self.world.stop("noise has a scale that is not a positive number")
+        if kind == "normal" and self.world.normals is None:
+            self.world.normals = functools.partial(_product, self.world)
         return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale}, kind == "geometric")
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
@@ -835,6 +876,11 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         scale = self._public(scale, "raw rewards set the scale of noise")
         return self._noise("exponential", 0.0, scale, super().exponential(scale, self._size(size)))
+
+    def standard_t(self, df: Any, size: Any = None) -> Any:
+        """As numpy's."""
+        df = self._public(df)
+        return self._noise("student", 0.0, 1.0, super().standard_t(df, self._size(size)), df)
 
     def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""

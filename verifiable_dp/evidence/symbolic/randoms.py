@@ -142,6 +142,21 @@ class _Followed(_Legacy, FollowedGenerator):
     pass
 
 
+class _States(type):
+    """Stands in for `RandomState`: any generator will do where nobody knows the seed."""
+
+    sources: Sources
+
+    def __call__(cls, seed: Any = None) -> Any:
+        return cls.sources.new(seed)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, _RANDOM_STATE | _Legacy)
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return issubclass(kind, _RANDOM_STATE)
+
+
 class Sources:
     """NumPy's generators that a run finds or makes without a seed, each with a stream of its own.
 
@@ -163,11 +178,15 @@ class Sources:
     def __init__(self, number: int, world: World | None = None) -> None:
         self._number, self._world, self._made = number, world, 0
         self.state = self.new()
+        self.states = _States("RandomState", (), {"sources": self})
 
-    def new(self) -> Any:
-        """One more generator, with the names of the old ones, too."""
+    def new(self, seed: Any = None) -> Any:
+        """One more generator, with the names of the old ones, too; seeded with what was drawn for it."""
         self._made += 1
-        bits = np.random.Philox(np.random.SeedSequence([20260103, self._number, self._made]))
+        place = [20260103, self._number, self._made]
+        if seed is not None and self._world is not None:
+            seed = _drawn_seed(self._world, "numpy.random.RandomState", [seed])
+        bits = np.random.Philox(np.random.SeedSequence(place if seed is None else [20260104, int(seed)]))
         return _Plain(bits) if self._world is None else _Followed.of(bits, self._world)
 
     def default_rng(self, seed: Any = None) -> Any:
@@ -183,8 +202,10 @@ class Sources:
 
     def instead_of(self, value: Any) -> Any:
         """What takes the place of an object of the user's module; None for nothing."""
-        if isinstance(value, np.random.Generator | np.random.RandomState):
+        if isinstance(value, np.random.Generator | _RANDOM_STATE):
             return self.new()
+        if value is _RANDOM_STATE:
+            return self.states
         if value is _DEFAULT_RNG:
             return self.default_rng
         name = getattr(value, "__name__", "")
@@ -192,7 +213,7 @@ class Sources:
         return getattr(self.state, name) if known else None
 
 
-_DEFAULT_RNG = np.random.default_rng
+_DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 
 @contextmanager
@@ -209,9 +230,9 @@ def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator
                     changed.append((scope, name, value))
                     scope[name] = other
         numpy = vars(np.random)
-        changed += [(numpy, name, numpy[name]) for name in (*Sources.NAMES, "default_rng")]
+        changed += [(numpy, name, numpy[name]) for name in (*Sources.NAMES, "default_rng", "RandomState")]
         numpy |= {name: getattr(sources.state, name) for name in Sources.NAMES}
-        numpy["default_rng"] = sources.default_rng
+        numpy |= {"default_rng": sources.default_rng, "RandomState": sources.states}
         yield
     finally:
         for scope, name, value in changed:

@@ -102,7 +102,7 @@ class Draw:
     value
         In the run that is traced.
     step
-        Of a geometric draw, what one step costs.
+        Of a geometric draw, what one step costs; of Student's law, its degrees of freedom.
     used
         Whether something about it was seen.
     met
@@ -230,7 +230,9 @@ class World:
     oracle
         Says how coins come out while the chances of an answer are looked for (`answers`).
     pooling
-        Makes exponential noise of gamma draws whose shapes add up to 1; None before there are any.
+        Makes one draw of known law of several whose sum has it; None before there are any.
+    normals
+        Makes one draw of a product of two normal ones; None before there are any.
     joint
         Whether nobody sees what a user with a context chooses from what the same user brings.
     kept
@@ -258,6 +260,7 @@ class World:
     sources: Any = None
     oracle: Any = None
     pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
+    normals: Callable[[Term, Term], Any] | None = None
     fixed: Any = None
     joint: bool = False
     kept: dict[Any, Any] = field(default_factory=dict)
@@ -690,6 +693,9 @@ def multiply(left: Any, right: Any) -> Any:
     """The product."""
     left, right = number(left), number(right)
     if type(left) is Term and type(right) is Term:
+        made = left.world.normals(left, right) if left.world.normals is not None else None
+        if made is not None:
+            return made
         left, right = _quiet(left), _quiet(right)
         if type(left) is Term and type(right) is Term:
             return _product(left, right)
@@ -842,14 +848,14 @@ def divide(left: Any, right: Any) -> Any:
 
 def power(left: Any, right: Any) -> Any:
     """The power."""
+    if is_term(left) and type(right) is not Term and float(right) == 2:
+        return multiply(left, left)
     left, right = _quiet(left), _quiet(right)
     if type(left) is not Term and type(right) is not Term:
         return left**right
     if type(left) is Term and type(right) is not Term:
         if float(right) == 1:
             return left
-        if float(right) == 2:
-            return multiply(left, left)
         if float(right) == 0.5:
             return root(left)
         if float(right) == -1:
