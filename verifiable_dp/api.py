@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, TypedDict, Unpack, get_args, get_type_hints
@@ -47,6 +48,7 @@ from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Part, Player
 from verifiable_dp.targets.process import TIMEOUT, Exec
+from verifiable_dp.targets.roles import EPSILON
 from verifiable_dp.targets.source import Source, load
 
 Target = Algorithm | Callable[..., Any] | Exec | str
@@ -459,7 +461,7 @@ def _claimed(
     sized = isinstance(target, Algorithm) or (isinstance(target, str) and ":" not in target)
     horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
     subject = _subject(target, n_arms, horizon, parameters or {}, form)
-    rival = None if asked.better_than is None else _rival(asked.better_than, subject)
+    rival = None if asked.better_than is None else _rival(asked.better_than, subject, asked.rival_parameters)
     found = claims_of_regret.claims(subject, asked, given, rival, budget)
     free = horizon != asked.horizon
     return pilots.planned(subject, found, asked, free=free, seed=seed, workers=workers)
@@ -482,19 +484,34 @@ def _subject(
     return claims_of_regret.Subject.of(thing, name, **numbers, parameters=parameters, contexts=contexts)
 
 
-def _rival(target: Target, subject: claims_of_regret.Subject) -> claims_of_regret.Subject:
-    """The rival at the same number of arms and horizon, with the parameters that it also has."""
-    setting = subject.setting
-    thing, _ = resolve(target)
-    if isinstance(target, str) and ":" not in target:
-        takes = _fields(thing.algorithm)
-        shared = {key: value for key, value in setting.parameters.items() if key in takes}
-    elif isinstance(thing, Algorithm):
-        shared = {}
-    else:
-        player = Player.of(thing, {}, subject.player.contexts)
-        shared = {key: value for key, value in setting.parameters.items() if key in player.names}
-    return _subject(target, setting.n_arms, setting.horizon, shared, subject.player.contexts)
+def _rival(
+    target: Target, subject: claims_of_regret.Subject, own: Mapping[str, Any] | None
+) -> claims_of_regret.Subject:
+    """The rival at the same number of arms, horizon, beta and epsilon, but for parameters of its `own`."""
+    if own is not None and not isinstance(own, Mapping):
+        raise InputError(f"rival_parameters must be a mapping of names to values, got {own!r}")
+    thing, name = resolve(target)
+    shared, contexts = subject.shared, subject.player.contexts
+    numbers = {"n_arms": subject.setting.n_arms, "horizon": subject.setting.horizon}
+    listed = isinstance(target, str) and ":" not in target
+    fields = [f for f in dataclasses.fields(thing.algorithm) if f.init] if listed else []
+    takes: Collection[str] = [f.name for f in fields]
+    if not (listed or isinstance(thing, Algorithm | Exec)):
+        takes = Player.of(thing, {}, contexts).names
+    epsilon = [value for key, value in shared.items() if key in EPSILON]
+    given = {key: epsilon[0] for key in takes if key in EPSILON and epsilon}  # it may have another name there
+    given |= {key: value for key, value in shared.items() if key in takes} | dict(own or {})
+    if not listed:
+        return _subject(target, numbers["n_arms"], numbers["horizon"], given, contexts)
+    # What its auditor's instance has in place of defaults was chosen for another horizon.
+    usual = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+    for key in given:
+        if key not in takes:
+            raise InputError(
+                f"rival_parameters: {name} takes no {key}; its parameters are {', '.join(takes)}"
+            )
+    made = registry.make(name, **{**thing.instance, **usual, **_parameters(given, numbers), **numbers})
+    return claims_of_regret.Subject.of(made, name, contexts=contexts)
 
 
 def _instances(given: Any) -> list[Any]:

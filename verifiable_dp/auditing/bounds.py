@@ -105,6 +105,11 @@ class Bound:
             raise InputError(f"bound: {self.name} must return a finite number of at least 0, got {value!r}")
         return number
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of the parameters after the first two; none of a number."""
+        return tuple(parameters_of(self.value))[2:] if callable(self.value) else ()
+
     def _arguments(self, function: Callable[..., float], player: Player, setting: Setting) -> dict[str, Any]:
         """What the parameters after the first two are given."""
         given: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts, rates
+from verifiable_dp.auditing import drafts, rates, tightest
 from verifiable_dp.auditing.bounds import Bound, largest_gap
 from verifiable_dp.auditing.plans import NOT_COVERED, Progress, silent
 from verifiable_dp.auditing.rates import GAP, Rate
@@ -29,6 +29,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.study import cell_seed
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Part, Player, Setting
+from verifiable_dp.targets.roles import EPSILON
 from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
@@ -174,6 +175,26 @@ class Subject:
         known = isinstance(made, Algorithm) and bool(np.isfinite(made.bounds).all())
         return made.bounds if known else (0.0, 1.0)
 
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Parameters that a rival is given, too: those that were set, and defaults of beta and epsilon."""
+        defaults = {
+            name: self.player.default(name) for name in ("beta", *EPSILON) if name in self.player.names
+        }
+        return {
+            **{name: value for name, value in defaults.items() if value is not None},
+            **self.setting.parameters,
+        }
+
+    @property
+    def described(self) -> str:
+        """Its name and its parameters."""
+        defaults = {name: self.player.default(name) for name in self.player.names}
+        found = {key: value for key, value in defaults.items() if value is not None}
+        found |= self.as_dict()["parameters"]
+        words = (f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in sorted(found.items()))
+        return f"{self.name} ({', '.join(words)})"
+
     def as_dict(self) -> dict[str, Any]:
         """The target of a record."""
         parameters = {
@@ -312,9 +333,11 @@ class RegretOptions(TypedDict, total=False):
         far as they are not given.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
-        for wide gaps, a near tie and equal gaps. With contexts: a population of `vdp.populations`, or
-        several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by default); rates are
-        measured on the first.
+        for wide gaps, a near tie and equal gaps and, where the bound is a function, for the instance at which
+        pilot runs come nearest to it: the last arm best by a gap of .1 to .9 and, where the bound takes
+        epsilon, at epsilons down to 1/256 of the one given. With contexts: a population of
+        `vdp.populations`, or several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by
+        default); rates are measured on the first.
     contexts
         Your own code is told contexts of this form, D or ``"KxD"``; not needed where a population is given.
     n_arms, horizon
@@ -333,7 +356,10 @@ class RegretOptions(TypedDict, total=False):
         Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
         Another target: the mean regret of `target` times `factor`, which is 1 by default, is claimed to be at
-        most its mean regret.
+        most its mean regret. It has the number of arms, the horizon, beta and epsilon of `target`, and what
+        `parameters` hold, as far as it takes them.
+    rival_parameters
+        Of `better_than`, by name, where they are to differ.
     """
 
     bound: float | str | Callable[..., float] | None
@@ -349,6 +375,7 @@ class RegretOptions(TypedDict, total=False):
     values: Mapping[str, Sequence[float]] | None
     better_than: Any
     factor: float
+    rival_parameters: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -359,6 +386,7 @@ class Asked:
     scaling: Any = None
     better_than: Any = None
     factor: Any = 1.0
+    rival_parameters: Mapping[str, Any] | None = None
     environments: Any = None
     contexts: Any = None
     n_arms: int | None = None
@@ -386,6 +414,7 @@ class Asked:
             "beta",
             "gap",
             "values",
+            "rival_parameters",
         )
         return [name for name in names if getattr(self, name) is not None]
 
@@ -412,6 +441,8 @@ def claims(
     if len(set(named)) < len(named):
         raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
     form = _form(instances)
+    if rival is None and asked.rival_parameters is not None:
+        raise InputError("rival_parameters needs better_than")
     if beta is not None:
         if asked.bound is None:
             raise InputError("beta needs bound: the probability with which a run may exceed it")
@@ -575,6 +606,7 @@ def check_claims(
     found = cells.run()
     checks = [
         *_bound_checks(subject, claims, found),
+        *_tightest_check(cells, subject, claims, progress),
         *_comparison_checks(subject, claims, found),
     ]
     for rate in claims.rates:
@@ -715,32 +747,60 @@ def _uniform(setting: Setting, instance: TwoPoint | Population) -> float:
 
 
 def _bound_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
-    bound, (player, setting) = claims.bound, (subject.player, subject.setting)
-    if bound is None:
-        return
-    for instance in claims.instances:
+    for instance in claims.instances if claims.bound is not None else ():
         values = found[f"instance/{_called(instance)}"]
-        limit = bound.at(instance, player, setting)
-        largest = largest_gap(instance) * setting.horizon
-        common: dict[str, Any] = {
-            "least_horizon": bound.least_horizon(instance, player, setting),
-            "claim": "bound",
-            "instance": _called(instance),
-            "horizon": setting.horizon,
-        }
-        name = f"bound on {_called(instance)}"
-        if claims.beta is None:
-            yield judges.mean_bound(name, values, bound=limit, largest=largest, **common)
-        else:
-            yield judges.probability(
-                name,
-                values > limit,
-                probability=claims.beta,
-                vacuous=limit >= largest,
-                bound=limit,
-                largest=largest,
-                **common,
-            )
+        yield _bound_check(subject.player, subject.setting, claims, instance, values)
+
+
+def _bound_check(
+    player: Player,
+    setting: Setting,
+    claims: Claims,
+    instance: Environment | Population,
+    values: FloatArray,
+) -> Check:
+    """The claimed bound against measured regrets."""
+    bound, beta = claims.bound, claims.beta
+    assert bound is not None
+    limit = bound.at(instance, player, setting)
+    largest = largest_gap(instance) * setting.horizon
+    name = f"bound on {_called(instance)}"
+    common: dict[str, Any] = {
+        "least_horizon": bound.least_horizon(instance, player, setting),
+        "claim": "bound",
+        "instance": _called(instance),
+        "horizon": setting.horizon,
+        "bound": limit,
+        "largest": largest,
+    }
+    if beta is None:
+        return judges.mean_bound(name, values, **common)
+    return judges.probability(name, values > limit, probability=beta, vacuous=limit >= largest, **common)
+
+
+def _tightest_check(cells: Cells, subject: Subject, claims: Claims, progress: Progress) -> Iterable[Check]:
+    """The bound where pilot runs come nearest to it, unless the instances were given."""
+    player, setting = subject.player, subject.setting
+    usual = default_instances(setting.n_arms, subject.bounds)
+    if claims.bound is None or list(claims.instances) != usual:
+        return
+    progress("where the bound is tightest")
+    tried: list[tuple[float, tightest.Point]] = []
+    for point in tightest.points(player, setting, claims.bound, subject.bounds):
+        name = f"pilot/{point.instance.name}"
+        try:
+            cells.ask(name, subject, point.setting, point.instance, tightest.PILOTS)
+            tried.append((float(cells.run()[name].mean()) / max(point.limit, 1e-300), point))
+        except InputError:
+            if not point.moved:
+                raise
+            cells.asked.clear()  # the code does not take this epsilon
+    if not tried:
+        return
+    near, best = max(tried, key=lambda found: found[0])
+    runs = claims.runs * (tightest.MORE if near > tightest.NEAR else 1)
+    cells.ask("tightest", subject, best.setting, best.instance, runs)
+    yield _bound_check(player, best.setting, claims, best.instance, cells.run()["tightest"])
 
 
 def _comparison_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
@@ -754,7 +814,7 @@ def _comparison_checks(subject: Subject, claims: Claims, found: Mapping[str, Flo
             factor=claims.factor,
             claim="comparison",
             instance=_called(instance),
-            rival=claims.rival.name,
+            rival=claims.rival.described,
             horizon=subject.setting.horizon,
         )
 
@@ -774,7 +834,7 @@ def _stated(claims: Claims) -> list[RegretClaim]:
         domain = "" if rate.over == "gap" else where
         stated.append(RegretClaim(rate.name, words, rate.formula, _PROOF, "scaling", domain=domain))
     if claims.rival is not None:
-        words = f"mean pseudo-regret at most 1/{claims.factor:g} of that of {claims.rival.name}"
+        words = f"mean pseudo-regret at most 1/{claims.factor:g} of that of {claims.rival.described}"
         stated.append(RegretClaim("comparison", words, "", _PROOF, "comparison"))
     return stated
 

@@ -209,6 +209,13 @@ def audit(
 )
 @click.option("--better-than", metavar="TARGET", help="Claim less regret than this, see --factor.")
 @click.option("--factor", type=float, default=1.0, show_default=True, help="Of --better-than.")
+@_several(
+    "--rival-set",
+    "rival_parameters",
+    parse=_parameters,
+    metavar="NAME=VALUE",
+    help="A parameter of --better-than that is to differ from TARGET's.",
+)
 @click.option("--arms", "n_arms", type=int, help="K; needed for your own code.")
 @click.option("--horizon", type=int, help="T; needed for your own code.")
 @_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of TARGET.")

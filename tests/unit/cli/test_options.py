@@ -216,6 +216,7 @@ REGRET = {
     "--scaling": ("T=0.5:0.1", {"scaling": {"T": (0.5, 0.1)}}),
     "--better-than": ("ucb1", {"better_than": "ucb1"}),
     "--factor": ("2.5", {"factor": 2.5}),
+    "--rival-set": ("beta=0.1", {"rival_parameters": {"beta": 0.1}}),
     "--arms": ("7", {"n_arms": 7}),
     "--horizon": ("70", {"horizon": 70}),
     "--set": ("beta=0.25", {"parameters": {"beta": 0.25}}),
