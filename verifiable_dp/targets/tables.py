@@ -166,7 +166,7 @@ class World:
             raise InputError(f"target: arms must lie in 0 .. {self.n_arms - 1}, got arm {chosen}")
         self.pulled.append(chosen)
         reward = self.rewards[len(self.pulled) - 1, chosen]
-        # As a service gets it: what NumPy's own numbers are compared with or added to cannot be written as JSON.
+        # As a service gets it: counts that NumPy's own numbers are added to cannot be written as JSON.
         return float(reward) if type(reward) is np.float64 else reward
 
     def pull(self, arm: Any, method: str = "pull") -> Any:
