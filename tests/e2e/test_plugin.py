@@ -78,7 +78,7 @@ def test_a_refutation_can_be_expected(pytester):
         ]
     )
     for name, verdict in (("wrong", "refuted"), ("right", "not_refuted")):  # the longest first
-        result.stdout.re_match_lines([rf" +\d+\.\d s  {verdict} +test_it\.py::test_{name}"])
+        result.stdout.re_match_lines([rf" +\d+\.\d s \(\d+\.\d s\)  {verdict} +test_it\.py::test_{name}"])
 
 
 def test_the_budget_option_overrides(pytester):
@@ -126,14 +126,20 @@ def test_an_undecided_audit_says_what_to_try(pytester):
         "    return rng.integers(0, 2, size)\n"
         "def test_coin(privacy_audit):\n"
         "    privacy_audit(coin, epsilon=1.0, budget='smoke')\n"
+        "def test_few(privacy_audit, monkeypatch):\n"
+        "    import verifiable_dp.pytest_plugin as plugin\n"
+        "    monkeypatch.setattr(plugin, '_RUNS', 400)\n"
+        "    privacy_audit(coin, epsilon=1.0)\n"
         "def test_taken(privacy_audit):\n"
         "    taken = privacy_audit(coin, epsilon=1.0, budget='smoke', expect=None)\n"
         "    assert taken.verdict == 'inconclusive'\n",
     )
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
         ["*power could not be stated: noise divided by 6 changed nothing*expect=None*"]
     )
+    advice = [line for line in result.stdout.lines if '; budget="quick" (or --dp-budget quick) makes' in line]
+    assert len(advice) == 1  # of the audit that nobody sized
 
 
 def test_code_that_ends_its_process_fails_its_test_and_no_other(pytester):

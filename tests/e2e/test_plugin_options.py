@@ -56,6 +56,33 @@ def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
     ]
 
 
+def test_code_that_is_handed_over_gets_few_runs_unless_it_is_sized(pytester, monkeypatch):
+    asked = []
+
+    def audit(target, **options):
+        asked.append(options)
+        return SimpleNamespace(verdict="not_refuted")
+
+    monkeypatch.setattr(vdp, "audit", audit, raising=False)
+    test = (
+        "def test_it(privacy_audit, monkeypatch):\n"
+        "    import verifiable_dp as vdp, verifiable_dp.pytest_plugin as plugin\n"
+        "    monkeypatch.setattr(plugin, '_check_known', lambda *_: None)\n"
+        "    listed = vdp.make('ucb1', n_arms=2, horizon=9)\n"
+        "    for target in (mechanisms.right, 'file.py:play', listed):\n"
+        "        privacy_audit(target)\n"
+        "    privacy_audit(mechanisms.right, runs=500)\n"
+        "    privacy_audit(mechanisms.right, budget='standard')\n"
+    )
+    run(pytester, test).assert_outcomes(passed=1)
+    quick = {"budget": "quick"}
+    sized = [{**quick, "runs": 500}, {"budget": "standard"}]
+    assert asked == [{**quick, "runs": 16_000}, quick, quick, *sized]
+    del asked[:]
+    run(pytester, test, "--dp-budget", "smoke").assert_outcomes(passed=1)
+    assert asked[0] == {"budget": "smoke"}
+
+
 @pytest.mark.slow
 def test_options_override_what_tests_give(pytester):
     # The true epsilon is 1/.96. So few runs refute that at level .5, and never at 1e-300.

@@ -80,9 +80,9 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def kind_of(function: Callable[..., Any]) -> str:
     """``play``, ``play_many``, ``release`` or ``release_one``, from the parameters.
 
-    Two are those of ``release_one`` if the first is called data, else of ``play``. Three are those of
-    ``release`` if the first is called data or the second size, else of ``play_many``. Parameters with
-    defaults do not count, except for those called rng, size and n_runs.
+    Two are those of ``release_one`` if the data are called data, else of ``play``. Three are those of
+    ``release`` if the data are called data or another one size, else of ``play_many``. The data are the first
+    that is not called rng, size or n_runs. Parameters with defaults do not count, except for these three.
 
     Raises
     ------
@@ -102,10 +102,11 @@ def kind_of(function: Callable[..., Any]) -> str:
     names = [p.name for p in needed]
     by_name = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
     fits = all(name in _ROLES for name in by_name)
-    if len(names) == 2 and fits and names[1] not in ("size", "n_runs"):
-        return "release_one" if names[0] == "data" else "play"
+    data = next((name for name in names if name not in _ROLES), "")
+    if len(names) == 2 and fits and data and not {"size", "n_runs"} & set(names):
+        return "release_one" if data == "data" else "play"
     if len(names) == 3 and fits and sorted(_order(names)) == [0, 1, 2]:
-        return "release" if "size" in names[1:] or names[0] == "data" else "play_many"
+        return "release" if "size" in names or data == "data" else "play_many"
     raise InputError(f"target must be {_FORMS}, got parameters ({', '.join(names)})")
 
 
@@ -147,9 +148,9 @@ def _order(names: Sequence[str]) -> list[int]:
     """Which of (data, size, rng), or of (data, rng), each parameter is given: by its name, else its place."""
     last = len(names) - 1
     places = {"rng": last} | ({"size": 1, "n_runs": 1} if last == 2 else {})
-    found = [places.get(name) for name in names[1:]]
-    free = [place for place in range(1, last + 1) if place not in found]
-    return [0, *(free.pop(0) if place is None else place for place in found)]
+    found = [places.get(name) for name in names]
+    free = [place for place in range(last + 1) if place not in found]
+    return [free.pop(0) if place is None else place for place in found]
 
 
 def adapted(function: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:

@@ -165,7 +165,9 @@ class World:
         if not 0 <= chosen < self.n_arms:
             raise InputError(f"target: arms must lie in 0 .. {self.n_arms - 1}, got arm {chosen}")
         self.pulled.append(chosen)
-        return self.rewards[len(self.pulled) - 1, chosen]
+        reward = self.rewards[len(self.pulled) - 1, chosen]
+        # As a service gets it: counts that NumPy's own numbers are added to cannot be written as JSON.
+        return float(reward) if type(reward) is np.float64 else reward
 
     def pull(self, arm: Any, method: str = "pull") -> Any:
         """The reward of the next round as the code expects it; the run ends with the last one."""

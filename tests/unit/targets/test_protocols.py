@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 
 import numpy as np
 import pytest
@@ -160,6 +161,27 @@ def test_an_epsilon_with_a_default_keeps_it():
 
     assert taken(play, Given(CLAIM))[1](REWARDS, None) == [0.1]
     assert taken(play, Given(CLAIM, 0.0, {"epsilon": 2.0}))[1](REWARDS, None) == [2.0]
+
+
+class Journal:
+    """Keeps counts of coins, and writes them down as a service does."""
+
+    def __init__(self, n_arms):
+        self.wins, self.line = [0] * n_arms, ""
+
+    def select(self):
+        return 0
+
+    def update(self, arm, reward):
+        self.wins[arm] += reward > 0.5
+        self.line = json.dumps({"wins": self.wins, "reward": reward})
+
+
+def test_what_is_counted_of_rewards_can_be_written_as_json():
+    """NumPy's numbers make `int + (reward > .5)` an int64, which json refuses."""
+    assert taken(Journal, Given(CLAIM))[1](REWARDS, np.random.default_rng(0)).tolist() == [0] * HORIZON
+    assert type(World(REWARDS).paid(0)) is float
+    assert World(np.array([["as it is"]], object)).paid(0) == "as it is"  # rewards that are traced
 
 
 def test_the_environment_gives_no_reward_away():
