@@ -176,7 +176,7 @@ class Regression(ContextualAlgorithm):
 
 
 class NoisyRegression(Regression):
-    """A regression on items with symmetric normal noise: the shift and the radius that its size asks for.
+    """A regression on items with symmetric noise: the shift and the radius that its size asks for.
 
     Attributes
     ----------
@@ -207,6 +207,14 @@ class NoisyRegression(Regression):
         return self.deviation * (math.sqrt(2 * self.dimension) + math.sqrt(2 * math.log(2 / chance)))
 
     @property
+    def moved(self) -> float:
+        """What the noise of a prefix sum of r x exceeds in some round with probability alpha/4 at most."""
+        d, alpha = self.dimension, float(self.alpha or 1)
+        return (
+            self.deviation / math.sqrt(2) * (math.sqrt(d) + math.sqrt(2 * math.log(4 * self.horizon / alpha)))
+        )
+
+    @property
     def upsilon(self) -> float:
         """`spread`, in all rounds at once."""
         return self.spread(float(self.alpha or 1) / (2 * self.horizon))
@@ -220,10 +228,7 @@ class NoisyRegression(Regression):
         """See the formula of the class."""
         d, alpha, least = self.dimension, float(self.alpha or 1), self.upsilon
         grown = 2 * math.log(4 / alpha) + log_det - d * math.log(least)
-        moved = (
-            self.deviation / math.sqrt(2) * (math.sqrt(d) + math.sqrt(2 * math.log(4 * self.horizon / alpha)))
-        )
-        private = math.sqrt(3 * least) + moved / math.sqrt(least)
+        private = math.sqrt(3 * least) + self.moved / math.sqrt(least)
         return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + private)
 
 

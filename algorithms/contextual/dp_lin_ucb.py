@@ -13,7 +13,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual._regression import NoisyRegression, Regressed
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source, gdp_mu
-from verifiable_dp.core.mechanisms.tree import NormalTree, TreeMemory, update_nodes
+from verifiable_dp.core.mechanisms.tree import Nodes, NormalTree, TreeMemory, update_nodes
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.validate import FloatArray, IntArray
 
@@ -93,7 +93,7 @@ class DPLinUCB(NoisyRegression):
         )
 
     @cached_property
-    def tree(self) -> NormalTree:
+    def tree(self) -> Nodes:
         """The mechanism: another user's item differs by sqrt 2 times its largest norm at most."""
         return NormalTree(self.horizon, gdp_mu(self.epsilon, self.delta), math.sqrt(2) * self.item_norm)
 

@@ -152,10 +152,12 @@ def test_the_worst_pair_costs_what_the_certificate_allows_and_no_more(name):
     assert algorithm.claim.protects == JOINT
     assert algorithm.claim.source.note  # what is not at hand is said
     assert check.verdict == "not_refuted"
-    assert float(check.statistics["max_loss"]) == pytest.approx(algorithm.claim.epsilon, rel=1e-9)
+    epsilon, tight = algorithm.claim.epsilon * (1 + 1e-9), registry.auditor(name).tightness * (1 - 2e-9)
+    assert tight * epsilon <= float(check.statistics["max_loss"]) <= epsilon
     assert registry.auditor(name).worst_cost(algorithm) == pytest.approx(algorithm.claim.epsilon)
     bound = normal.certificate(algorithm, algorithm.claim, "alignment")
-    assert bound.epsilon == pytest.approx(algorithm.claim.epsilon, rel=1e-9)
+    assert max(tight * epsilon, float(check.statistics["max_loss"])) <= bound.epsilon * (1 + 1e-9)
+    assert bound.epsilon <= epsilon
     assert bound.delta == algorithm.claim.delta
     assert bound.check(algorithm.claim.epsilon).verdict == "not_refuted"
     again = json.loads(json.dumps(check.as_dict()))

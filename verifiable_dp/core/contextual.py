@@ -19,6 +19,7 @@ from verifiable_dp.core.algorithm import Algorithm, Ask, Query, State, play
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.session import Session
+from verifiable_dp.core.symmetric import matrix, outer
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 
@@ -148,24 +149,6 @@ class UserTable:
 def _rule(query: Query) -> Rule:
     assert isinstance(query.ask, Rule)
     return query.ask
-
-
-def outer(vector: FloatArray) -> FloatArray:
-    """z z' of vectors (n, k) as (n, k (k + 1) / 2) of the same norm: off the diagonal times sqrt 2.
-
-    Independent noise of one standard deviation on these entries is the symmetric noise of matrices whose law
-    does not depend on the axes.
-    """
-    rows, columns = np.triu_indices(vector.shape[1])
-    return np.asarray(vector[:, rows] * vector[:, columns] * np.where(rows == columns, 1.0, 2**0.5))
-
-
-def matrix(entries: FloatArray, size: int) -> FloatArray:
-    """Symmetric matrices (n, k, k) from their entries as `outer` has them; k = `size`."""
-    rows, columns = np.triu_indices(size)
-    made = np.empty((len(entries), size, size))
-    made[:, rows, columns] = made[:, columns, rows] = entries / np.where(rows == columns, 1.0, 2**0.5)
-    return made
 
 
 def clipped(vectors: FloatArray, norm: Any) -> FloatArray:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.core import philox
+from verifiable_dp.core.symmetric import likelihood, wishart
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, integer
 
 Shift = Callable[[Mapping[str, FloatArray]], Any]
@@ -67,6 +68,9 @@ class Draw:
         What is declared of noise that stays with its mechanism; None if the answer is released.
     normal
         Whether the noise is normal and not Laplace.
+    freedom
+        Degrees of freedom k of the noise where each row is a symmetric matrix as `symmetric.outer` has it,
+        which gets Wishart noise less its mean, scale (W - k I); 0 elsewhere.
     """
 
     value: FloatArray
@@ -77,6 +81,7 @@ class Draw:
     count: IntArray | None = None
     hidden: Hidden | None = None
     normal: bool = False
+    freedom: int = 0
 
 
 # A source of noise answers a draw with value plus noise, (n, m).
@@ -116,9 +121,9 @@ class Seeded:
     def __call__(self, draw: Draw) -> FloatArray:
         """Value plus noise; a sum of Laplace draws is the difference of two Gamma draws."""
         key, run, slot, scale = self.key, draw.run, draw.slot, draw.scale
-        if draw.normal:
+        if draw.normal or draw.freedom:
             standard = philox.fill_laplace(key, run, slot, np.ones_like(scale), draw.where)
-            noise = scale * _normal(standard)
+            noise = scale * (wishart(standard, draw.freedom) if draw.freedom else _normal(standard))
         elif draw.count is None:
             noise = philox.fill_laplace(key, run, slot, scale, draw.where)
         else:
@@ -167,8 +172,8 @@ class Secure:
 
     def __call__(self, draw: Draw) -> FloatArray:
         """Value plus noise; each report is drawn by itself."""
-        if draw.normal:
-            raise InputError("noise: secure sampling has Laplace noise only; give seed=… for normal noise")
+        if draw.normal or draw.freedom:
+            raise InputError("noise: secure sampling has Laplace noise only; give seed=… for other noise")
         out = np.full(draw.value.shape, np.nan)
         for index in map(tuple, np.argwhere(draw.where)):
             value, scale = float(draw.value[index]), float(draw.scale[index])
@@ -340,6 +345,7 @@ class Recorder:
             normal = np.full(out.shape, float(draw.normal))
             columns = {"value": draw.value, "scale": draw.scale, "output": out, "summed": summed}
             columns |= {"normal": normal} if draw.normal else {}
+            columns |= {"freedom": np.full(out.shape, float(draw.freedom))} if draw.freedom else {}
             self._releases.add(draw, columns)
             return out
         shown = draw.hidden.outcome(out) if draw.hidden.outcome else {}
@@ -375,6 +381,9 @@ class Replayer:
         The sum of ((q - q') / sd)^2 over releases with normal noise. Their loss is normal with this variance
         and half of it as its mean, if the changes do not depend on the noise; it is part of `loss`, and
         nothing of `cost`.
+    matrices : list of tuple
+        Of releases with Wishart noise: runs (m,), changes of the matrix (m, p, p) in units of the scale, k.
+        Their part of the loss has a law that depends on these alone, see `mechanisms.wishart`.
     diverged : dict
         Why a run left the path, by run; the first cause is kept.
     """
@@ -386,6 +395,7 @@ class Replayer:
         self._logs = _Log(), _Log()
         self._counts = np.zeros((2, runs), np.int64)
         self._moved: dict[tuple[int, int], float] = {}
+        self.matrices: list[tuple[IntArray, FloatArray, int]] = []
         self.loss = np.zeros(runs)
         self.cost = np.zeros(runs)
         self.square = np.zeros(runs)
@@ -436,6 +446,9 @@ class Replayer:
             bell = noisy & (rows["normal"] > 0)
             self._charge_normal(run[bell], value[bell], {name: column[bell] for name, column in rows.items()})
             noisy = noisy & ~bell
+        if "freedom" in rows:
+            self._charge_wishart(run, value, rows, noisy)
+            noisy = noisy & ~(rows["freedom"] > 0)
         scale, output = rows["scale"][noisy], rows["output"][noisy]
         # |o - q'| - |o - q|, without subtracting outputs that dwarf the change.
         middle = 2 * output - value[noisy] - rows["value"][noisy]
@@ -452,6 +465,27 @@ class Replayer:
         middle = (2 * rows["output"] - value - rows["value"]) / (2 * rows["scale"])
         np.add.at(self.loss, run, moved * middle)
         np.add.at(self.square, run, moved**2)
+
+    def _charge_wishart(
+        self, run: IntArray, value: FloatArray, rows: Mapping[str, FloatArray], noisy: BoolArray
+    ) -> None:
+        """Add the loss of forced matrices with Wishart noise, each on a run of its own.
+
+        A matrix whose entries have noise of different scales, or none, says nothing here: its law is unknown.
+        """
+        each = np.unique(run)
+        run, noisy = run.reshape(len(each), -1), noisy.reshape(len(each), -1)
+        columns = {name: column.reshape(run.shape) for name, column in rows.items()}
+        scale = columns["scale"]
+        known = noisy.all(axis=1) & (scale == scale[:, :1]).all(axis=1)
+        if not known.any():
+            return
+        output, here, there = (
+            part.reshape(run.shape)[known] for part in (columns["output"], columns["value"], value)
+        )
+        loss, change = likelihood(output, here, there, scale[known, 0], int(columns["freedom"].max()))
+        self.loss[run[known, 0]] += loss
+        self.matrices.append((run[known, 0], change, int(columns["freedom"].max())))
 
     def _shift(
         self, hidden: Hidden, run: IntArray, rows: Mapping[str, FloatArray], out: FloatArray, at: _Where

@@ -1,13 +1,15 @@
-"""Alignment of releases with normal noise, and the certificate of bandits that are told contexts.
+"""Alignment of releases with normal or Wishart noise, and the certificate of bandits that are told contexts.
 
 A run is recorded on one input and replayed on its neighbour with the same releases. Changes that do not
 depend on the noise cost what one release of normal noise costs at distance mu, mu^2 being the sum of ((q -
-q')/sd)^2: delta is known exactly at every epsilon.
+q')/sd)^2: delta is known exactly at every epsilon. Of Wishart noise it is known by `mechanisms.wishart`; what
+such releases cost is said as the mu that comes to the same epsilon at the claim's delta.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.core.algorithm import play
-from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
-from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable, matrix
+from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
+from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
+from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.noise import Recorder, Replayer, Seeded
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.symmetric import matrix, rows_of
+from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import Premise, UpperBound, epsilon_of_mu, mu_of
@@ -45,7 +49,7 @@ class Found:
     mu
         Of the costliest one.
     fixed
-        The largest mu of a pair whose transcripts all cost the same.
+        The largest mu of a pair whose transcripts all cost the same; at most that much, of Wishart noise.
     divergence
         Why a run left the recorded path; empty if none did.
     worst
@@ -70,23 +74,69 @@ class Found:
         )
 
 
-def examine(algorithm: Any, pair: AnyPair, *, seed: int) -> Found:
-    """Replay a pair in both directions."""
+def examine(algorithm: Any, pair: AnyPair, *, seed: int, delta: float = 0.0) -> Found:
+    """Replay a pair in both directions; `delta` is where Wishart noise is examined."""
     found = Found()
     for turned in (False, True):
         done = replay(algorithm, pair, seed=seed, runs=RUNS, turned=turned)
         mu = np.sqrt(done.square)
         alike = bool(np.isinf(mu).all()) or bool(mu.max() - mu.min() <= TOLERANCE * mu.max())
+        fixed = float(mu.min()) if alike else 0.0
+        if done.matrices and not np.isinf(mu).all():
+            most, fixed = _of_matrices(done, delta)
+            mu[np.isfinite(mu)] = most
         found = found.merge(
             Found(
                 RUNS,
                 float(mu.max()),
-                float(mu.min()) if alike else 0.0,
+                fixed,
                 next(iter(done.diverged.values()), ""),
                 _counterexample(pair, done, int(np.argmax(mu)), seed, turned),
             )
         )
     return found
+
+
+def _of_matrices(done: Replay, delta: float) -> tuple[float, float]:
+    """What mu the releases with Wishart noise come to at `delta`: at most, and at least in every run.
+
+    Changes along one axis, or by s (z z' - y y') at a right angle, have known laws. What lies between them
+    costs no more than the dearer one of both, and no less than its part along one axis.
+    """
+    every, upper, lower = not done.diverged, Counter[wishart.Release](), Counter[wishart.Release]()
+    shapes = set()
+    for runs, change, freedom in done.matrices:
+        each = np.linalg.eigvalsh(change)
+        size, low, high = each.shape[1], -each[:, 0].min(), each[:, -1].max()
+        most = float(f"{max(low, high, 0.0):.12g}")
+        small = TOLERANCE * most
+        every &= len(runs) == RUNS and bool(np.ptp(change, axis=0).max() <= small)
+        if most == 0:
+            continue
+        if size > 2 and np.abs(each[:, 1:-1]).max() > small:  # more than one user
+            return math.inf, 0.0
+        shapes.add(
+            ("add", "remove") if min(low, high) <= small else ("replace",) if abs(low - high) <= small else ()
+        )
+        upper[wishart.Release(most, freedom, size)] += 1
+        # The entry on that axis alone is chi-square with k degrees of freedom.
+        lower[wishart.Release(most, freedom, 1)] += 1
+    known = shapes.pop() if len(shapes) == 1 else ()
+    whole = wishart.epsilon_of(_times(upper), delta, known or wishart.KINDS)
+    if not every:
+        return _mu(whole, delta), 0.0
+    part = _times(upper) if known else _times(lower)
+    return _mu(whole, delta), _mu(
+        wishart.epsilon_of(part, delta, known or ("add", "remove"), least=True), delta
+    )
+
+
+def _times(releases: Counter[wishart.Release]) -> tuple[wishart.Release, ...]:
+    return tuple(replace(release, times=count) for release, count in releases.items())
+
+
+def _mu(epsilon: float, delta: float) -> float:
+    return gdp_mu(epsilon, delta) if 0 < epsilon < math.inf else epsilon
 
 
 def _counterexample(pair: AnyPair, done: Replay, run: int, seed: int, turned: bool) -> dict[str, Any]:
@@ -119,7 +169,7 @@ def check(
     """The alignment check on neighbouring inputs, and the costliest case; `enough` stops at a refutation."""
     found = Found()
     for pair in pairs:
-        found = found.merge(examine(algorithm, pair, seed=seed))
+        found = found.merge(examine(algorithm, pair, seed=seed, delta=claim.delta))
         if enough and exceeds(_loss(found.fixed, claim.delta), claim.epsilon):
             break
     statistics = {
@@ -137,7 +187,7 @@ def check(
 # ---------------------------------------------------------------- what users answer
 
 
-def _items_hold(algorithm: ContextualAlgorithm) -> bool:
+def _items_hold(algorithm: ContextualAlgorithm, *, trace: bool) -> bool:
     """Whether items are what their bound takes for granted, of users with contexts far beyond any norm."""
     rng, form, most = np.random.default_rng(0), algorithm.form, float(algorithm.item_norm or 0.0)
     vectors = rng.standard_normal((USERS, *form.shape))
@@ -148,57 +198,67 @@ def _items_hold(algorithm: ContextualAlgorithm) -> bool:
     paid = rng.choice([low, (low + high) / 2, high], (USERS, form.n_arms))
     users, each = UserTable(form, np.hstack([paid, contexts.reshape(USERS, -1)])), np.arange(USERS)
     answer = users.answer(replace(algorithm.query(algorithm.start(each)), start=each), each)
-    size = int((math.sqrt(8 * answer.shape[1] + 1) - 1) / 2)
-    short = np.linalg.norm(answer, axis=1).max() <= most * (1 + TOLERANCE)
-    return bool(short and np.linalg.eigvalsh(matrix(answer, size)).min() >= -TOLERANCE * most)
+    found = matrix(answer, rows_of(answer.shape[1]))
+    length = np.trace(found, axis1=1, axis2=2) if trace else np.linalg.norm(answer, axis=1)
+    return bool(
+        length.max() <= most * (1 + TOLERANCE) and np.linalg.eigvalsh(found).min() >= -TOLERANCE * most
+    )
 
 
 # ---------------------------------------------------------------- the certificate
 
 
-_REPLAYED = (
-    "All that others see follows from the releases, and from what they bring themselves.",
+_SEEN = "All that others see follows from the releases, and from what they bring themselves."
+_USERS = f"those of {USERS} users were, with contexts of norms up to {FARTHEST:g}."
+_OF_NORMAL = (
     "Each item enters only releases with independent normal noise of the stated deviation in all entries.",
+    f"Items are positive semidefinite matrices whose Frobenius norm is clipped: {_USERS}",
+    "Noise is drawn independently from exact normal distributions.",
 )
-_ITEMS = (
-    "Items are positive semidefinite matrices whose Frobenius norm is clipped: those of "
-    f"{USERS} users were, with contexts of norms up to {FARTHEST:g}."
+_OF_WISHART = (
+    "Each item enters only releases with independent Wishart noise of the stated scale and freedom.",
+    f"Items are positive semidefinite matrices whose trace is clipped: {_USERS}",
+    "Noise is drawn independently from exact Wishart distributions.",
 )
-_IDEAL = "Noise is drawn independently from exact normal distributions."
 
 
 def certificate(algorithm: Any, claim: PrivacyClaim, tested_by: str) -> UpperBound | None:
     """The upper bound on what the releases tell of one user, over all replaced users; None without one.
 
     Two positive semidefinite matrices of Frobenius norm at most b are at most sqrt 2 b apart: their inner
-    product is not negative. Which releases a user's item enters, and with which noise, is read off two inputs
-    for each round.
+    product is not negative. With Wishart noise their trace counts, see `mechanisms.wishart`. Which releases a
+    user's item enters, and with which noise, is read off two inputs for each round.
     """
     most = algorithm.item_norm
     if claim.protects != PROTECTED["context", "joint"]:  # a user's own action tells of the user
         return None
-    if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS or not _items_hold(algorithm):
+    if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS:
         return None
     rows = _nodes(algorithm)
-    if rows is None:
+    kinds = {freedom > 0 for row in rows or () for _, freedom in row}
+    matrices = kinds == {True}
+    if rows is None or len(kinds) > 1 or not _items_hold(algorithm, trace=matrices):
         return None
-    apart = math.sqrt(2) * float(most)
-    states: dict[tuple[tuple[float, float, int], ...], str] = {}
-    for number, scales in enumerate(rows):
-        counts: dict[float, int] = {}
-        for scale in scales:
-            counts[scale] = counts.get(scale, 0) + 1
-        terms = tuple((apart, scale, times) for scale, times in sorted(counts.items()))
+    apart = float(most) * (1 if matrices else math.sqrt(2))
+    states: dict[tuple[tuple[float, ...], ...], str] = {}
+    for number, row in enumerate(rows):
+        terms = tuple(
+            (apart, scale, times, freedom) if matrices else (apart, scale, times)
+            for (scale, freedom), times in sorted(Counter(row).items())
+        )
         states.setdefault(terms, f"user {number + 1}")
     listed = sorted(states, key=mu_of, reverse=True)
     found = {
-        "form": "normal",
+        "form": "wishart" if matrices else "normal",
         "states": [
             {"state": states[terms], "terms": [list(term) for term in terms]} for terms in listed[:_LISTED]
         ],
         "cheaper": max(0, len(listed) - _LISTED),
     }
-    premises = (*(Premise(words, tested_by) for words in _REPLAYED), *map(Premise, (_ITEMS, _IDEAL)))
+    if matrices:
+        found["size"] = rows_of(algorithm.parts(1).shape[-1])
+    entered, items, ideal = _OF_WISHART if matrices else _OF_NORMAL
+    premises = (Premise(_SEEN, tested_by), Premise(entered, tested_by), Premise(items), Premise(ideal))
     method = "replacing the user of every round"
     return UpperBound.of(found, method=method, premises=premises, paths=len(rows), delta=claim.delta)
 
@@ -214,8 +274,8 @@ class _EachReplaced(UserTable):
         return self.form.split(rows)
 
 
-def _nodes(algorithm: Any) -> list[list[float]] | None:
-    """Deviations of the noise of each release that the item of each round enters.
+def _nodes(algorithm: Any) -> list[list[tuple[float, int]]] | None:
+    """Scale and degrees of freedom, 0 if normal, of the noise of each release that an item enters, by round.
 
     None where something is not as the certificate needs it: a run that leaves the path, a release that does
     not move by the whole item, noise that differs between the entries of one release.
@@ -242,7 +302,7 @@ def _nodes(algorithm: Any) -> list[list[float]] | None:
     zero = runs[:1] * 0
     difference = there.answer(query, zero) - here.answer(query, zero)
     whole = float(np.linalg.norm(difference))
-    return replayer.scales(n, whole)
+    return replayer.noises(n, whole)
 
 
 class _Reader(Replayer):
@@ -250,16 +310,22 @@ class _Reader(Replayer):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.moves: list[tuple[Any, FloatArray, FloatArray]] = []
+        self.moves: list[tuple[Any, FloatArray, FloatArray, int]] = []
 
     def _charge_normal(self, run: Any, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
         super()._charge_normal(run, value, rows)
-        self.moves.append((run, rows["value"] - value, rows["scale"]))
+        self.moves.append((run, rows["value"] - value, rows["scale"], 0))
 
-    def scales(self, runs: int, whole: float) -> list[list[float]] | None:
-        """By run, the deviation of each release that moved; None unless each moved by the whole item."""
-        found: list[list[float]] = [[] for _ in range(runs)]
-        for run, moved, scale in self.moves:
+    def _charge_wishart(
+        self, run: Any, value: FloatArray, rows: Mapping[str, FloatArray], noisy: BoolArray
+    ) -> None:
+        super()._charge_wishart(run, value, rows, noisy)
+        self.moves.append((run, rows["value"] - value, rows["scale"], int(rows["freedom"].max())))
+
+    def noises(self, runs: int, whole: float) -> list[list[tuple[float, int]]] | None:
+        """By run, the noise of each release that moved; None unless each moved by the whole item."""
+        found: list[list[tuple[float, int]]] = [[] for _ in range(runs)]
+        for run, moved, scale, freedom in self.moves:
             length = np.sqrt(np.bincount(run, moved**2, minlength=runs))
             least = np.full(runs, np.inf)
             np.minimum.at(least, run, scale)
@@ -268,5 +334,5 @@ class _Reader(Replayer):
             for number in np.flatnonzero(length > 0).tolist():
                 if not math.isclose(length[number], whole, rel_tol=1e-9) or least[number] != most[number]:
                     return None
-                found[number].append(float(least[number]))
+                found[number].append((float(least[number]), freedom))
         return found if all(found[:-1]) else None

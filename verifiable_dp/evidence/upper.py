@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import gdp_epsilon
-from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, judge, worded
@@ -181,9 +181,37 @@ def _largest_mu(certificate: Mapping[str, Any], delta: float) -> float:
     return max((epsilon_of_mu(mu_of(state["terms"]), delta) for state in certificate["states"]), default=0.0)
 
 
+@form("wishart")
+def _largest_of_matrices(certificate: Mapping[str, Any], delta: float) -> float:
+    """The epsilon at `delta` of the costliest state: Wishart noise on ``size`` x ``size`` matrices.
+
+    ``states`` is as of sums, each term having the degrees of freedom after ``times``; the change is the
+    largest trace of an item. Source: `mechanisms.wishart`.
+    """
+    size, found = int(certificate["size"]), 0.0
+    releases = [tuple(_released(term, size) for term in state["terms"]) for state in certificate["states"]]
+    for each in releases:
+        if not any(_fewer(each, other) for other in releases):
+            found = max(found, wishart.epsilon_of(each, delta) if delta > 0 else math.inf)
+    return found
+
+
+def _released(term: Any, size: int) -> wishart.Release:
+    change, scale, times, freedom = term
+    if not (freedom >= 0 and float(freedom).is_integer() and float(times).is_integer()):
+        raise InputError(f"certificate: times and degrees of freedom must be whole numbers, got {term!r}")
+    return wishart.Release(_cost((change, scale, 1)), int(freedom), size, int(times))
+
+
+def _fewer(left: tuple[wishart.Release, ...], right: tuple[wishart.Release, ...]) -> bool:
+    """Whether releases of the same kind are fewer: they cost no more."""
+    times = {replace(release, times=1): release.times for release in right}
+    return left != right and all(times.get(replace(each, times=1), 0) >= each.times for each in left)
+
+
 def mu_of(terms: Iterable[Any]) -> float:
     """Gaussian differential privacy of releases [change, scale, times] with normal noise."""
-    return math.sqrt(math.fsum(cost**2 / float(term[2]) for term in terms if (cost := _cost(term)) > 0))
+    return math.sqrt(math.fsum(cost**2 / float(term[2]) for term in terms if (cost := _cost(term[:3])) > 0))
 
 
 def epsilon_of_mu(mu: float, delta: float) -> float:

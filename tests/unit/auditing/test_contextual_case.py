@@ -46,6 +46,15 @@ def test_the_interval_is_closed_and_the_record_says_what_is_protected_from_whom(
     examine(report.record)
 
 
+def test_wishart_noise_has_an_interval_by_its_own_law():
+    report = computed(name="dp-lin-ucb-wishart")
+    assert report.verdict == "not_refuted"
+    assert 0.98 < report.epsilon_lower < report.epsilon_upper <= 1
+    assert report.epsilon_lower > 0.99 * report.epsilon_upper
+    examine(report.record)
+    assert computed(Promise(epsilon=0.97), name="dp-lin-ucb-wishart").verdict == "refuted"
+
+
 def test_in_the_central_model_the_own_action_tells_the_own_context():
     report = computed(Promise(model="central"))
     assert report.verdict == "refuted"
@@ -109,12 +118,14 @@ def test_a_re_run_holds_the_claim_of_the_record(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dp-lin-ucb", "lin-ucb-contextual"])
-def test_a_whole_audit_finds_all_mutants_and_a_re_run_gives_the_same_counts(name):
+@pytest.mark.parametrize(
+    ("name", "mutants"), [("dp-lin-ucb", 11), ("dp-lin-ucb-wishart", 10), ("lin-ucb-contextual", 0)]
+)
+def test_a_whole_audit_finds_all_mutants_and_a_re_run_gives_the_same_counts(name, mutants):
     report = vdp.audit(name, horizon=8, budget="smoke")
-    assert report.verdict == ("not_refuted" if name == "dp-lin-ucb" else "refuted")
+    assert report.verdict == ("not_refuted" if mutants else "refuted")
     assert all(entry["verdict"] == "refuted" for entry in report.record["mutants"])
-    assert len(report.record["mutants"]) == (11 if name == "dp-lin-ucb" else 0)
+    assert len(report.record["mutants"]) == mutants
     again = api.rerun(report.record)
     assert [check["statistics"] for check in again["checks"]] == [
         check["statistics"] for check in report.record["checks"]

@@ -10,12 +10,17 @@ import pytest
 
 from verifiable_dp.algorithms.contextual._regression import Confident
 from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
+from verifiable_dp.algorithms.contextual.dp_lin_ucb_wishart import DPLinUCBWishart
 from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import gdp_delta, gdp_mu
-from verifiable_dp.core.mechanisms import NormalTree
+from verifiable_dp.core.mechanisms import NormalTree, WishartTree
+from verifiable_dp.core.mechanisms.wishart import Release, epsilon_of
 from verifiable_dp.core.neighbours import ContextPair
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
+from verifiable_dp.evidence.alignment.replay import Twin, replay, worlds
 from verifiable_dp.evidence.upper import evaluated
 from verifiable_dp.registry.mutants import result
 
@@ -156,3 +161,79 @@ def test_the_bound_can_be_computed_again_from_plain_values_and_other_numbers_are
     assert evaluated(nothing, 1e-3) == 0
     bare = {"form": "normal", "states": [{"state": "", "terms": [[1.0, 0.0, 1]]}]}
     assert evaluated(bare, 1e-3) == math.inf
+
+
+# ---------------------------------------------------------------- Wishart noise
+
+MATRICES = DPLinUCBWishart(2, 2, 1.0, 8, delta=1e-3)
+FIRST = family.pairs(MATRICES)[0]
+ENTERED = (Release(2.0, MATRICES.tree.freedom, 3, 4),)  # the first item's norm is sqrt 2, it is in 4 nodes
+
+
+def test_the_loss_of_matrices_is_that_of_the_law_of_wishart_noise():
+    """Of 4000 transcripts, seeded. Negative control: the law of one node less."""
+    epsilon, delta = 0.5, 0.05
+    done = replay(MATRICES, FIRST, seed=1, runs=4000)
+    part = np.maximum(0.0, -np.expm1(epsilon_of(ENTERED, delta) - done.loss))
+    error = part.std() / math.sqrt(len(part))
+    assert not done.diverged
+    assert abs(part.mean() - delta) < 6 * error
+    fewer = np.maximum(0.0, -np.expm1(epsilon_of((replace(ENTERED[0], times=3),), delta) - done.loss))
+    assert fewer.mean() - delta > 6 * error
+    assert np.exp(-done.loss).mean() == pytest.approx(1.0, abs=6 * np.exp(-done.loss).std() / math.sqrt(4000))
+    assert epsilon < epsilon_of(ENTERED, delta / 10)
+
+
+def test_transcripts_that_are_weighed_have_the_same_loss_as_replayed_ones():
+    done = replay(MATRICES, FIRST, seed=1, runs=50)
+    here, there = worlds(FIRST, 2, 50)
+    twin = Twin(MATRICES, there, 50)
+    play(twin, here, Seeded(1), np.arange(50))
+    assert twin.known
+    assert twin.loss == pytest.approx(done.loss, rel=1e-9, abs=1e-12)
+    assert np.ptp(twin.loss) > 0.1
+
+
+def test_what_matrices_cost_is_bounded_from_both_sides():
+    found = normal.examine(MATRICES, FIRST, seed=0, delta=1e-3)
+    assert found.mu == pytest.approx(gdp_mu(epsilon_of(ENTERED, 1e-3), 1e-3))
+    assert 0.99 * found.mu < found.fixed < found.mu
+    # Contexts and rewards that both change: no law is known, but that of one axis, and that of all.
+    between = normal.examine(MATRICES, family.pairs(MATRICES)[1], seed=0, delta=1e-3)
+    assert 0.5 * between.mu < between.fixed < 0.9 * between.mu
+    assert between.mu <= found.mu * (1 + 1e-9)
+    claim = MATRICES.claim
+    assert normal.check(MATRICES, replace(claim, epsilon=0.98), [FIRST], 0)[0].verdict == "refuted"
+    assert normal.check(MATRICES, claim, [FIRST], 0)[0].verdict == "not_refuted"
+
+
+class _Mixed(WishartTree):
+    """Noise of the diagonal is twice as large: a law that is not known."""
+
+    def scales(self, number):
+        return super().scales(number) * np.where(np.isin(np.arange(number.shape[1]), (0, 3, 5)), 2.0, 1.0)
+
+
+def test_matrices_with_noise_of_other_laws_are_neither_accused_nor_certified():
+    mixed = result("tree", lambda rule, tree: _Mixed(tree.leaves, tree.size, tree.freedom))(MATRICES)
+    assert normal.check(mixed, MATRICES.claim, [FIRST], 0)[0].verdict == "not_refuted"
+    assert normal.certificate(mixed, MATRICES.claim, "alignment") is None
+    assert normal.certificate(MATRICES, MATRICES.claim, "alignment").scope == "certified"
+
+
+def test_the_bound_of_matrices_can_be_computed_again_and_other_numbers_are_refused():
+    bound = normal.certificate(MATRICES, MATRICES.claim, "alignment")
+    assert bound.epsilon == epsilon_of(ENTERED, 1e-3)
+    plain = json.loads(json.dumps(dict(bound.certificate)))
+    assert evaluated(plain, 1e-3) == bound.epsilon
+    assert evaluated(plain, 0.0) == math.inf
+    costlier = json.loads(json.dumps(plain))
+    costlier["states"][-1]["terms"][0][1] = 0.5  # scale of the last user's only node
+    assert evaluated({**plain, "states": costlier["states"][-1:]}, 1e-3) > evaluated(
+        {**plain, "states": plain["states"][-1:]}, 1e-3
+    )
+    for at, value in ((3, 20.5), (2, 1.5), (0, -1.0), (3, -1)):
+        wrong = json.loads(json.dumps(plain))
+        wrong["states"][0]["terms"][0][at] = value
+        with pytest.raises(InputError, match="certificate"):
+            evaluated(wrong, 1e-3)

@@ -3,5 +3,15 @@
 from verifiable_dp.core.mechanisms.above_threshold import AboveThreshold
 from verifiable_dp.core.mechanisms.laplace import Exact, Laplace
 from verifiable_dp.core.mechanisms.tree import AdaptiveTree, NormalTree, Tree, TreeMemory
+from verifiable_dp.core.mechanisms.wishart import WishartTree
 
-__all__ = ["AboveThreshold", "AdaptiveTree", "Exact", "Laplace", "NormalTree", "Tree", "TreeMemory"]
+__all__ = [
+    "AboveThreshold",
+    "AdaptiveTree",
+    "Exact",
+    "Laplace",
+    "NormalTree",
+    "Tree",
+    "TreeMemory",
+    "WishartTree",
+]

@@ -58,6 +58,11 @@ class Nodes:
             raise InputError(f"leaves must be below 2^{SLOT_BITS}, got {self.leaves}")
 
     @property
+    def degrees(self) -> int:
+        """Degrees of freedom of Wishart noise; 0 where it is another."""
+        return 0
+
+    @property
     def levels(self) -> int:
         """Number of levels, floor(log2 T) + 1: the most nodes that one item enters."""
         return self.leaves.bit_length()
@@ -87,7 +92,8 @@ class Nodes:
         count = memory.count + where
         value, opened = _close_nodes(memory.open, count, item, where)
         slot = (np.arange(item.shape[1], dtype=np.int64) << SLOT_BITS) | count
-        released = noise(Draw(value, self.scales(count), run, slot, where, normal=self.normal))
+        drawn = Draw(value, self.scales(count), run, slot, where, normal=self.normal, freedom=self.degrees)
+        released = noise(drawn)
         return replace(memory, count=count, open=opened), released
 
     def scales(self, number: IntArray) -> FloatArray:

@@ -30,6 +30,7 @@ from verifiable_dp.core.neighbours import (
     tables,
 )
 from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded, Tape
+from verifiable_dp.core.symmetric import likelihood
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
@@ -96,6 +97,8 @@ class Replay:
     ----------
     cost, loss, square : (n,) float
         See `noise.Replayer`.
+    matrices : list of tuple
+        See there.
     diverged : dict
         Why a run left the recorded path, by run.
     tape : Tape
@@ -107,6 +110,7 @@ class Replay:
     diverged: Mapping[int, str]
     tape: Tape
     square: FloatArray = field(default_factory=lambda: np.zeros(0))
+    matrices: Sequence[tuple[IntArray, FloatArray, int]] = ()
 
 
 def replay(
@@ -150,7 +154,7 @@ def replay(
         for index in np.flatnonzero(wrong & np.isfinite(replayer.cost)).tolist():
             replayer.diverged[index] = why
             replayer.cost[index] = replayer.loss[index] = replayer.square[index] = np.inf
-    done = Replay(replayer.cost, replayer.loss, replayer.diverged, tape, replayer.square)
+    done = Replay(replayer.cost, replayer.loss, replayer.diverged, tape, replayer.square, replayer.matrices)
     if isinstance(pair, Pair) and pair.size > 1 and len(tape.hidden.address):
         return _chained(algorithm, pair.steps(), done, seed=seed, sign=sign, turned=turned)
     return done
@@ -609,7 +613,12 @@ class _Echo:
         there, out, own = self._calls[self._next]
         self._next += 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            if draw.normal:
+            if draw.freedom:
+                terms = np.zeros_like(out)
+                even = (draw.scale[:, 0] > 0) & (draw.scale == draw.scale[:, :1]).all(axis=1)
+                exact = there.value[even], draw.value[even]
+                terms[even, 0] = likelihood(out[even], *exact, draw.scale[even, 0], draw.freedom)[0]
+            elif draw.normal:
                 terms = (there.value - draw.value) * (2 * out - draw.value - there.value)
                 terms = terms / (2 * draw.scale**2)
             elif own is None:

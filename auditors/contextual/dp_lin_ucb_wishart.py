@@ -1,0 +1,106 @@
+"""Auditor of DP-LinUCB with Wishart noise: replaced users, a tree of noisy matrices, bounds that are ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from verifiable_dp.algorithms import papers
+from verifiable_dp.algorithms.contextual.dp_lin_ucb_wishart import DPLinUCBWishart
+from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.core.mechanisms import wishart
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.mechanisms.wishart import WishartTree
+from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.registry.mutants import result
+
+
+class _LeavesOnly(WishartTree):
+    """Nodes of more than one item are released as they are."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        return super().scales(number) * (number % 2)
+
+
+class _LateNoise(WishartTree):
+    """The first node is released as it is."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        return super().scales(number) * (number > 1)
+
+
+def _of(kind: type[WishartTree]) -> Any:
+    return result("tree", lambda rule, tree: kind(tree.leaves, tree.size, tree.freedom))
+
+
+def _freedom(change: Callable[[Any, int], int]) -> Any:
+    """Other degrees of freedom: `change(rule, k)`."""
+    return result("tree", lambda rule, tree: replace(tree, freedom=change(rule, tree.freedom)))
+
+
+def _enough(rule: Any, **changes: Any) -> int:
+    """The least degrees of freedom for something else than what the rule promises."""
+    asked = {
+        "epsilon": rule.epsilon,
+        "delta": rule.delta,
+        "change": rule.item_norm,
+        "size": rule.dimension + 1,
+        "times": rule.horizon.bit_length(),
+    }
+    return wishart.least_freedom(**asked | changes)
+
+
+PRIVACY = (
+    Mutant(
+        "half freedom",
+        "half as many degrees of freedom as there have to be",
+        _freedom(lambda rule, k: k // 2),
+    ),
+    Mutant(
+        "no depth",
+        "the degrees of freedom are for an item that is in one node only",
+        _freedom(lambda rule, k: _enough(rule, times=1)),
+    ),
+    Mutant("half noise", "the noise is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)),
+    family.NOT_CLIPPED,
+    Mutant(
+        "rewards for nothing",
+        "the noise is for the contexts alone, as if the rewards beside them changed nothing",
+        _freedom(lambda rule, k: _enough(rule, change=rule.norm**2)),
+    ),
+    Mutant("noise at leaves only", "inner nodes are released as they are", _of(_LeavesOnly)),
+    Mutant("first user raw", "the first item is released as it is", _of(_LateNoise)),
+    Mutant(
+        "one draw",
+        "all nodes have the same noise, which cancels between them",
+        lambda rule: AlteredNoise(rule, reslot=lambda slot: slot >> SLOT_BITS),
+    ),
+    Mutant(
+        "ten deltas",
+        "the noise is for ten times the delta",
+        _freedom(lambda rule, k: _enough(rule, delta=min(10 * rule.delta, 0.9))),
+    ),
+    Mutant(
+        "one row",
+        "there are no more degrees of freedom than rows, so that the noise has an edge which tells",
+        _freedom(lambda rule, k: rule.dimension + 1),
+    ),
+)
+
+auditor = Auditor(
+    algorithm=DPLinUCBWishart,
+    paper=papers.SHARIFF,
+    model="joint",
+    instance={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 64, "delta": 1e-3},
+    small={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3},
+    pairs=family.pairs,
+    mutants=(*PRIVACY, *family.SHIFT_MUTANTS, *family.REGRET_MUTANTS),
+    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, 4.0)),
+    # A privacy budget at which the noise does not hide everything for as few rounds as can be simulated.
+    experiment={"n_arms": 5, "dimension": 2, "epsilon": 10.0, "horizon": 2000, "delta": 0.05, "alpha": 0.1},
+    longest=512,
+    tightness=0.99,  # degrees of freedom are whole numbers, and losses are rounded down
+    worst_cost=lambda rule: rule.epsilon,
+)

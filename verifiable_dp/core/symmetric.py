@@ -1,0 +1,92 @@
+"""Symmetric matrices as vectors of the entries on and above the diagonal, and Wishart draws in that form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray
+
+
+def outer(vector: FloatArray) -> FloatArray:
+    """z z' of vectors (n, k) as (n, k (k + 1) / 2) of the same norm: off the diagonal times sqrt 2.
+
+    Independent noise of one standard deviation on these entries is the symmetric noise of matrices whose law
+    does not depend on the axes.
+    """
+    rows, columns = np.triu_indices(vector.shape[1])
+    return np.asarray(vector[:, rows] * vector[:, columns] * np.where(rows == columns, 1.0, 2**0.5))
+
+
+def matrix(entries: FloatArray, size: int) -> FloatArray:
+    """Symmetric matrices (n, k, k) from their entries as `outer` has them; k = `size`."""
+    rows, columns = np.triu_indices(size)
+    made = np.empty((len(entries), size, size))
+    made[:, rows, columns] = made[:, columns, rows] = entries / np.where(rows == columns, 1.0, 2**0.5)
+    return made
+
+
+def rows_of(entries: int) -> int:
+    """k of vectors of k (k + 1) / 2 entries."""
+    return (math.isqrt(8 * entries + 1) - 1) // 2
+
+
+def wishart(laplace: FloatArray, freedom: int) -> FloatArray:
+    """Wishart matrices less their mean, W - k I for W ~ W_p(I, k), as `outer` has them.
+
+    Bartlett's decomposition: W = T T', T lower triangular, its entries normal below the diagonal, and on it
+    roots of chi-square values with k, k - 1, ... degrees of freedom.
+
+    Parameters
+    ----------
+    laplace : (n, p (p + 1) / 2) float
+        Independent standard Laplace values, from which the others are made quantile by quantile.
+    freedom
+        k >= p.
+    """
+    from scipy.special import gammainccinv, gammaincinv, ndtri
+
+    size = rows_of(laplace.shape[1])
+    rows, columns = np.triu_indices(size)
+    tail = np.exp(-np.abs(laplace)) / 2
+    root = np.zeros((len(laplace), size, size))
+    root[:, columns, rows] = -np.sign(laplace) * ndtri(tail)
+    half, ends = (freedom - np.arange(size)) / 2, tail[:, rows == columns]
+    below = laplace[:, rows == columns] < 0
+    square = 2 * np.where(below, gammaincinv(half, ends), gammainccinv(half, ends))
+    root[:, range(size), range(size)] = np.sqrt(square)
+    found = root @ root.transpose(0, 2, 1) - freedom * np.eye(size)
+    return np.asarray(found[:, rows, columns] * np.where(rows == columns, 1.0, 2**0.5))
+
+
+def likelihood(
+    output: FloatArray, here: FloatArray, there: FloatArray, scale: FloatArray, freedom: int
+) -> tuple[FloatArray, FloatArray]:
+    """Log-likelihood ratios of released matrices with Wishart noise, and how the exact ones differ.
+
+    Parameters
+    ----------
+    output, here, there : (n, m) float
+        What was released, and the exact matrices of either world, as `outer` has them.
+    scale : (n,) float
+        Of the noise, above 0.
+    freedom
+        k.
+
+    Returns
+    -------
+    loss : (n,) float
+        Log of the density in the first world over that in the second; infinite where the second has none.
+    change : (n, p, p) float
+        First matrix less the second, in units of the scale.
+    """
+    size = rows_of(output.shape[1])
+    mean = freedom * np.eye(size)
+    first, second = (matrix((output - exact) / scale[:, None], size) + mean for exact in (here, there))
+    change = matrix((here - there) / scale[:, None], size)
+    inside = np.linalg.eigvalsh(second)[:, 0] > 0
+    safe = np.where(inside[:, None, None], second, np.eye(size))
+    grown = np.linalg.slogdet(first)[1] - np.linalg.slogdet(safe)[1]
+    loss = (freedom - size - 1) / 2 * grown + np.trace(change, axis1=1, axis2=2) / 2
+    return np.where(inside, loss, np.inf), change
