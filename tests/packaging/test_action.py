@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -125,6 +126,7 @@ def run(step, folder, inputs, outputs=None, **more):
     return done
 
 
+WRONG = "01-mechanisms.py-wrong"  # the folder of what is refuted
 INSTALLED = {"scripts": sysconfig.get_path("scripts"), "libraries": ""}
 
 
@@ -162,10 +164,7 @@ def test_the_audit_keeps_records_and_renderings(job):
     folder, _, outputs, _ = job
     reports = folder / "audit-reports"
     kept = sorted(path for path in reports.iterdir() if path.is_dir() and path.name != "sarif")
-    assert [path.name.strip("-") for path in kept] == [
-        "01-mechanisms.py-wrong",
-        "02-mechanisms.py-unseeded",
-    ]
+    assert [path.name for path in kept] == [WRONG, "02-mechanisms.py-unseeded"]
     found = [json.loads((path / "record.json").read_text("utf-8")) for path in kept]
     assert [record["verdict"] for record in found] == ["refuted", "inconclusive"]
     assert all(record["claim"]["delta"] == 1e-6 for record in found)
@@ -177,24 +176,26 @@ def test_the_audit_keeps_records_and_renderings(job):
 
 
 def test_what_audited_code_does_to_later_steps_decides_nothing(job, tmp_path):
-    """Its variables could be in GITHUB_ENV, its folder in GITHUB_PATH. Control: a plain step obeys them."""
-    folder, inputs, outputs, _ = job
+    """Its variables could be in GITHUB_ENV, its folder in GITHUB_PATH. Control: a plain step obeys them.
+
+    Each of them alone would change the status, so that they may come together.
+    """
+    shutil.copytree(job[0] / "audit-reports" / WRONG, tmp_path / "audit-reports" / WRONG)
+    inputs = {**job[1], "targets": "mechanisms.py:wrong"}
     evil = tmp_path / "bin"
     evil.mkdir()
     for name in ("verifiable-dp", "python", "env", "bash"):
         (evil / name).write_text("#!/bin/sh\nexit 0\n", "utf-8")
         (evil / name).chmod(0o755)
     (tmp_path / "evil.sh").write_text("echo evil; exit 0\n", "utf-8")
-    steered = {"BASH_ENV": str(tmp_path / "evil.sh"), "PYTHONPATH": str(tmp_path)}
     (tmp_path / "verifiable_dp.py").write_text("raise SystemExit(0)\n", "utf-8")
-    output, _ = judged(folder, inputs, **steered)
-    assert output == f"status={outputs['status']}\n" == "status=1\n"
-    verdict = run("Verdict", folder, {**inputs, "fail-on": "refuted"}, outputs, **steered)
-    assert verdict.returncode == 1
-    assert "evil" in run("Summary", folder, inputs, **steered).stdout
-    path = f"{evil}{os.pathsep}{environment(folder)['PATH']}"
-    output, _ = judged(folder, inputs, PATH=path)
+    steered = {"BASH_ENV": str(tmp_path / "evil.sh"), "PYTHONPATH": str(tmp_path)}
+    path = f"{evil}{os.pathsep}{environment(tmp_path)['PATH']}"
+    output, _ = judged(tmp_path, inputs, PATH=path, **steered)
     assert output == "status=1\n"
+    verdict = run("Verdict", tmp_path, {**inputs, "fail-on": "refuted"}, {"status": "1"}, **steered)
+    assert verdict.returncode == 1
+    assert "evil" in run("Summary", tmp_path, inputs, **steered).stdout
 
 
 def test_audited_code_sees_nothing_that_steers_the_job(tmp_path):

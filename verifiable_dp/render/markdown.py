@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.compliance import nist
 from verifiable_dp.core.validate import UNSEEN
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import card, page, plainly
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 # Marks of Markdown, and $, which code hosts read as a formula.
 _MARKS = re.compile(r"([\\`*_\[\]#|~$])")
@@ -44,20 +48,25 @@ def to_dpia(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
 
 
 def _written(template: str, record: Mapping[str, Any], around: card.Around) -> str:
+    whole = {**page.context(record, around), "document": nist.DOCUMENT}
+    return _environment().get_template(template).render(whole)
+
+
+@functools.cache
+def _environment() -> Environment:
     from markupsafe import Markup
 
     def escaped(value: Any) -> Markup:
         return value if isinstance(value, Markup) else Markup(escape(value))
 
-    environment = page.environment(escaped)
-    environment.filters |= {
+    found = page.environment(escaped)
+    found.filters |= {
         "code": lambda value: Markup(code(value)),
         "compared": _compared,
         "cell": lambda value: digits(value) if isinstance(value, int | float) else value or "",
         "number": digits,
     }
-    whole = {**page.context(record, around), "document": nist.DOCUMENT}
-    return environment.get_template(template).render(whole)
+    return found
 
 
 def _tidy(shown: str) -> str:

@@ -67,8 +67,9 @@ def _isolated(value: Any) -> Any:
     return Markup("<bdi>{}</bdi>").format(on_one_line(str(value)))
 
 
+@functools.cache
 def environment(finalize: Callable[[Any], Any] = _seen) -> Environment:
-    """Of the templates; `finalize` escapes what is shown."""
+    """Of the templates, which are compiled once a process; `finalize` escapes what is shown."""
     import jinja2
 
     found = jinja2.Environment(
@@ -140,11 +141,20 @@ _PLACED = 20  # counterexamples of a page that are drawn: each takes a quarter o
 def _drawn(text: str) -> dict[str, str | None]:
     """The plots of a record by their names: a report is rendered again once its folder is complete."""
     record = json.loads(text)
-    return {name: layouts(draw, record) for name, draw in _PLOTS.items()}
+    return {name: _layouts(draw, record) for name, draw in _PLOTS.items()}
 
 
 def layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
     """A plot in the layouts of a desktop and of a phone, of which a page shows one; None without one."""
+    return _kept(draw, json.dumps(given))
+
+
+@functools.lru_cache(maxsize=400)
+def _kept(draw: Callable[..., str | None], given: str) -> str | None:
+    return _layouts(draw, *json.loads(given))
+
+
+def _layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
     wide = draw(*given)
     if wide is None:
         return None
@@ -259,9 +269,10 @@ def _example(
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         number = next(numbers)
-        placement = (
-            layouts(courses.placement, found, number) if plot and drawn and number <= _PLACED else None
-        )
+        placement = None
+        if plot and drawn and number <= _PLACED:
+            shown = {"pair": whole["pair"], "event": whole["event"]}  # all that it shows
+            placement = layouts(courses.placement, shown, number)
         said: dict[str, Any] = {
             "placed": courses.placed(found),
             "shown": words.counterexample(found, record),

@@ -167,11 +167,14 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
+        figure = Figure(figsize=size, layout="constrained", facecolor="none", edgecolor="none")
+        canvas = FigureCanvasSVG(figure)
         draw(figure)
+        for axes in figure.axes:
+            axes.patch.set(facecolor="none", edgecolor="none")
         out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+        # As `savefig`, which draws twice: the first time to lay out what is laid out here as it is drawn.
+        canvas.print_svg(out, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
     text = _compact(_renamed(text, name))
