@@ -129,6 +129,31 @@ def beside_a_large_weight(rewards, rng):
     return arms
 
 
-LEAKS = [
-    f for name, f in list(globals().items()) if callable(f) and not name.startswith("_") and name.islower()
-]
+# ---------------------------------------------------------------- what hardly ever happens, without a branch
+
+
+def rare_entry_of_a_table(rewards, rng):
+    scales = np.ones(1000)
+    scales[7] = 1e-6
+    return _with_noise(rewards, rng, _half(rewards), scales[rng.integers(1000)])
+
+
+def rare_choice(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), rng.choice([1.0, 1e-6], p=[0.999, 0.001]))
+
+
+def rare_choice_of_many(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), rng.choice([1.0] * 500 + [1e-6] + [1.0] * 499))
+
+
+def rare_success(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), 1.0 - 0.9999 * rng.binomial(1, 1e-6))
+
+
+def rare_count(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), 1 / (1 + 100 * rng.poisson(1e-6)))
+
+
+def rare_number(rewards, rng):
+    rare = float(rng.integers(1000) == 7)
+    return _with_noise(rewards, rng, _half(rewards), 1.0 - 0.9999 * rare)
