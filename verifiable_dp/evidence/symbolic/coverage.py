@@ -1,7 +1,8 @@
 """Which branches of the traced code no run has taken: what stands behind them was not looked at.
 
 A branch counts as taken both ways, or not at all if its condition follows from constants, from the shape of
-the rewards and from what is computed of these, or if only an exception waits on the other side.
+the rewards and from what is computed of these, or if only an exception waits on the other side. Where
+exceptions are caught, what follows must have been seen, too.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import dis
 import itertools
 import sys
+import threading
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of
+from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -34,22 +36,28 @@ class Coverage:
         By code object, pairs of offsets.
     left
         Instructions that the run under way may still take: what is forced may never come to an end.
+    mistaken
+        Where a number that stands for rewards may not have been taken as one, which raised an exception.
     """
 
     files: frozenset[str]
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
+    mistaken: Place | None = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Note the steps of what runs inside."""
+        """Note the steps of what runs inside, also in threads that are started there."""
         outer, self.left = sys.gettrace(), _MOST_STEPS
+        threads = threading.gettrace()
         sys.settrace(self._called)
+        threading.settrace(self._called)
         try:
             yield
         finally:
             sys.settrace(outer)
+            threading.settrace(threads)
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -66,6 +74,8 @@ class Coverage:
                     raise Unbounded("a run takes too many steps to be followed")
                 steps.add((last, frame.f_lasti))
                 last = frame.f_lasti
+            elif event == "exception" and issubclass(argument[0], TypeError | AttributeError):
+                self.mistaken = Place(code.co_filename, frame.f_lineno)
             return stepped
 
         return stepped
@@ -75,10 +85,12 @@ class Coverage:
 
         If not `strict`, a loop need not come to its end where what follows it was reached by a break.
         """
-        found = set()
+        found = set() if self.mistaken is None else {self.mistaken}
+        catching = [place for code, steps in self.steps.items() for place in _catching(code, steps)]
+        found |= {place for place, seen in catching if not seen}
         known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
-            for line, position, entry in _one_sided(code, steps, strict):
+            for line, position, entry in _one_sided(code, steps, strict, bool(catching)):
                 file = code.co_filename
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
@@ -97,9 +109,9 @@ class Coverage:
 
 
 def _one_sided(
-    code: types.CodeType, steps: set[tuple[int, int]], strict: bool
+    code: types.CodeType, steps: set[tuple[int, int]], strict: bool, caught: bool
 ) -> Iterator[tuple[int, Any, bool]]:
-    """Line and position of the branches that were taken one way only.
+    """Line and position of the branches that were taken one way only; all of them if exceptions are `caught`.
 
     And whether it is the entry of a loop whose condition, compiled again for its end, went both ways there.
     """
@@ -109,6 +121,8 @@ def _one_sided(
     for last, offset in steps:
         after.setdefault(last, set()).add(offset)
     found, both = [], set()
+    # Of what kind an exception is; one of another kind goes on.
+    matching = {b.offset for a, b in itertools.pairwise(instructions) if a.opname == "CHECK_EXC_MATCH"}
     for step in instructions:
         if step.offset not in after or not (
             ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
@@ -121,11 +135,35 @@ def _one_sided(
             both.add(step.positions)
             continue
         other = following.get(step.offset, -1) if jumped else step.argval
-        if not _raises(instructions, other):
+        kinds = step.offset in matching and _next(instructions, other) == "RERAISE"
+        if not kinds and (caught or not _raises(instructions, other)):
             found.append((step.positions, step.positions not in both))
     for positions, first in found:
         line = positions.lineno if positions and positions.lineno else code.co_firstlineno
         yield line, positions, first and positions in both
+
+
+def _next(instructions: list[Any], offset: int) -> str:
+    """The name of the instruction at an offset."""
+    return next((step.opname for step in instructions if step.offset == offset), "")
+
+
+def _catching(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[tuple[Place, bool]]:
+    """Where a function catches exceptions and goes on, and whether that was seen."""
+    handlers = [handler for handler in handlers_of(code.co_filename) if not handler.raises]
+    if not handlers:
+        return
+    taken = {offset for _, offset in steps}
+    inside: dict[Any, bool] = {}
+    for step in dis.get_instructions(code):
+        at = step.positions
+        if at is None or at.lineno is None or at.col_offset is None:
+            continue
+        for handler in handlers:
+            if handler.start <= (at.lineno, at.col_offset) < handler.end:
+                inside[handler] = inside.get(handler, False) or step.offset in taken
+    for handler, seen in inside.items():
+        yield Place(code.co_filename, handler.start[0]), seen and not handler.suppresses
 
 
 def _raises(instructions: list[Any], offset: int) -> bool:

@@ -740,7 +740,9 @@ _PARAMETERS = {
     ),
     **dict.fromkeys(("beta", "lognormal", "vonmises", "wald", "f", "noncentral_chisquare", "binomial"), 2),
     **dict.fromkeys(("hypergeometric", "triangular", "noncentral_f"), 3),
-    **{"logseries": 1, "negative_binomial": 2, "integers": 2},
+    "logseries": 1,
+    "negative_binomial": 2,
+    "integers": 2,
 }
 
 
