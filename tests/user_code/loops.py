@@ -99,6 +99,18 @@ def rare_loop(rewards, rng):
     return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
 
 
+def sums_that_begin_with_an_error(rewards, rng):
+    """A dictionary that gets its keys where one is missing."""
+    horizon, n_arms = rewards.shape
+    sums = {}
+    for t in range(horizon // 2):
+        try:
+            sums[t % n_arms] += rewards[t, t % n_arms]
+        except KeyError:
+            sums[t % n_arms] = rewards[t, t % n_arms]
+    return _committed(rewards, np.argmax([sums[arm] + rng.laplace(0, 1) for arm in range(n_arms)]))
+
+
 def rare_loop_after_two(rewards, rng):
     """The same, and the loop ends now and then after one turn, now and then after two."""
     sums, left, scale = _explored(rewards), 1 + int(rng.integers(2)) - 2 * int(rng.integers(10**6) == 7), 1e-6

@@ -6,6 +6,11 @@ arguments of NumPy's functions, noise that is used in two ways, what hardly ever
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import functools
+import threading
+
 import numpy as np
 
 EPSILON = 1.0
@@ -129,6 +134,169 @@ def beside_a_large_weight(rewards, rng):
     return arms
 
 
-LEAKS = [
-    f for name, f in list(globals().items()) if callable(f) and not name.startswith("_") and name.islower()
-]
+# ---------------------------------------------------------------- what hardly ever happens, without a branch
+
+
+def rare_entry_of_a_table(rewards, rng):
+    scales = np.ones(1000)
+    scales[7] = 1e-6
+    return _with_noise(rewards, rng, _half(rewards), scales[rng.integers(1000)])
+
+
+def rare_choice(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), rng.choice([1.0, 1e-6], p=[0.999, 0.001]))
+
+
+def rare_choice_of_many(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), rng.choice([1.0] * 500 + [1e-6] + [1.0] * 499))
+
+
+def rare_success(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), 1.0 - 0.9999 * rng.binomial(1, 1e-6))
+
+
+def rare_count(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards), 1 / (1 + 100 * rng.poisson(1e-6)))
+
+
+def rare_number(rewards, rng):
+    rare = float(rng.integers(1000) == 7)
+    return _with_noise(rewards, rng, _half(rewards), 1.0 - 0.9999 * rare)
+
+
+# ---------------------------------------------------------------- branches that look the same in every run
+
+
+def _drawn(rng):
+    return int(1000 * rng.random())
+
+
+def _leak(rewards):
+    return _committed(rewards, int(np.argmax(_half(rewards))))
+
+
+def _right(rewards, rng):
+    return _with_noise(rewards, rng, _half(rewards))
+
+
+def rare_text(rewards, rng):
+    return _leak(rewards) if f"{_drawn(rng)}" == "7" else _right(rewards, rng)
+
+
+def rare_argument(rewards, rng):
+    """`k` is also what numbers of arms are called."""
+    rare = functools.reduce(lambda found, k: 1 if k == 7 else found, [_drawn(rng)], 0)
+    return _with_noise(rewards, rng, _half(rewards), 1.0 - 0.9999 * rare)
+
+
+@contextlib.contextmanager
+def _lent(rng):
+    yield _drawn(rng)
+
+
+def rare_context(rewards, rng):
+    with _lent(rng) as number:
+        pass
+    return _leak(rewards) if number == 7 else _right(rewards, rng)
+
+
+class _Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+class _Heir(_Holder):
+    pass
+
+
+def rare_inheritance(rewards, rng):
+    return _leak(rewards) if _Heir(_drawn(rng)).held == 7 else _right(rewards, rng)
+
+
+@dataclasses.dataclass
+class _Field:
+    entry: int = 0
+
+
+@dataclasses.dataclass
+class _FieldOfHeir(_Field):
+    pass
+
+
+def rare_inherited_field(rewards, rng):
+    return _leak(rewards) if _FieldOfHeir(_drawn(rng)).entry == 7 else _right(rewards, rng)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Frozen:
+    thawed: int = 0
+
+
+def rare_frozen_field(rewards, rng):
+    kept = _Frozen()
+    object.__setattr__(kept, "thawed", _drawn(rng))
+    return _leak(rewards) if kept.thawed == 7 else _right(rewards, rng)
+
+
+def _another(function):
+    return lambda rng: _drawn(rng)
+
+
+@_another
+def _zero(rng):
+    return 0
+
+
+def rare_decoration(rewards, rng):
+    return _leak(rewards) if _zero(rng) == 7 else _right(rewards, rng)
+
+
+# ---------------------------------------------------------------- exceptions and threads
+
+
+def rare_exception(rewards, rng):
+    try:
+        if _drawn(rng) == 7:
+            raise KeyError
+        return _right(rewards, rng)
+    except KeyError:
+        return _leak(rewards)
+
+
+def rare_exception_of_a_list(rewards, rng):
+    try:
+        _ = ([0] * 999)[_drawn(rng)]
+    except IndexError:
+        return _leak(rewards)
+    return _right(rewards, rng)
+
+
+def rare_exception_suppressed(rewards, rng):
+    scale = 1e-6
+    with contextlib.suppress(KeyError):
+        dict.fromkeys(range(999))[_drawn(rng)]
+        scale = 1.0
+    return _with_noise(rewards, rng, _half(rewards), scale)
+
+
+def rare_thread(rewards, rng):
+    found = []
+
+    def work():
+        found.append(_leak(rewards) if _drawn(rng) == 7 else _right(rewards, rng))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def whole_part_by_divmod(rewards, rng):
+    """What stands for a reward knows no divmod, and raises what a number does not."""
+    added = np.zeros(rewards.shape[1])
+    for value in (1.5, 0.999 + 1e-9 * rewards[0, 0]):
+        try:
+            added[0] = 1e4 * (divmod(value, 1)[1] - 0.999)
+        except TypeError:
+            added[0] = 0.0
+    return _with_noise(rewards, rng, _half(rewards) + added * 1e5)

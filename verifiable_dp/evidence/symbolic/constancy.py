@@ -83,7 +83,23 @@ def _place(position: Any) -> Any:
     return position.lineno, position.col_offset, position.end_lineno, position.end_col_offset
 
 
-_OBSCURE = frozenset(("setattr", "delattr", "globals", "locals", "vars", "exec", "eval", "__dict__"))
+_OBSCURE = frozenset(
+    ("setattr", "delattr", "globals", "locals", "vars", "exec", "eval", "__dict__", "__setattr__")
+)
+# Decorators that leave what a function returns as it is.
+_PLAINLY = frozenset(
+    (
+        "property",
+        "cached_property",
+        "staticmethod",
+        "classmethod",
+        "cache",
+        "lru_cache",
+        "njit",
+        "jit",
+        "wraps",
+    )
+)
 _FOLLOWED = frozenset(("__init__", "__call__", "__repr__", "__str__"))
 _FUNCTION = (ast.FunctionDef, ast.Lambda)
 _IMPORTS = ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal
@@ -94,6 +110,12 @@ _GENERATOR, _ARRAY = np.random.Generator, np.ndarray
 def _called(node: ast.Call) -> str:
     """The name of what is called."""
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def _plainly(decorator: Any) -> bool:
+    """Whether a decorator leaves what a function returns as it is."""
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(made, "id", getattr(made, "attr", "")) in _PLAINLY
 
 
 def _of_numpy(node: Any) -> bool:
@@ -282,8 +304,9 @@ class Constancy:
                 continue
             if dunder and name in ("__init__", "__call__"):
                 continue  # reached by the name of the class, and by any call of what is not known
+            known = _CONSTANT_ARGUMENTS if name and name not in passed else ()
             for argument in ast.walk(function.args):
-                if isinstance(argument, ast.arg) and argument.arg not in _CONSTANT_ARGUMENTS:
+                if isinstance(argument, ast.arg) and argument.arg not in known:
                     given = argument.arg in ("rewards", "rng")
                     self._add((function, argument.arg), Mark(True, not given))
             if name in passed or not name:
@@ -349,8 +372,10 @@ class Constancy:
 
     def _of(self, function: Any, node: Any) -> Mark:
         """The mark of an expression."""
-        if node is None or isinstance(node, ast.Constant | ast.JoinedStr):
+        if node is None or isinstance(node, ast.Constant):
             return Mark()
+        if isinstance(node, ast.FormattedValue):
+            return Mark(self._of(function, node.value).any)
         if isinstance(node, ast.Name):
             return self._name(function, node.id)
         if isinstance(node, ast.Attribute):
@@ -401,6 +426,7 @@ class Constancy:
             ast.Dict,
             ast.Starred,
             ast.Slice,
+            ast.JoinedStr,
         )
         if not isinstance(node, kinds):
             return _RANDOM
@@ -437,10 +463,14 @@ class Constancy:
                 if name in self._functions:
                     return self._enter(function, node, given, self._functions[name])
                 if name in self._classes:
-                    inits = [f for f in self._functions.get("__init__", []) if f in self._classes[name].body]
-                    self._enter(function, node, given, inits, method=True)
-                    for field in () if inits else _fields(self._classes[name]):
-                        self._add("." + field, any_given)
+                    made = self._classes[name]
+                    every = self._functions.get("__init__", [])
+                    inits = [f for f in every if f in made.body]
+                    # Without one of its own a class has that of another, or fields.
+                    self._enter(function, node, given, inits or (every if made.bases else []), method=True)
+                    for one in () if inits else self._classes.values() if made.bases else [made]:
+                        for field in _fields(one):
+                            self._add("." + field, any_given)
                     return Mark(size=False)
                 if name == "len":
                     return Mark(any_given.size)
@@ -524,6 +554,8 @@ class Constancy:
                     self._add((called, target), everything if starred else mark)
             self._add((called, "control"), Mark(self._control))
             found |= self._marks.get((called, "return"), Mark())
+            if not all(_plainly(decorator) for decorator in called.decorator_list):
+                found |= _RANDOM
         return found
 
     def _test(self, function: Any, node: Any) -> bool:
@@ -620,6 +652,10 @@ class Constancy:
             if isinstance(node.value, ast.Yield | ast.YieldFrom):
                 self._add((function, "return"), _RANDOM)
         elif isinstance(node, ast.Try | ast.With):
+            for item in getattr(node, "items", ()):
+                self._of(function, item.context_expr)
+                if item.optional_vars is not None:
+                    self._assign(function, item.optional_vars, _RANDOM, True)
             for name in ("body", "orelse", "finalbody"):
                 self._block(function, getattr(node, name, []), True, around)
             for handler in getattr(node, "handlers", []):
@@ -688,3 +724,36 @@ def _functions_of(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions of a file by name and first line, decorators included."""
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     return {(n.name, min([n.lineno, *(d.lineno for d in n.decorator_list)])): n for n in nodes}
+
+
+class Handler(NamedTuple):
+    """An ``except`` clause: where what it does stands, and whether that is to raise again; or `suppress`."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    raises: bool = False
+    suppresses: bool = False
+
+
+def handlers_of(file: str) -> list[Handler]:
+    """The clauses of a file that catch exceptions, ``suppress`` among them."""
+    try:
+        with open(file, encoding="utf-8") as text:
+            return _handlers_of(text.read())
+    except (OSError, SyntaxError, ValueError):
+        return []
+
+
+@functools.lru_cache(maxsize=64)
+def _handlers_of(text: str) -> list[Handler]:
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ExceptHandler):
+            first, last = node.body[0], node.body[-1]
+            start, end = (first.lineno, first.col_offset), (last.end_lineno or 0, last.end_col_offset or 0)
+            found.append(Handler(start, end, isinstance(first, ast.Raise)))
+        if isinstance(node, ast.Call) and _called(node) == "suppress":
+            # What is left out then shows nowhere.
+            start, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+            found.append(Handler(start, end, suppresses=True))
+    return found

@@ -221,8 +221,33 @@ class Pick(Lazy):
 
     term = plain
 
+    def told(self, ufunc: Any, values: tuple[Any, Any]) -> Any:
+        """A comparison with a public number, which may come out as it hardly ever does."""
+        other = next(v for v in values if v is not self)
+        if self.is_free and isinstance(other, int | float | np.number) and np.isfinite(other):
+            natural, near = self.value, {0, self.source.size - 1, *(int(other) + i for i in (-1, 0, 1))}
+
+            def answer(value: int) -> bool:
+                return bool(ufunc(*(value if v is self else v for v in values)))
+
+            against = [v for v in near if 0 <= v < self.source.size and answer(v) != answer(natural)]
+            if against:
+                self.value = int(self.world.chooser.seldom(natural, lambda: against))
+        return ufunc(*(self.plain() if v is self else v for v in values))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it can still be any of the positions."""
+        source = self.source
+        used = self.is_dead or self.is_public or source.logs is not None or source.permuted
+        return not used and self.world.oracle is None
+
     def chosen(self, box: Any) -> Any:
         """The entry of an array at this position."""
+        if self.is_free and box.ndim == 1 and not self.world.arrays.has_terms(box):
+            entries = box.data[: self.source.size].tolist()
+            ends = [entries.index(end(entries)) for end in (min, max)]
+            self.value = int(self.world.chooser.seldom(self.value, lambda: ends))
         if (
             self.is_dead
             or self.is_public
@@ -365,6 +390,8 @@ def _define(kind: Any, of_pick: bool) -> None:
                 if not of_pick and nature(other) == "uniform" and _ufunc in _ORDER:
                     return NotImplemented
                 values = (other, self) if _turned else (self, other)
+                if of_pick and _ufunc in COMPARING.values() and not issubclass(type(other), Lazy):
+                    return self.told(_ufunc, values)
                 if of_pick:
                     values = tuple(v.plain() if issubclass(type(v), Pick) else v for v in values)
                     return self.world.arrays.on_arrays(self.world, _ufunc, "__call__", values, None, {})

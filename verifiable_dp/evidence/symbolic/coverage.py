@@ -1,7 +1,8 @@
 """Which branches of the traced code no run has taken: what stands behind them was not looked at.
 
 A branch counts as taken both ways, or not at all if its condition follows from constants, from the shape of
-the rewards and from what is computed of these, or if only an exception waits on the other side.
+the rewards and from what is computed of these, or if only an exception waits on the other side. Where
+exceptions are caught, what follows must have been seen, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import dis
 import functools
 import itertools
 import sys
+import threading
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of
+from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -41,6 +43,8 @@ class Coverage:
         Code of which all branches were tried whenever it was called; False if it was not so at times.
     compared, counts
         By the instruction, comparisons of uniform draws with one possible answer and with two, and of all.
+    mistaken
+        Where a number that stands for rewards may not have been taken as one, which raised an exception.
     """
 
     files: frozenset[str]
@@ -50,6 +54,7 @@ class Coverage:
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
+    mistaken: Place | None = None
 
     def note(
         self, enumerated: Mapping[types.CodeType, bool], compared: Mapping[tuple[Any, int], Sequence[int]]
@@ -67,6 +72,7 @@ class Coverage:
             for code, steps in other.steps.items():
                 self.steps.setdefault(code, set()).update(steps)
             self.counts.update(other.counts)
+            self.mistaken = self.mistaken or other.mistaken
             self.note(other.enumerated, other.compared)
 
     def _certain(self, code: types.CodeType, offset: int) -> bool:
@@ -76,13 +82,16 @@ class Coverage:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Note the steps of what runs inside."""
+        """Note the steps of what runs inside, also in threads that are started there."""
         outer, self.left = sys.gettrace(), _MOST_STEPS
+        threads = threading.gettrace()
         sys.settrace(self._called)
+        threading.settrace(self._called)
         try:
             yield
         finally:
             sys.settrace(outer)
+            threading.settrace(threads)
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -102,6 +111,8 @@ class Coverage:
                 if frame.f_lasti in comparing:
                     self.counts[code, frame.f_lasti] += 1
                 last = frame.f_lasti
+            elif event == "exception" and issubclass(argument[0], TypeError | AttributeError):
+                self.mistaken = Place(code.co_filename, frame.f_lineno)
             return stepped
 
         return stepped
@@ -111,12 +122,14 @@ class Coverage:
 
         If not `strict`, a loop need not come to its end where what follows it was reached by a break.
         """
-        found = set()
+        found = set() if self.mistaken is None else {self.mistaken}
+        catching = [place for code, steps in self.steps.items() for place in _catching(code, steps)]
+        found |= {place for place, seen in catching if not seen}
         known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
             if self.enumerated.get(code):
                 continue
-            for line, position, entry in _one_sided(code, steps, strict, self._certain):
+            for line, position, entry in _one_sided(code, steps, strict, bool(catching), self._certain):
                 file = code.co_filename
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
@@ -150,9 +163,10 @@ def _one_sided(
     code: types.CodeType,
     steps: set[tuple[int, int]],
     strict: bool,
+    caught: bool,
     certain: Callable[[types.CodeType, int], bool],
 ) -> Iterator[tuple[int, Any, bool]]:
-    """Line and position of the branches that were taken one way only.
+    """Line and position of the branches that were taken one way only; all of them if exceptions are `caught`.
 
     And whether it is the entry of a loop whose condition, compiled again for its end, went both ways there.
     """
@@ -162,6 +176,8 @@ def _one_sided(
     for last, offset in steps:
         after.setdefault(last, set()).add(offset)
     found, both = [], set()
+    # Of what kind an exception is; one of another kind goes on.
+    matching = {b.offset for a, b in itertools.pairwise(instructions) if a.opname == "CHECK_EXC_MATCH"}
     for step in instructions:
         if step.offset not in after or not (
             ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
@@ -174,11 +190,36 @@ def _one_sided(
             both.add(step.positions)
             continue
         other = following.get(step.offset, -1) if jumped else step.argval
-        if not _raises(instructions, other) and not _need_not_go(code, step, certain):
+        kinds = step.offset in matching and _next(instructions, other) == "RERAISE"
+        only_raises = not caught and _raises(instructions, other)
+        if not (kinds or only_raises or _need_not_go(code, step, certain)):
             found.append((step.positions, step.positions not in both))
     for positions, first in found:
         line = positions.lineno if positions and positions.lineno else code.co_firstlineno
         yield line, positions, first and positions in both
+
+
+def _next(instructions: list[Any], offset: int) -> str:
+    """The name of the instruction at an offset."""
+    return next((step.opname for step in instructions if step.offset == offset), "")
+
+
+def _catching(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[tuple[Place, bool]]:
+    """Where a function catches exceptions and goes on, and whether that was seen."""
+    handlers = [handler for handler in handlers_of(code.co_filename) if not handler.raises]
+    if not handlers:
+        return
+    taken = {offset for _, offset in steps}
+    inside: dict[Any, bool] = {}
+    for step in dis.get_instructions(code):
+        at = step.positions
+        if at is None or at.lineno is None or at.col_offset is None:
+            continue
+        for handler in handlers:
+            if handler.start <= (at.lineno, at.col_offset) < handler.end:
+                inside[handler] = inside.get(handler, False) or step.offset in taken
+    for handler, seen in inside.items():
+        yield Place(code.co_filename, handler.start[0]), seen and not handler.suppresses
 
 
 def _raises(instructions: list[Any], offset: int) -> bool:

@@ -785,6 +785,19 @@ _PUBLIC = (
 )
 
 
+# Laws of public draws, with the number of their parameters.
+_PARAMETERS = {
+    **dict.fromkeys(
+        ("standard_t", "chisquare", "poisson", "pareto", "weibull", "rayleigh", "zipf", "power"), 1
+    ),
+    **dict.fromkeys(("beta", "lognormal", "vonmises", "wald", "f", "noncentral_chisquare", "binomial"), 2),
+    **dict.fromkeys(("hypergeometric", "triangular", "noncentral_f"), 3),
+    "logseries": 1,
+    "negative_binomial": 2,
+    "integers": 2,
+}
+
+
 class FollowedGenerator(np.random.Generator):
     """Stands in for the user's generator."""
 
@@ -939,6 +952,8 @@ class FollowedGenerator(np.random.Generator):
         if p is None or not boxes.has_terms(p):
             a, p = (a if np.ndim(a) else self._public(a)), self._public(p)
             index = super().choice(len(a) if np.ndim(a) else a, self._size(size), replace, p, **kwargs)
+            if not np.ndim(index) and self.world.oracle is None:
+                index = self.world.chooser.seldom(index, lambda: _possible(a, p))
             if self.world.oracle is not None:
                 if p is not None or size is not None or kwargs:
                     raise self.world.stop("several outcomes are drawn for an answer")
@@ -995,7 +1010,7 @@ class FollowedGenerator(np.random.Generator):
             known = self.world.proposals.get(end)
             if known is None or known.done:
                 known = self.world.proposals[end] = contests.Proposals(self.world, end, False)
-            return contests.Pick(known, int(made))
+            return contests.Pick(known, int(self.world.chooser.seldom(int(made), lambda: (0, end - 1))))
         return made
 
     def permutation(self, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -1024,7 +1039,35 @@ class FollowedGenerator(np.random.Generator):
     def _coins(self, name: str, args: Any, kwargs: Any) -> Any:
         args = [self._public(value) for value in args]
         kwargs = {key: self._public(value) for key, value in kwargs.items()}
-        return boxes.wrapped(self.world, getattr(np.random.Generator, name)(self, *args, **kwargs))
+        made = getattr(np.random.Generator, name)(self, *args, **kwargs)
+        if name in _PARAMETERS and not np.ndim(made) and self.world.oracle is None:
+            made = self.world.chooser.seldom(made, lambda: self._ends(name, args, kwargs))
+        return boxes.wrapped(self.world, made)
+
+    def _ends(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """About the smallest and the largest value of a public draw."""
+        kwargs = {key: value for key, value in kwargs.items() if key != "size"}
+        given = args[: _PARAMETERS[name]]
+
+        def draw(rng: np.random.Generator, size: int) -> Any:
+            return getattr(rng, name)(*given, **kwargs, size=size)
+
+        least, most = self.world.chooser.ends(draw)
+        if name == "binomial" and len(given) == 2 and 0 < given[1] < 1:
+            return type(least)(0), type(most)(given[0])
+        return least, most + 1 if name == "poisson" and given != [0] else most
+
+
+def _possible(a: Any, p: Any) -> list[int]:
+    """Positions of an outcome with public chances: the least likely one, the first and last, and the ends."""
+    size = len(a) if np.ndim(a) else int(a)
+    chances = np.ones(size) if p is None else np.asarray(p, np.float64)
+    possible = np.flatnonzero(chances > 0)
+    found = [int(possible[0]), int(possible[-1]), int(possible[np.argmin(chances[possible])])]
+    if np.ndim(a) == 1 and not boxes.has_terms(a) and np.asarray(a).dtype.kind in "fiub":
+        order = possible[np.argsort(np.asarray(a)[possible])]
+        found += [int(order[0]), int(order[-1])]
+    return found
 
 
 def paid_for(world: World, chances: list[Any], natural: int) -> int:

@@ -37,6 +37,7 @@ from verifiable_dp.evidence.upper import Premise, UpperBound, form
 _NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _CROWDED = 12
+_MANY = 4000  # values of a public draw, of which the ends are looked at
 
 
 class Chooser:
@@ -95,6 +96,18 @@ class Chooser:
         if self._favourite < len(rivals) and self._truth == 0.98:
             return int(rivals[self._favourite])
         return int(rivals[int(self._rng.integers(len(rivals)))])
+
+    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+        """What was drawn, or one of those that are hardly ever drawn."""
+        if self.natural or self._rng.random() < max(self._follow, 0.1):  # else a loop may never end
+            return natural
+        found = others()
+        return found[int(self._rng.integers(len(found)))]
+
+    def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
+        """The smallest and the largest of many values that `draw(generator, size)` gives."""
+        many = draw(self._rng, _MANY)
+        return many.min(), many.max()
 
     def one_of(self, values: FloatArray) -> float:
         """One of these."""
