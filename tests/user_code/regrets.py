@@ -41,7 +41,7 @@ class NeverDoubles(Episodes):
 class Stays:
     """Its first episode never ends."""
 
-    def __init__(self, n_arms, epsilon=1.0):
+    def __init__(self, n_arms, epsilon=1.0, alpha=3.1):
         pass
 
     def select(self):

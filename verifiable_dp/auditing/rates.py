@@ -145,14 +145,20 @@ def _rate(
         raise InputError(f"scaling: {over!r} must be one of {known}")
     if over == "gap" and gap is not None:
         raise InputError("gap must be left out where scaling is over the gap")
-    exponent, log_power, margin = _claim(over, claim)
+    exponent, log_power, margin = claim_of(over, claim)
     worst = gap is None and over in ("T", "K") and 0 < exponent < 1
     chosen = values[over] if over in values else _grid(over, player, setting)
     return Rate(over, exponent, log_power, margin, _checked(over, chosen, setting, log_power), worst)
 
 
-def _claim(over: str, claim: Any) -> tuple[float, float, float]:
-    """Exponent, power of the logarithm, margin."""
+def claim_of(over: str, claim: Any) -> tuple[float, float, float]:
+    """Exponent, power of the logarithm, margin.
+
+    Raises
+    ------
+    InputError
+        If a claim is none of those accepted.
+    """
     margin = MARGIN
     if isinstance(claim, tuple | list):
         if len(claim) != 2:

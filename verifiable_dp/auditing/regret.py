@@ -596,6 +596,7 @@ def check_claims(
         If the code raises or returns no arms, or regret is 0 where a rate is claimed.
     """
     noted = players.notes(subject.player, subject.setting, claims.instances[0], seed)
+    noted += tightest.notes(subject.player, subject.setting, claims.bound)
     cells = Cells(seed, workers)
     searched = [rate for rate in claims.rates if rate.worst]
     progress("regret on instances")

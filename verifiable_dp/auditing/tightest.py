@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.core.environments import TwoPoint
@@ -46,9 +47,9 @@ def points(player: Player, setting: Setting, bound: Bound, limits: tuple[float, 
     """Candidates at which the bound lies below the largest possible regret."""
     if not callable(bound.value):
         return
-    name = next((name for name in EPSILON if name in bound.takes and player.takes(name)), "")
-    given = setting.parameters.get(name, player.default(name)) if name else None
-    varied = isinstance(given, int | float) and not isinstance(given, bool) and given > 0
+    name, given = _epsilon(player, setting)
+    name = name if name in bound.takes else ""
+    varied = bool(name) and isinstance(given, int | float) and not isinstance(given, bool) and given > 0
     for factor in _EPSILONS if varied else (1.0,):
         at, words = setting, ""
         if varied and factor < 1:
@@ -65,6 +66,20 @@ def points(player: Player, setting: Setting, bound: Bound, limits: tuple[float, 
                 continue  # not defined there
             if limit < setting.horizon * float(instance.gaps.max()):
                 yield Point(at, instance, limit, factor < 1)
+
+
+def notes(player: Player, setting: Setting, bound: Bound | None) -> list[str]:
+    """That a bound was held at one epsilon only, where the code takes epsilon and the bound does not."""
+    name, given = _epsilon(player, setting)
+    if not name or bound is None or name in bound.takes:
+        return []
+    return [f"the bound does not take {name}: it was held at {name} = {given} only"]
+
+
+def _epsilon(player: Player, setting: Setting) -> tuple[str, Any]:
+    """The parameter that is epsilon, and its value; an empty name if there is none."""
+    name = next((name for name in EPSILON if name in setting.parameters or name in player.names), "")
+    return name, setting.parameters.get(name, player.default(name)) if name else None
 
 
 def _last_best(n_arms: int, gap: float, limits: tuple[float, float], words: str) -> TwoPoint:

@@ -12,6 +12,13 @@ parameters = { epsilon = 0.5, n_arms = 3 }
 target = "bandit.py:play"
 arms = 2
 horizon = 3000
+
+[[targets]]
+name = "bandit-regret"
+target = "bandit.py:play"
+arms = 2
+horizon = 3000
+regret = { scaling = { T = "log" } }
 """
 
 from __future__ import annotations
@@ -23,13 +30,13 @@ import json
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from verifiable_dp import api
-from verifiable_dp.auditing import identity, resume
+from verifiable_dp.auditing import identity, rates, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.core import claims, crash, engine, files, validate
@@ -70,6 +77,9 @@ class Entry:
         Of a catalogue algorithm.
     regret
         Whether a catalogue algorithm's regret theorems are checked too.
+    claims
+        What is claimed of the regret of your own code, as `api.check_regret` takes it; privacy is not audited
+        then. None: it is.
     declarations
         What is declared of the deployment, or None.
     """
@@ -80,7 +90,13 @@ class Entry:
     options: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     regret: bool = False
+    claims: Mapping[str, Any] | None = None
     declarations: Mapping[str, Any] | None = None
+
+    def answered(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is one of this target, and of what is asked of it."""
+        same = record["target"]["name"] == (self.target or self.command)
+        return bool(same and (record["regret"] if self.claims else record["checks"]))
 
     @property
     def listed(self) -> bool:
@@ -194,6 +210,49 @@ def _at_least(least: int) -> Reader:
     return lambda name, value: validate.integer(name, value, least=least)
 
 
+def _claims(name: str, value: Any) -> dict[str, Any]:
+    """Claims about the regret of one's own code."""
+    if not isinstance(value, Mapping):
+        example = '{ scaling = { T = "log" } }, as the theorems of your own code are not known'
+        raise InputError(f"{name} must be a table of claims such as {example}; got {value!r}")
+    found = _read_table(name, value, _CLAIMS, "")
+    if not found.keys() & {"bound", "scaling", "better_than"}:
+        raise InputError(f"{name} must hold bound, scaling or better_than")
+    return found
+
+
+def _bound(name: str, value: Any) -> str | float:
+    if isinstance(value, str) and ":" in value:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise InputError(f"{name} must be a number of at least 0 or file.py:function, got {value!r}")
+    return float(value)
+
+
+def _scaling(name: str, value: Any) -> dict[str, Any]:
+    for over, claim in _parameters(name, value).items():
+        rates.claim_of(over, claim)
+    return dict(value)
+
+
+def _instances(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{name} must be lists of means such as [[0.9, 0.5]], got {value!r}")
+    return value
+
+
+_CLAIMS: dict[str, Reader] = {
+    "bound": _bound,
+    "scaling": _scaling,
+    "better_than": _text,
+    "factor": validate.positive,
+    "rival_parameters": _parameters,
+    "environments": _instances,
+    "runs": lambda name, value: validate.integer(name, value, least=2),
+    "beta": validate.probability,
+    "gap": validate.positive,
+    "values": _parameters,
+}
 _EVERY: dict[str, Reader] = {
     "budget": _budget,
     "seed": _at_least(0),
@@ -221,6 +280,7 @@ _PYTHON: dict[str, Reader] = {
     "parameters": _parameters,
     "reward": _text,
     "epsilon_parameter": _text,
+    "regret": _claims,
     "contexts": lambda _, value: shape_of(value),
     "context_norm": validate.positive,
     "model": lambda name, value: validate.choice(name, value, MODELS),
@@ -229,24 +289,26 @@ _PYTHON: dict[str, Reader] = {
 _LISTED: dict[str, Reader] = {"parameters": _parameters, "mutants": _switch, "regret": _switch}
 _COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
 _WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}
+_CLAIMED = ("n_arms", "horizon", "parameters", "contexts", "budget", "seed")  # options of `api.check_regret`
 _TOP = ("defaults", "targets")
 _BESIDE_REGRET = ("budget", "seed", "declarations")
+_BESIDE_CLAIMS = ("arms", "horizon", "parameters", "contexts", "budget", "seed")
 
 
-def _read_table(place: str, given: Any, accepted: Mapping[str, Reader]) -> dict[str, Any]:
+def _read_table(
+    place: str, given: Any, accepted: Mapping[str, Reader], room: str = "campaign: "
+) -> dict[str, Any]:
     if not isinstance(given, Mapping):
-        raise InputError(f"campaign: {place} must be a table with keys {', '.join(accepted)}")
+        raise InputError(f"{room}{place} must be a table with keys {', '.join(accepted)}")
     for key in given:
         if key not in accepted:
-            raise InputError(
-                f"campaign: {place}: {str(key)[:60]!r} is unknown; accepted: {', '.join(accepted)}"
-            )
+            raise InputError(f"{room}{place}: {str(key)[:60]!r} is unknown; accepted: {', '.join(accepted)}")
     found = {}
     for key, value in given.items():
         try:
             found[key] = accepted[key](key, value)
         except InputError as error:
-            raise InputError(f"campaign: {place}: {error}") from None
+            raise InputError(f"{room}{place}: {error}") from None
     return found
 
 
@@ -317,31 +379,40 @@ def _checked(
         command=found.get("exec", ""),
         options=_options(found),
         parameters=found.get("parameters", {}),
-        regret=found.get("regret", False),
+        regret=listed and found.get("regret", False),
+        claims=None if listed else found.get("regret"),
         declarations=None if declared is None else read_declarations(folder / declared),
     )
     if listed:
         auditor = registry.auditor(which)
         if entry.regret:
-            for key in own:
-                if key not in (*_WHICH, "regret", *_BESIDE_REGRET):
-                    raise InputError(
-                        f"{key} cannot be combined with regret; accepted: {', '.join(_BESIDE_REGRET)}"
-                    )
-            validate.choice("budget", entry.options.get("budget", "quick"), BUDGETS)
+            _check_beside(own, entry, _BESIDE_REGRET)
             return Entry(
                 entry.name, which, options=entry.options, regret=True, declarations=entry.declarations
             )
         registry.make(auditor.name, **{**auditor.instance, **entry.parameters})
         return entry
-    if not found.keys() & {"epsilon", *claims.CURVED}:
+    if entry.claims:
+        _check_beside(own, entry, _BESIDE_CLAIMS)
+        kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
+        entry = replace(entry, options=kept, declarations=None)
+    elif not found.keys() & {"epsilon", *claims.CURVED}:
         raise InputError("epsilon must be given: the claim of your own code is not known")
     if entry.command:
         Exec(entry.command)
-    file = _file_of(entry, folder)
-    if entry.target.rpartition(":")[0].endswith(".py") and (file is None or not file.is_file()):
-        raise InputError(f"no file {entry.target.rpartition(':')[0]!r} in {str(folder)!r}")
+    for name in (entry.target, *((entry.claims or {}).get(key, "") for key in ("bound", "better_than"))):
+        place = name.rpartition(":")[0] if isinstance(name, str) else ""
+        if place.endswith(".py") and not (folder / place).is_file():
+            raise InputError(f"no file {place!r} in {str(folder)!r}")
     return entry
+
+
+def _check_beside(own: Mapping[str, Any], entry: Entry, accepted: Sequence[str]) -> None:
+    """Refuse what a check of regret alone does not take; defaults for others are left out without a word."""
+    for key in own:
+        if key not in (*_WHICH, "regret", *accepted):
+            raise InputError(f"{key} cannot be combined with regret; accepted: {', '.join(accepted)}")
+    validate.choice("budget", entry.options.get("budget", "quick"), BUDGETS)
 
 
 def _options(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -486,6 +557,8 @@ def _audited(task: _Task) -> Report | str:
 
 def _report(entry: Entry, workers: int, steps: Path | None) -> Report:
     options = {"workers": workers, "declarations": entry.declarations, "checkpoint": steps, **entry.options}
+    if entry.claims:
+        return api.check_regret(entry.target, workers=workers, **entry.options, **entry.claims)
     if entry.regret:
         accepted = ("workers", "declarations", "checkpoint", "budget", "seed")
         return api.evidence(entry.target, **{key: options[key] for key in accepted if key in options})
@@ -592,7 +665,7 @@ class _State:
         report = self.reports[entry.name]
         return {
             **row,
-            "verdict": report.verdict,
+            "verdict": campaign.verdict(report),
             "record": f"{entry.name}/record.json",
             "digest": report.record["digest"],
             "key": self._keys[entry.name],

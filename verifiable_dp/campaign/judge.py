@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verifiable_dp.campaign import file as campaigns
-from verifiable_dp.campaign.run import exit_status
+from verifiable_dp.campaign.run import EXIT, exit_status, verdict
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import printable
 from verifiable_dp.render import portfolio
@@ -18,8 +18,6 @@ REASONS = (
 )
 _LARGEST = 1 << 20
 _LONGEST = 500  # characters of a reason
-_EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
-_EXIT |= {"consistent": 0, "contradicted": 1, "vacuous": 3}
 _WORST = (2, 1, 3, 0)
 
 
@@ -68,7 +66,7 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
     entries = [] if campaign is None else campaigns.read(campaign).entries
     for entry in entries:
         record = held.pop(place / entry.name / "record.json", None)
-        if record is None or record["target"]["name"] != (entry.target or entry.command):
+        if record is None or not entry.answered(record):
             missing[str(campaign)] = None
             failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {entry.name}")]
         else:
@@ -81,18 +79,12 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
             failed += [] if target in reasons else [_line(target)]
         else:
             reports.append((target, Report(held.pop(path))))
-            statuses.append(_EXIT[verdict(reports[-1][1])])
+            statuses.append(EXIT[verdict(reports[-1][1])])
     told = [_line(what, why) for what in missing for why in reasons.get(what, ())]
     broken = [_line(path.relative_to(place).as_posix(), why) for path, why in found.broken.items()]
     failed = [*told, *failed, *broken]
     statuses += [2] if failed or not reports else []
     return Judged(reports, failed, min(statuses, key=_WORST.index))
-
-
-def verdict(report: Report) -> str:
-    """That on privacy, or that on regret of what was checked for regret alone."""
-    alone = not report.record["checks"] and report.regret_verdict
-    return alone or report.verdict
 
 
 def _line(what: str, why: str = "no record of it verifies") -> str:

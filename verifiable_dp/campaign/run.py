@@ -315,8 +315,18 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     return place
 
 
+EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
+EXIT |= {"consistent": 0, "contradicted": 1, "vacuous": 3}
+
+
+def verdict(report: Report) -> str:
+    """That on privacy, or that on regret of what was checked for regret alone."""
+    alone = not report.record["checks"] and report.regret_verdict
+    return alone or report.verdict
+
+
 def exit_status(reports: Sequence[Report]) -> int:
-    """1 if a promise is refuted, a theorem contradicted or a mutant missed; 3 if a promise is undecided.
+    """1 if a promise is refuted, a claim about regret contradicted or a mutant missed; 3 if one is undecided.
 
     A listing as printed must come out as its auditor expects, or the status is 1.
     """
@@ -332,5 +342,5 @@ def exit_status(reports: Sequence[Report]) -> int:
         if not report.baseline and report.verdict == "refuted":
             return 1
     promising = [r for r in reports if not r.baseline and not r.printed]
-    undecided = [r for r in promising if r.verdict != "not_refuted"]
+    undecided = [r for r in promising if EXIT[verdict(r)]]
     return 3 if undecided else 0

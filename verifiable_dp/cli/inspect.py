@@ -21,14 +21,7 @@ from verifiable_dp.cli.shell import main, say
 @click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
 @click.option("--play", is_flag=True, help="Play it, too: say from which horizon on rewards change actions.")
 def inspect_(
-    target: str,
-    epsilon: float,
-    delta: float,
-    n_arms: int,
-    horizon: int,
-    parameters: tuple[str, ...],
-    reward: str,
-    play: bool,
+    target: str, n_arms: int, horizon: int, parameters: tuple[str, ...], play: bool, **promise: Any
 ) -> None:
     """Say what an audit of TARGET, your own code, would recognise, guess and miss.
 
@@ -49,7 +42,7 @@ def inspect_(
     thing: Any = load(target)
     if not callable(thing):
         raise InputError(f"target: {target} is not callable")
-    given = Given(epsilon, delta, _pairs("set", parameters), reward)
+    given = Given(parameters=_pairs("set", parameters), **promise)
     found = inspect_target(thing, given, n_arms, horizon, play=play)
     for line in found.lines():
         say(line)

@@ -22,10 +22,11 @@ def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None) -> None
     if one is undecided, 0.
     """
     from verifiable_dp.campaign import judge as judges
+    from verifiable_dp.campaign.run import verdict
 
     judged = judges.judge(folder, targets, campaign)
     for name, report in judged.reports:
-        say(f"{judges.verdict(report)}: {name}")
+        say(f"{verdict(report)}: {name}")
     for line in judged.failed:
         aside(f"verifiable-dp: {line}")
     if not judged.reports:

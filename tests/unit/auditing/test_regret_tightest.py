@@ -70,6 +70,12 @@ def test_given_instances_and_numbers_stay_alone():
         assert all("last arm" not in c["name"] for c in report.record["regret"]["checks"])
 
 
+@pytest.mark.parametrize(("bound", "said"), [(textbook, True), (500.0, True), (theorem, False)])
+def test_a_bound_that_does_not_take_epsilon_is_held_at_one(bound, said):
+    report = api.check_regret(Stays, **HERE, bound=bound)
+    assert ("the bound does not take epsilon: it was held at epsilon = 1.0 only" in report.summary()) == said
+
+
 def test_candidates_say_something_and_have_the_best_arm_last():
     player, setting = Player.of(Episodes, {}), Setting(3, 4000, {"epsilon": 0.5})
     found = list(tightest.points(player, setting, Bound.of(theorem), (0.0, 2.0)))
