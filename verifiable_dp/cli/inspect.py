@@ -19,15 +19,15 @@ from verifiable_dp.cli.shell import main, say
 @click.option("--horizon", type=int, default=60, show_default=True, help="T.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
 @click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
+@click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts of this form.")
 @click.option("--play", is_flag=True, help="Play it, too: say from which horizon on rewards change actions.")
-def inspect_(
-    target: str, n_arms: int, horizon: int, parameters: tuple[str, ...], play: bool, **promise: Any
-) -> None:
+def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Any) -> None:
     """Say what an audit of TARGET, your own code, would recognise, guess and miss.
 
     TARGET is imported, and made once where that is needed; without --play it is not played. Exit status: 0 if
     it can be audited as it is, 2 if something has to be added.
     """
+    from verifiable_dp.core.contexts import Contexts, shape_of
     from verifiable_dp.core.validate import InputError, arms_and_horizon
     from verifiable_dp.targets.inspection import inspect_target
     from verifiable_dp.targets.roles import Given
@@ -42,7 +42,9 @@ def inspect_(
     thing: Any = load(target)
     if not callable(thing):
         raise InputError(f"target: {target} is not callable")
-    given = Given(parameters=_pairs("set", parameters), **promise)
+    form = None if contexts is None else Contexts(n_arms, shape_of(contexts))
+    parameters = _pairs("set", told.pop("parameters"))
+    given = Given(parameters=parameters, contexts=form, **told)  # epsilon, delta, reward
     found = inspect_target(thing, given, n_arms, horizon, play=play)
     for line in found.lines():
         say(line)

@@ -102,7 +102,8 @@ def inspect_target(target: Any, given: Given, n_arms: int, horizon: int, *, play
                 recognised += found
                 guessed += more
             elif plays:
-                recognised.append(f"it is called as {kind_of(called)}")
+                form = f"{kind}, with contexts of their own" if given.contexts else kind_of(called)
+                recognised.append(f"it is called as {form}")
             if given.reward:
                 _, _, function = rewards.found(given.reward)
                 arm = rewards.arm_parameter(function) or "its only whole number"

@@ -29,6 +29,7 @@ from verifiable_dp.campaign import run as campaign
 from verifiable_dp.cli import main
 from verifiable_dp.cli.audit import EXIT, REGRET_EXIT
 from verifiable_dp.core import engine, simulation
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import declarations
 from verifiable_dp.render import errata, mutation, sarif
@@ -260,10 +261,10 @@ def test_inspect(replaced, tmp_path):
     replaced.put(source, "load", dict)
     replaced.put(inspection, "inspect_target", SimpleNamespace(lines=lambda: ["said"], add="an option"))
     typed = ["a.py:f", "--epsilon", "0.5", "--delta", "0.01", "--arms", "4", "--horizon", "9"]
-    typed += ["--set", "beta=0.25", "--reward", "a.py:pay", "--play"]
+    typed += ["--set", "beta=0.25", "--reward", "a.py:pay", "--contexts", "4x3", "--play"]
     done = commands.run(tmp_path, "inspect", *typed)
     assert (done.exit_code, done.stdout) == (2, "said\n")
-    given = Given(0.5, 0.01, {"beta": 0.25}, "a.py:pay")
+    given = Given(0.5, 0.01, {"beta": 0.25}, "a.py:pay", Contexts(4, (4, 3)))
     assert replaced.calls["inspect_target"] == ((dict, given, 4, 9), {"play": True})
     assert missing("inspect", typed) == []
 

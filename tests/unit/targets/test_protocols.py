@@ -235,7 +235,7 @@ INSPECTED = {
         "numpy's global generator, code.py:",
         "it can be audited as it is",
     ),
-    "Told": (0, "step(reward, arm) is told the last reward", "is given reward=0.0, arm=0"),
+    "Told": (0, "step(reward, arm) receives the last reward", "is given reward=0.0, arm=0"),
     "Contextual": (2, "missing: target: Contextual.select: parameter context is not recognised"),
     "inside": (2, "missing: target must be play(rewards, rng)"),
 }
@@ -262,6 +262,35 @@ class Usual:
 
     def update(self, arm, reward):
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Told", "select(context) chooses and update(context, arm, reward) learns"),
+        ("told", "it is called as play, with contexts of their own"),
+    ],
+)
+def test_inspect_takes_contexts(tmp_path, name, words):
+    (tmp_path / "code.py").write_text(WITH_CONTEXTS, "utf-8")
+    done = run(tmp_path, "inspect", f"code.py:{name}", "--contexts", 3)
+    assert f"recognised: {words}" in done.stdout
+    assert done.stdout.endswith("it can be audited as it is\n")
+    assert run(tmp_path, "inspect", f"code.py:{name}").exit_code == 2
+
+
+WITH_CONTEXTS = """
+class Told:
+    def __init__(self, n_arms, d):
+        self.d = d
+    def select(self, context):
+        return int(context @ context > self.d)
+    def update(self, context, arm, reward):
+        pass
+
+def told(contexts, rewards, rng):
+    return [0] * len(rewards)
+"""
 
 
 def test_signatures_are_read_for_the_first_run_only(monkeypatch):
