@@ -168,7 +168,7 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
 
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=size, layout="constrained", facecolor="none", edgecolor="none")
-        canvas = FigureCanvasSVG(figure)
+        canvas: Any = FigureCanvasSVG(figure)
         draw(figure)
         for axes in figure.axes:
             axes.patch.set(facecolor="none", edgecolor="none")
