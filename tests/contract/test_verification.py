@@ -87,7 +87,7 @@ VERIFIED = """
 import sys
 from verifiable_dp import cli
 from verifiable_dp.record import verify
-verify.validate = lambda *given: None
+verify._fits = lambda *given: None
 sys.argv[1:] = ["verify", sys.argv[1]]
 cli.main()
 """

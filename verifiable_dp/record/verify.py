@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -231,17 +232,7 @@ def validate(record: Mapping[str, Any]) -> None:
 
 def _fits(values: Mapping[str, Any], name: str = SCHEMAS[0], what: str = "record") -> None:
     """Hold values against a schema, or against its definition of `what`."""
-    from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
-
-    ours = schema(name)
-    if name == SCHEMAS[0]:
-        validator = Draft202012Validator(ours)
-    else:
-        known = [(form["$id"], Resource.from_contents(form)) for form in (ours, schema())]
-        form = {"$ref": f"{ours['$id']}#/$defs/{what}"}
-        validator = Draft202012Validator(form, registry=Registry().with_resources(known))
-    found = itertools.islice(validator.iter_errors(values), _SHOWN)
+    found = itertools.islice(_validator(name, what).iter_errors(values), _SHOWN)
     errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
     if errors:
         first = errors[0]
@@ -249,6 +240,37 @@ def _fits(values: Mapping[str, Any], name: str = SCHEMAS[0], what: str = "record
         raise InputError(
             f"{what}: it does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
         )
+
+
+@functools.cache
+def _validator(name: str, what: str) -> Any:
+    from jsonschema import Draft202012Validator, ValidationError, validators
+    from referencing import Registry, Resource
+
+    ours = schema(name)
+    known = [(form["$id"], Resource.from_contents(form)) for form in (ours, schema())]
+    form = ours if name == SCHEMAS[0] else {"$ref": f"{ours['$id']}#/$defs/{what}"}
+    every = Draft202012Validator.VALIDATORS["oneOf"]
+
+    def one_of(validator: Any, branches: Sequence[Any], instance: Any, whole: Any) -> Iterator[Any]:
+        """Where forms are told apart by a constant, try the one that is meant; the message stays."""
+        meant = _meant(branches, instance)
+        if len(meant) > 1:
+            yield from every(validator, branches, instance, whole)
+        elif not meant or next(validator.descend(instance, meant[0]), None) is not None:
+            yield ValidationError(f"{instance!r} is not valid under any of the given schemas")
+
+    checked = validators.extend(Draft202012Validator, {"oneOf": one_of})
+    return checked(form, registry=Registry().with_resources(known))
+
+
+def _meant(branches: Sequence[Any], instance: Any) -> Sequence[Any]:
+    """The branches that the kind or the type of an instance leaves; all where these say nothing."""
+    for key in ("kind", "type") if isinstance(instance, dict) else ():
+        asked = [branch.get("properties", {}).get(key, {}).get("const") for branch in branches]
+        if key in instance and None not in asked:
+            return [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]
+    return branches
 
 
 def _word(value: Any) -> None:

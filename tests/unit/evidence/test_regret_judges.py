@@ -68,6 +68,19 @@ def test_probability_in_100_runs(failures, probability, vacuous, verdict):
     assert check.verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("failures", "n"), [(0, 200), (1, 200), (16, 200), (199, 200), (200, 200), (0, 1), (7, 10**6)]
+)
+def test_the_stated_interval_of_a_probability_is_that_of_scipy(failures, n):
+    """Negative control: of the neighbouring count it is another."""
+    wanted, other = (
+        stats.binomtest(k, n).proportion_ci(regret.STATED) for k in (failures, abs(failures - 1))
+    )
+    found = regret._exact_interval(failures, n)
+    assert [found["lower"], found["upper"]] == pytest.approx([wanted.low, wanted.high], rel=0, abs=4e-12)
+    assert [found["lower"], found["upper"]] != pytest.approx([other.low, other.high], rel=1e-3, abs=0)
+
+
 def test_probability_p_value_is_the_binomial_tail():
     check = regret.probability("p", [True, True, False], probability=0.1)
     assert check.result["p_value"] == pytest.approx(3 * 0.01 * 0.9 + 0.001)

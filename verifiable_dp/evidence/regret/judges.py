@@ -343,14 +343,11 @@ def _probability_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]
 @judge("probability", _probability_scales)
 def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Exact binomial test, and the Clopper-Pearson upper limit."""
-    from scipy.stats import binomtest  # what loads longest of SciPy
-
     n, failures = int(statistics["n"]), int(statistics["failures"])
     claimed = float(statistics["probability"])
     alpha, confidence = _levels(statistics)
     p_value = at_least(failures, n, claimed)
     limit = 1.0 if failures == n else float(special.betaincinv(failures + 1, n - failures, confidence))
-    interval = binomtest(failures, n).proportion_ci(STATED)
     if p_value <= alpha:
         verdict = "contradicted"
     elif statistics["vacuous"]:
@@ -360,12 +357,21 @@ def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "verdict": verdict,
         "rate": failures / n,
-        "lower": float(interval.low),
-        "upper": float(interval.high),
+        **_exact_interval(failures, n),
         "upper_limit": limit,
         "ratio": failures / n / claimed if claimed > 0 else None,
         "p_value": p_value,
     }
+
+
+def _exact_interval(failures: int, n: int) -> dict[str, float]:
+    """The stated interval of Clopper and Pearson, by the steps of `scipy.stats.binomtest`."""
+    from scipy.optimize import brentq  # `scipy.stats` takes a second to load
+
+    tail = (1 - STATED) / 2
+    low = brentq(lambda p: special.bdtrc(failures - 1, n, p) - tail, 0, 1) if failures else 0.0
+    high = brentq(lambda p: special.bdtr(failures, n, p) - tail, 0, 1) if failures < n else 1.0
+    return {"lower": float(low), "upper": float(high)}
 
 
 @worded("probability")
