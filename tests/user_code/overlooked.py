@@ -300,3 +300,21 @@ def whole_part_by_divmod(rewards, rng):
         except TypeError:
             added[0] = 0.0
     return _with_noise(rewards, rng, _half(rewards) + added * 1e5)
+
+
+# ---------------------------------------------------------------- exponentials of which there are no numbers
+
+
+def _one_of(rewards, rng, weights):
+    found = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random())
+    return _committed(rewards, min(int(found), len(weights) - 1))
+
+
+def exponentials_too_large(rewards, rng):
+    """At 20 the weight is infinite, and the last arm is taken."""
+    return _one_of(rewards, rng, np.exp(_half(rewards) / 2 + 700))
+
+
+def exponentials_too_small(rewards, rng):
+    """At 0 both weights are 0, and so are none of the chances."""
+    return _one_of(rewards, rng, np.exp(_half(rewards) / 2 - 746))

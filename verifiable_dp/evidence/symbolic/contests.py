@@ -27,6 +27,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     Term,
     Winner,
     World,
+    alike,
     is_term,
     multiply,
     nature,
@@ -79,7 +80,7 @@ class Proposals:
         logs = [_log(world, chance) for chance in chances]
         if self.logs is None:
             self._begin(logs)
-        elif self.done or not all(_alike(a, b) for a, b in zip(self.logs, logs, strict=True)):
+        elif self.done or not all(alike(a, b) for a, b in zip(self.logs, logs, strict=True)):
             raise world.stop("proposals are accepted with chances that change")
         wanted = world.chooser.failures
         if world.chooser.natural:
@@ -157,14 +158,6 @@ def _log(world: World, chance: Any) -> Any:
     return chance.ratio.above[0]
 
 
-def _alike(a: Any, b: Any) -> bool:
-    """Whether two terms are the same whatever the data are."""
-    gap = subtract(a, b)
-    if not is_term(gap):
-        return abs(float(gap)) <= _TINY
-    return abs(gap.const) <= _TINY and all(abs(weight) <= _TINY for weight in gap.raw.values())
-
-
 def _is_flip(logs: list[Any]) -> bool:
     """Whether the terms are c (s_i - max s), of all the s_i."""
     first = next((x for x in logs if is_term(x)), None)
@@ -176,7 +169,7 @@ def _is_flip(logs: list[Any]) -> bool:
         top = Term(first.world, 0.0, {atom: 1.0}, {})
         left = [multiply(subtract(value, top), -weight) for value in atom.largest_of]
         for x in logs:
-            found = next((i for i, value in enumerate(left) if _alike(x, value)), None)
+            found = next((i for i, value in enumerate(left) if alike(x, value)), None)
             if found is None:
                 break
             del left[found]

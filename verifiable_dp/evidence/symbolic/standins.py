@@ -182,19 +182,32 @@ class _Special(_Module):
         return _of_special(name, real, self._world)
 
 
+def _shifted(values: Any, axis: Any) -> tuple[Any, Any]:
+    """Numbers of which there may be no exponentials less the largest, and that."""
+    ends = [
+        end for v in values.data.ravel().tolist() if terms.is_term(v) and not v.noise for end in v.range()
+    ]
+    if all(abs(end) < 700 for end in ends):
+        return values, None
+    largest = values.max(axis=axis, keepdims=True)
+    return values - largest, largest
+
+
 def _of_special(name: str, real: Any, world: World) -> Any:
     numpy = _Numpy(np, world)
 
     def softmax(x: Any, axis: Any = None) -> Any:
         if not has_own(x):
             return real(x, axis=axis)
-        powers = numpy.exp(wrapped(world, x))
+        powers = numpy.exp(_shifted(wrapped(world, x), axis)[0])
         return powers / powers.sum(axis=axis, keepdims=True)
 
     def logsumexp(a: Any, axis: Any = None, **kwargs: Any) -> Any:
         if not has_own(a) or kwargs:
             return real(a, axis=axis, **kwargs)
-        return numpy.log(numpy.exp(wrapped(world, a)).sum(axis=axis))
+        values, shift = _shifted(wrapped(world, a), axis)
+        found = numpy.log(numpy.exp(values).sum(axis=axis))
+        return found if shift is None else found + shift.reshape(np.shape(found))
 
     return {"softmax": softmax, "logsumexp": logsumexp}.get(name, real)
 

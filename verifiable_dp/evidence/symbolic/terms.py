@@ -21,6 +21,8 @@ from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
 MOST_EVENTS = 150_000
+_TINY = 1e-9
+_LARGEST, _SMALLEST = 709.0, -744.0  # of which there are exponentials
 ARITHMETIC = {
     "add": np.add,
     "sub": np.subtract,
@@ -934,12 +936,32 @@ def _of_exponential(term: Term) -> Ratio:
     return Ratio((term,), None)
 
 
+def alike(a: Any, b: Any) -> bool:
+    """Whether two terms are the same whatever the data are."""
+    gap = subtract(a, b)
+    if not is_term(gap):
+        return abs(float(gap)) <= _TINY
+    return abs(gap.const) <= _TINY and all(abs(weight) <= _TINY for weight in gap.raw.values())
+
+
+def _is_shifted(term: Any) -> bool:
+    """Whether it is what one of several numbers is above the largest of them: never above 0."""
+    for atom, weight in term.raw.items() if type(term) is Term else ():
+        parts = atom.largest_of or (atom.log_of if weight == -1 else ())
+        if weight < 0 and parts:
+            rest = subtract(term, Term(term.world, 0.0, {atom: weight}, {}))
+            return any(alike(rest, multiply(part, -weight)) for part in parts)
+    return False
+
+
 def exponential(term: Any) -> Any:
     """The exponential."""
     term = _quiet(term)
     if type(term) is not Term:
         return np.exp(term)
     low, high = term.range()
+    if high > _LARGEST and not _is_shifted(term):
+        raise term.world.stop("the exponential of raw rewards may be too large for a number")
     if high > 700:
         high = math.inf
 
@@ -1334,6 +1356,9 @@ class Ratio:
         if left.ratio.below is not right.ratio.below:
             return None
         made = Ratio(left.ratio.above, right.ratio.above)
+        small = all((t.range()[0] if type(t) is Term else t) < _SMALLEST for t in right.ratio.above)
+        if small and not any(map(_is_shifted, right.ratio.above)):
+            raise left.world.stop("exponentials of raw rewards may all be too small for a number")
         value = left.value() / right.value()
 
         def moving() -> Moves:
