@@ -107,10 +107,24 @@ def promise(record: Json) -> str:
         return f"None. The audit holds this baseline against epsilon {digits(claim['epsilon'])}."
     unit = str(claim["unit"])
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
-    return (
-        f"Epsilon {digits(claim['epsilon'])}{delta} for changing {unit.partition(': ')[2] or unit}, against "
-        f"anyone who sees {words.OUTPUTS[claim['observe']]}."
-    )
+    changed = f"for changing {unit.partition(': ')[2] or unit}"
+    if unit == _GIVEN:
+        changed = "between the neighbouring data given"
+    return f"Epsilon {digits(claim['epsilon'])}{delta} {changed}, against anyone who sees {_seen(record)}."
+
+
+_GIVEN = "as the neighbouring data given"  # unit of a mechanism whose data are pairs
+
+
+def _seen(record: Json) -> str:
+    """What the promise is held against: a joint one leaves out the actions of the user that it protects."""
+    claim = record["claim"]
+    if record["target"]["kind"].startswith("release"):
+        return "what the mechanism releases"
+    if str(claim.get("protects") or "").endswith("of all the others"):
+        also = " and every noisy statistic" if claim["observe"] == "releases" else ""
+        return f"the actions of all other users{also}"
+    return words.OUTPUTS[claim["observe"]]
 
 
 def interval(record: Json) -> str:
@@ -143,9 +157,7 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     ratio, said = _caught(record)
     missed = [row["mutant"] for row in _missed(kills) if _true(row) > WEAK * float(row["epsilon"])]
     if missed:
-        said += (
-            f" The kill table names {_many(len(missed), 'broken variant')} that passed: {'; '.join(missed)}."
-        )
+        said += f" {_many(len(missed), 'broken variant')} passed the same audit: {'; '.join(missed)}."
     full = 0 if math.isinf(ratio) else round(100 * max(0.05, 1 - math.log(max(ratio, 1.0), _EMPTY)))
     return Strength(said, "weak" if missed or ratio > WEAK else "strong", full)
 
@@ -157,13 +169,15 @@ def _caught(record: Json) -> tuple[float, str]:
         seen = record["detectable"]
         if seen is None or float(seen) == math.inf:
             return math.inf, "No leak, however large, is known to be caught by the tests."
-        return float(
-            seen
-        ) / claim, f"A test at its event would catch epsilon {digits(seen)}{_times(seen, claim)}."
+        said = f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)}."
+        return float(seen) / claim, said
     least, sampled = float(power["smallest_epsilon"]), power.get("black_box")
     if power["by"] == "alignment":
         runs = sum(int(c["statistics"]["examined"]) for c in record["checks"] if c["kind"] == "alignment")
-        said = f"Any excess over the claim on the {runs} replayed runs; other inputs were not examined."
+        said = (
+            f"Any excess over the claim on the {runs} replayed runs is caught; other inputs were not examined"
+        )
+        said += "." if record["epsilon_upper"] is None else " by it: they rest on the upper bound."
         if sampled:
             least_ = sampled["smallest_epsilon"]
             said += f" Sampling alone catches epsilon {digits(least_)}{_times(least_, claim)}."
@@ -243,8 +257,12 @@ def tried(record: Json, kills: Sequence[Json] = ()) -> str:
 
 def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     target, facts = record["target"], record["provenance"]
-    what = f"{words.title(record)} ({target['kind']}, {target['model']} model)"
+    model = "no promise of privacy" if target["model"] == "none" else f"{target['model']} model"
+    what = f"{words.title(record)} ({target['kind']}, {model})"
     found = [("Target", what), ("Variant", _variant(record))]
+    source = (record["claim"] or {}).get("source")
+    if source:
+        found.append(("Promise from", ": ".join(filter(None, (source["statement"], source["note"])))))
     if target["parameters"]:
         found.append(("Instance", ", ".join(f"{k} = {_short(v)}" for k, v in target["parameters"].items())))
     commit = str(facts.get("commit") or "unknown")[:12]
@@ -271,9 +289,13 @@ def _variant(record: Json) -> str:
     return str(variant) if variant else "the only one"
 
 
+_SHOWN = 3  # numbers of a list that are written out
+
+
 def _short(value: Any) -> str:
     if isinstance(value, list):
-        return f"{len(value)} of them"
+        numbers = len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value)
+        return f"[{', '.join(map(_short, value))}]" if numbers else f"{len(value)} of them"
     return digits(value) if isinstance(value, float) else str(value)
 
 
@@ -317,7 +339,7 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
             for row in guarantee["guidance"]
             if row["level"] == "flag"
         ]
-        found += [(said, "guarantee") for said in of_a_person(guarantee)]
+        found += [(said, "guarantee") for said in of_a_person(record)]
         apart = apart_worlds(record)
         found += [
             (f"Declared worlds are not neighbours under the claim: {said}", "hazards") for said in apart
@@ -327,17 +349,29 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
             ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")
         )
     found.append(("Only this instance was audited; other sizes and parameters were not", "claim"))
-    found += [(_capital(line), "not-covered") for line in record["not_covered"]]
+    unsaid = "the floating-point sampler" if words.is_baseline(record) else ()  # a baseline draws no noise
+    found += [
+        (_capital(line), "not-covered") for line in record["not_covered"] if not line.startswith(unsaid)
+    ]
     return found
 
 
 _ROUNDS = 10  # of a person, whom the card speaks of
 
 
-def of_a_person(guarantee: Json) -> list[str]:
-    """What the promise about one event leaves a person with several; empty where it is about more already."""
-    rows = [row for row in guarantee["group_privacy"] if row["rounds"] == _ROUNDS]
-    return [f"A person with {_ROUNDS} rounds has only epsilon {digits(row['epsilon'])}" for row in rows]
+def of_a_person(record: Json) -> list[str]:
+    """What the promise about one event leaves a person with several.
+
+    Empty where it is about more already, where it is false, and where the data are given as pairs.
+    """
+    if record["verdict"] == "refuted" or record["claim"]["unit"] == _GIVEN:
+        return []
+    most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
+    what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
+    rows = [row for row in record["guarantee"]["group_privacy"] if 1 < row["rounds"] <= most]
+    return [
+        f"A person with {row['rounds']} {what} has only epsilon {digits(row['epsilon'])}" for row in rows[-1:]
+    ]
 
 
 def _capital(line: str) -> str:

@@ -433,7 +433,8 @@ def _flags(record: Mapping[str, Any]) -> list[str]:
     if not words.promises(record):
         return []
     guarantee = blocks.of(record)["guarantee"]
-    return [*(str(row["words"]) for row in guarantee["guidance"]), *card.of_a_person(guarantee)]
+    flags = [str(row["words"]) for row in guarantee["guidance"]]
+    return [*flags, *card.of_a_person({**record, "guarantee": guarantee})]
 
 
 def _row(record: Mapping[str, Any], kills: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

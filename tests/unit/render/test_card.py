@@ -461,3 +461,68 @@ def test_a_page_is_short_before_its_folds(name):
     assert read < 2700 < len(shown(name, True)[0].split())
     assert whole.count("<details") == whole.count("</details>")
     assert len(whole) < 400_000
+
+
+# ---------------------------------------------------------------- what a reading from screenshots found
+
+
+def test_a_joint_promise_leaves_out_the_own_actions_of_a_user():
+    joint = "against anyone who sees the actions of all other users and every noisy statistic."
+    assert of("dp-lin-ucb").promise.endswith(joint)
+    central = load("dp-lin-ucb")["claim"] | {
+        "protects": "the context and reward of one user, from everybody who sees all actions"
+    }
+    assert "other users" not in of("dp-lin-ucb", claim=central).promise
+    acts = load("dp-lin-ucb")["claim"] | {"observe": "actions"}
+    assert of("dp-lin-ucb", claim=acts).promise.endswith("anyone who sees the actions of all other users.")
+
+
+def mechanism(unit):
+    """A record of a mechanism, made of one of the catalogue."""
+    record = load("dp-se")
+    target = record["target"] | {"kind": "release", "parameters": {"bounds": [0.0, 1.0]}}
+    return {"target": target, "claim": record["claim"] | {"unit": unit}}
+
+
+def test_a_mechanism_has_neither_actions_nor_rounds():
+    given = of("dp-se", **mechanism("as the neighbouring data given"))
+    assert given.promise == (
+        "Epsilon 1 between the neighbouring data given, against anyone who sees what the mechanism releases."
+    )
+    assert not any("A person with" in line for line, _ in given.caveats)
+    named = of("dp-se", **mechanism("one entry of the data"))
+    assert "for changing one entry of the data" in named.promise
+    assert named.caveats[0][0] == "A person with 10 entries has only epsilon 10"
+    assert dict(named.audited)["Instance"] == "bounds = [0, 1]"
+
+
+def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
+    assert dict(of("dist-dp-se").audited)["Promise from"] == "Theorem 1: of the sums, with real-valued noise"
+    assert dict(of("lazy-dp-ts").audited)["Promise from"] == "Theorem 3"
+    assert "Promise from" not in dict(of("ucb1").audited)
+
+
+def test_a_person_has_no_more_rounds_than_the_run():
+    assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
+    people = [line for line, _ in of("tree-sum").caveats if "A person with" in line]
+    assert people == ["A person with 5 rounds has only epsilon 5"]
+
+
+def test_a_refuted_promise_leaves_nobody_a_guarantee():
+    lines = [line for line, _ in of("dp-linear-printed").caveats]
+    assert lines[0].startswith("The claim is false")
+    assert not any("has only epsilon" in line for line in lines)
+
+
+def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
+    said = of("ucb1")
+    assert not any("sampler" in line for line, _ in said.caveats)
+    assert dict(said.audited)["Target"] == "ucb1 (algorithm, no promise of privacy)"
+
+
+def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
+    record = load("dp-se")
+    assert "is caught; other inputs were not examined by it: they rest on the upper bound." in (
+        card.strength(record).words
+    )
+    assert "other inputs were not examined." in card.strength(record | {"epsilon_upper": None}).words
