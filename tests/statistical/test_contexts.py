@@ -78,10 +78,13 @@ def test_enough_noise_is_not_accused(target, more, audited):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["river_linucb", "mabwiser_linucb", "mabwiser_lingreedy"])
+@pytest.mark.parametrize(
+    "name", ["river_linucb", "mabwiser_linucb", "mabwiser_lingreedy", "contextualbandits_linucb"]
+)
 def test_contextual_learners_of_libraries_are_audited_as_they_are(name, audited):
+    modules = ("river.bandit", "mabwiser.mab", "contextualbandits.online")
     try:
-        importlib.import_module("river.bandit" if name.startswith("river") else "mabwiser.mab")
+        importlib.import_module(next(module for module in modules if name.split("_")[0] in module))
     except ImportError as error:
         pytest.skip(str(error))
     draft = audited(getattr(libraries, name), 6000, contexts=3, model="joint", horizon=10)

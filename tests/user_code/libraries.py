@@ -101,3 +101,9 @@ def mabwiser_lingreedy(n_arms, seed):
     from mabwiser.mab import MAB, LearningPolicy
 
     return MAB(list(range(n_arms)), LearningPolicy.LinGreedy(epsilon=0.1), seed=seed)
+
+
+def contextualbandits_linucb(n_arms, seed):
+    from contextualbandits.online import LinUCB
+
+    return LinUCB(n_arms, alpha=1.0, random_state=seed, njobs=1)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.roles import (
     ARM,
@@ -285,6 +287,8 @@ def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
     world = supply.world
     ask, tell = _filled_pair(thing, way.methods[0], way.methods[1], supply.given)
     lists = way.methods[1] == "partial_fit"
+    # One-letter names are those of contextualbandits, which takes arrays alone.
+    arrays = lists and "a" in own_parameters(thing, "partial_fit")
     shown = _contexts_for(thing, way, supply.given)
     start = getattr(thing, "startGame", None)
     if start is not None:
@@ -292,7 +296,8 @@ def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
     if lists and callable(getattr(thing, "fit", None)):
         # It is fitted before its first choice, to one pull of every arm (MABWiser).
         arms = list(range(min(world.rewards.shape)))
-        first = {"the arm": arms, "the reward": [world.paid(arm) for arm in arms]}
+        paid = [world.paid(arm) for arm in arms]
+        first = dict(zip(LEARNT, _last(world, len(arms)) if arrays else (arms, paid), strict=True))
         first |= {} if world.contexts is None else {"the context": world.contexts[: len(arms)]}
         fill(thing.fit, supply.given.roles(FITS), LEARNT)(first)
     given: dict[str, Any] = {"the list of arms": world.listed, "a generator": supply.rng}
@@ -302,9 +307,16 @@ def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
         arm = loop.done(ask(given))
         _check_alone(world.pulled, t, way)
         paid = world.paid(arm)
-        told = ([arm], [paid]) if lists else (arm, paid)
+        told = _last(world, 1) if arrays else ([arm], [paid]) if lists else (arm, paid)
         given |= {"the context": shown[1](context), "the arm": told[0], "the reward": told[1]}
         loop.done(tell(given))
+
+
+def _last(world: Any, count: int) -> tuple[Any, Any]:
+    """Arms and rewards of the last pulls, as plain arrays, into which tracing does not follow."""
+    arms = np.array(world.pulled[-count:])
+    paid = world.rewards[np.arange(len(world.pulled) - count, len(world.pulled)), arms]
+    return arms, np.asarray(paid, dtype=np.float64)
 
 
 def _check_alone(pulled: list[int], t: int, way: Way) -> None:

@@ -74,7 +74,7 @@ CONTEXT = (
 )
 CHOOSES = {"the round": ROUND, "the list of arms": OFFERED, "a generator": GENERATOR}
 LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator": GENERATOR}
-FITS = {"the arm": ("decisions",), "the reward": ("rewards",)}  # lists of them
+FITS = {"the arm": ("decisions", "a"), "the reward": ("rewards", "r")}  # lists of them
 LEARNT = ("the arm", "the reward")
 _ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
 _WEAK = ("i", "j", "k", "x", "value", "gain", "index", "idx", "chosen")  # these keep a default

@@ -123,6 +123,33 @@ def test_lists_and_dictionaries_as_libraries_take_them():
         played(Dictionaries, EACH, ARMS)
 
 
+def test_learners_that_take_arrays_alone_get_them():
+    """As contextualbandits does: it asks whether `a` and `r` are arrays, and no subclass will do."""
+    seen = []
+
+    class Arrays:
+        def __init__(self, nchoices):
+            pass
+
+        def fit(self, X, a, r, continue_from_last=False):
+            self.partial_fit(X, a, r)
+
+        def predict(self, X, exploit=False):
+            return np.array([1])
+
+        def partial_fit(self, X, a, r):
+            assert type(a) is type(r) is np.ndarray
+            assert len(X) == len(a) == len(r)
+            seen.append((a.tolist(), r.tolist()))
+
+    def made(n_arms):
+        return Arrays(n_arms)
+
+    assert played(made).tolist() == [0, 1, 1, 1, 1]
+    assert seen[0] == ([0, 1], [REWARDS[0, 0], REWARDS[1, 1]])
+    assert seen[1:] == [([1], [paid]) for paid in REWARDS[2:, 1]]
+
+
 def test_what_cannot_be_played_says_what_to_do():
     def play(contexts, rewards, rng):
         return [0] * len(rewards)
