@@ -169,6 +169,18 @@ def _sampled(found: Record) -> str:
     return f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} with {chance}"
 
 
+def changed(record: Record) -> str:
+    """What a claim lets change, to follow `changing`."""
+    unit = str(record["claim"]["unit"])
+    return "the data to a neighbour given" if unit.startswith("as ") else unit.partition(": ")[2] or unit
+
+
+def seen(record: Record) -> str:
+    """What the adversary of a claim sees."""
+    of_a_mechanism = record["target"]["kind"] == "release" and record["claim"]["observe"] == "releases"
+    return "the outputs" if of_a_mechanism else OUTPUTS[record["claim"]["observe"]]
+
+
 def least_caught(found: Record) -> str:
     """The smallest violation that the audit would have detected, for a table."""
     return (

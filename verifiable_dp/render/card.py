@@ -105,11 +105,10 @@ def promise(record: Json) -> str:
         return "Privacy was not audited."
     if words.is_baseline(record):
         return f"None. The audit holds this baseline against epsilon {digits(claim['epsilon'])}."
-    unit = str(claim["unit"])
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
     return (
-        f"Epsilon {digits(claim['epsilon'])}{delta} for changing {unit.partition(': ')[2] or unit}, against "
-        f"anyone who sees {words.OUTPUTS[claim['observe']]}."
+        f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
+        f"anyone who sees {words.seen(record)}."
     )
 
 
@@ -119,10 +118,9 @@ def interval(record: Json) -> str:
         return ""
     lower, upper = digits(record["epsilon_lower"]), record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        return (
-            f"Epsilon is at least {lower}: that much was seen. There is no upper bound; other inputs may "
-            "show more."
-        )
+        fallen = upper is None and any(check["kind"] == "upper_bound" for check in record["checks"])
+        why = "No upper bound stands: premises of the one below fail" if fallen else "There is no upper bound"
+        return f"Epsilon is at least {lower}: that much was seen. {why}; other inputs may show more."
     most = float(upper["epsilon"])
     least = digits(min(float(record["epsilon_lower"]), most))
     scope = {
@@ -375,9 +373,7 @@ def regret(record: Json) -> str:
     if not checks:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
-    said = [
-        f"{agree} of {_many(len(checks), 'check')} agree{'s' if len(checks) == 1 else ''} with the theorems"
-    ]
+    said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with the theorems"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [str(c["name"]) for c in checks if c["result"]["verdict"] == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []
