@@ -169,6 +169,26 @@ def _sampled(found: Record) -> str:
     return f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} with {chance}"
 
 
+GIVEN = "as the neighbouring data given"  # unit of a mechanism whose data are pairs
+
+
+def changed(record: Record) -> str:
+    """What a claim lets change, to follow `changing`."""
+    unit = str(record["claim"]["unit"])
+    return "the data to a neighbour given" if unit == GIVEN else unit.partition(": ")[2] or unit
+
+
+def seen(record: Record) -> str:
+    """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
+    claim = record["claim"]
+    if record["target"]["kind"].startswith("release") and claim["observe"] == "releases":
+        return "what the mechanism releases"
+    if str(claim.get("protects") or "").endswith("of all the others"):
+        also = " and every noisy statistic" if claim["observe"] == "releases" else ""
+        return f"the actions of all other users{also}"
+    return OUTPUTS[claim["observe"]]
+
+
 def least_caught(found: Record) -> str:
     """The smallest violation that the audit would have detected, for a table."""
     return (

@@ -105,26 +105,11 @@ def promise(record: Json) -> str:
         return "Privacy was not audited."
     if words.is_baseline(record):
         return f"None. The audit holds this baseline against epsilon {digits(claim['epsilon'])}."
-    unit = str(claim["unit"])
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
-    changed = f"for changing {unit.partition(': ')[2] or unit}"
-    if unit == _GIVEN:
-        changed = "between the neighbouring data given"
-    return f"Epsilon {digits(claim['epsilon'])}{delta} {changed}, against anyone who sees {_seen(record)}."
-
-
-_GIVEN = "as the neighbouring data given"  # unit of a mechanism whose data are pairs
-
-
-def _seen(record: Json) -> str:
-    """What the promise is held against: a joint one leaves out the actions of the user that it protects."""
-    claim = record["claim"]
-    if record["target"]["kind"].startswith("release"):
-        return "what the mechanism releases"
-    if str(claim.get("protects") or "").endswith("of all the others"):
-        also = " and every noisy statistic" if claim["observe"] == "releases" else ""
-        return f"the actions of all other users{also}"
-    return words.OUTPUTS[claim["observe"]]
+    return (
+        f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
+        f"anyone who sees {words.seen(record)}."
+    )
 
 
 def interval(record: Json) -> str:
@@ -133,10 +118,9 @@ def interval(record: Json) -> str:
         return ""
     lower, upper = digits(record["epsilon_lower"]), record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        return (
-            f"Epsilon is at least {lower}: that much was seen. There is no upper bound; other inputs may "
-            "show more."
-        )
+        fallen = upper is None and any(check["kind"] == "upper_bound" for check in record["checks"])
+        why = "No upper bound stands: premises of the one below fail" if fallen else "There is no upper bound"
+        return f"Epsilon is at least {lower}: that much was seen. {why}; other inputs may show more."
     most = float(upper["epsilon"])
     least = digits(min(float(record["epsilon_lower"]), most))
     scope = {
@@ -364,7 +348,7 @@ def of_a_person(record: Json) -> list[str]:
 
     Empty where it is about more already, where it is false, and where the data are given as pairs.
     """
-    if record["verdict"] == "refuted" or record["claim"]["unit"] == _GIVEN:
+    if record["verdict"] == "refuted" or record["claim"]["unit"] == words.GIVEN:
         return []
     most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
     what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
@@ -409,9 +393,7 @@ def regret(record: Json) -> str:
     if not checks:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
-    said = [
-        f"{agree} of {_many(len(checks), 'check')} agree{'s' if len(checks) == 1 else ''} with the theorems"
-    ]
+    said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with the theorems"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [str(c["name"]) for c in checks if c["result"]["verdict"] == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []

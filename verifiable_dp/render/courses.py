@@ -338,12 +338,12 @@ def kills(rows: Sequence[Mapping[str, Any]], *, narrow: bool = False) -> str | N
             if not any(counts):
                 continue
             color, hatch = _OUTCOMES.get(outcome, (BAD, "xx"))
-            style = {"color": color, "hatch": hatch, "edgecolor": "white", "height": 0.7}
+            style = {"color": color, "hatch": hatch, "edgecolor": "white", "height": 0.5 if narrow else 0.7}
             axes.barh(range(len(names)), counts, left=left, label=outcome.replace("_", " "), **style)
             left = [a + b for a, b in zip(left, counts, strict=True)]
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.4, -0.6)
+        plots.rows_named(axes, names)
+        axes.set_ylim(len(names) - 0.4, -0.8 if narrow else -0.6)
         axes.set_xlabel("mutants")
         plots.legend(axes)
 
-    return plots.single("kills", 0.9 + 0.24 * len(names), draw, narrow=narrow)
+    return plots.single("kills", 0.9 + (1.6 if narrow else 1) * 0.24 * len(names), draw, narrow=narrow)

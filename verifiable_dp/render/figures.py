@@ -41,7 +41,7 @@ def size(figure: Mapping[str, Any], most: int = _WIDE) -> tuple[float, float]:
     panels = figure["panels"]
     across = min(len(panels), most)
     named = max((len(panel["lines"]) + len(panel["bounds"]) for panel in panels), default=0)
-    width = plots.NARROW if most == 1 else 7.5 if across > 1 else 5.5
+    width = plots.NARROW if most == 1 else plots.WIDE if across > 1 else 5.5
     return (width, (3.0 + 0.17 * named) * -(-len(panels) // across))
 
 

@@ -74,7 +74,7 @@ _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 def summary(record: Mapping[str, Any]) -> list[str]:
     """Sentences on what was promised, found and left open."""
-    sentences = [_promise(record["claim"])] if words.promises(record) and record["checks"] else []
+    sentences = [_promise(record)] if words.promises(record) and record["checks"] else []
     sentences += [words.counted(record), words.verdict(record), words.level(record)]
     regret = (record["regret"] or {}).get("verdict")
     if regret in _REGRET:
@@ -82,14 +82,14 @@ def summary(record: Mapping[str, Any]) -> list[str]:
     return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
 
 
-def _promise(claim: Mapping[str, Any]) -> str:
+def _promise(record: Mapping[str, Any]) -> str:
+    claim = record["claim"]
     epsilon, delta = float(claim["epsilon"]), float(claim["delta"])
     times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
     but = f", except with probability {delta:g}" if delta else ""
-    unit = str(claim["unit"])
     return (
-        f"The promise: changing {unit.partition(': ')[2] or unit} makes anything seen in "
-        f"{words.OUTPUTS[claim['observe']]} at most {times} more likely{but} (epsilon {epsilon:.4g})."
+        f"The promise: changing {words.changed(record)} makes anything seen in "
+        f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g})."
     )
 
 

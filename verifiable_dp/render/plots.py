@@ -134,8 +134,14 @@ def decades(axis: Any) -> None:
 def _power(value: float, _: Any = None) -> str:
     exponent = round(math.log10(value)) if value > 0 else 0
     if value <= 0 or abs(value / 10.0**exponent - 1) > 1e-6 or 0 <= exponent < 4:
-        return f"{value:.4g}"
+        return _short(value)
     return f"10{str(exponent).translate(_RAISED)}"
+
+
+def _short(value: float) -> str:
+    """Such as 0.5 and 2·10⁴."""
+    digits, _, exponent = f"{value:.4g}".partition("e")
+    return f"{digits}·10{str(int(exponent)).translate(_RAISED)}" if exponent else digits
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -149,7 +155,7 @@ def rows_named(axes: Any, names: Sequence[str]) -> None:
     axes.set_yticks([])
     style = {"fontsize": 8, "va": "bottom", "transform": axes.get_yaxis_transform(), "bbox": _COVER}
     for row, name in enumerate(names):
-        axes.text(0.0, row - 0.34, name, **style)
+        axes.text(0.01, row - 0.34, name, **style)
 
 
 _COVER = {"facecolor": "white", "edgecolor": "none", "pad": 0}  # of a line behind a text
@@ -254,16 +260,14 @@ def epsilon_bars(record: Mapping[str, Any], *, narrow: bool = False) -> str | No
             end = _interval(axes, row, value, near, right) if near else value
             label = "∞" if value == float("inf") else f"{value:.3g}"
             beyond = value > 0.9 * right
-            axes.text(
-                right if beyond else end,
-                row,
-                f"{label}{' →' if beyond else ''} " if beyond else f" {label}",
-                va="center",
-                ha="right" if beyond else "left",
-                color="white" if beyond else INK,
-                fontsize=8,
-                bbox=None if beyond else _COVER,
-            )
+            style = {"color": "white", "ha": "right"} if beyond else {"bbox": _COVER, "ha": "left"}
+            at = {"textcoords": "offset points", "va": "center", "fontsize": 8, **style}
+            # Browsers drop spaces at the ends of a text: the room beside it is an offset.
+            if beyond:
+                axes.annotate(f"{label} →", (right, row), (-4, 0), **at)
+            else:
+                clear = claim if 0 <= claim - end < 0.02 * right else end  # beside the line, not under it
+                axes.annotate(label, (clear, row), (5, 0), **at)
         axes.axvline(claim, color=CLAIM, linewidth=1.5)
         axes.text(claim, -1.05, "claim", color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
         rows_named(axes, names)
@@ -507,7 +511,7 @@ def growth(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
             first = numbers["points"][0][1] / rates[0]
             ys = [p[1] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
             sizes = [p[2] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
-            left = check["result"]["slope"] - exponent
+            left = round(check["result"]["slope"] - exponent, 3) + 0.0  # which is never -0.000
             label = f"{numbers.get('instance', check['name'])}: {left:+.3f}"
             style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
             axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)

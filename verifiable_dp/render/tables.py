@@ -12,9 +12,11 @@ from urllib.parse import quote
 
 FIRST = 5  # rows that are shown before the others
 _CARDS = 5  # columns from which rows are cards on a phone; style.css labels up to 19
+_SHORT = 60  # characters of a row of four columns that is none
 _TOKEN = re.compile(
     r'<details[^>]*>|</details>|<div class="scroll"[^>]*>\s*<table.*?</table>\s*</div>', re.DOTALL
 )
+_PLAIN = re.compile(r'<table(?: class="(fixed)")?>')
 _ROW = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(t[dh])\b[^>]*>(.*?)</\1>", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|∞)", re.IGNORECASE)
@@ -69,9 +71,12 @@ def _arranged(block: str, name: str, *, folded: bool) -> str:
     if heads is None or body is None:
         return block
     titles, rows = _cells(heads[1]), _ROW.findall(body[1])
-    if len(titles) >= _CARDS and "rowspan" not in block and "<table>" in block:
+    longest = max((sum(map(len, _cells(row))) for row in rows), default=0)
+    plain = _PLAIN.search(block)
+    if plain and len(titles) >= _CARDS - (longest > _SHORT):
         labels = ";".join(f"--h{i}:{_quoted(title)}" for i, title in enumerate(titles, 1))
-        block = block.replace("<table>", f'<table class="cards" style="{labels}">', 1)
+        named = " ".join(filter(None, ("cards", plain[1])))
+        block = block.replace(plain[0], f'<table class="{named}" style="{labels}">', 1)
         body = re.search(r"<tbody[^>]*>(.*?)</tbody>", block, re.DOTALL)
     if not name or body is None or len(rows) <= FIRST or 'class="hazards"' in block:
         return block
@@ -83,7 +88,7 @@ def _arranged(block: str, name: str, *, folded: bool) -> str:
     rest = before.replace("</caption>", ", continued</caption>", 1).replace(
         f'"{label}"', f'"{label}, continued"', 1
     )
-    others = f"The other {len(rows) - FIRST} row{'s' if len(rows) > FIRST + 1 else ''}"
+    others = f"The other {len(rows) - FIRST} rows" if len(rows) > FIRST + 1 else "The other row"
     return (
         f"{before}{''.join(rows[:FIRST])}{after}\n"
         f'<p class="more">{FIRST} of {len(rows)} rows, {link}</p>\n'

@@ -141,7 +141,10 @@ def test_intervals_say_what_they_rest_on():
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
     assert "on the 7 paths that were examined; other paths were not" in card.interval(record)
-    assert "There is no upper bound" in card.interval(record | {"epsilon_upper": None})
+    without = [check for check in record["checks"] if check["kind"] != "upper_bound"]
+    assert "There is no upper bound" in card.interval(record | {"epsilon_upper": None, "checks": without})
+    # One is computed there, but what it rests on was refuted.
+    assert "No upper bound stands: premises of the one below fail" in of("dp-linear-printed").interval
 
 
 # ---------------------------------------------------------------- what lies beside
@@ -487,7 +490,8 @@ def mechanism(unit):
 def test_a_mechanism_has_neither_actions_nor_rounds():
     given = of("dp-se", **mechanism("as the neighbouring data given"))
     assert given.promise == (
-        "Epsilon 1 between the neighbouring data given, against anyone who sees what the mechanism releases."
+        "Epsilon 1 for changing the data to a neighbour given, against anyone who sees what the mechanism "
+        "releases."
     )
     assert not any("A person with" in line for line, _ in given.caveats)
     named = of("dp-se", **mechanism("one entry of the data"))

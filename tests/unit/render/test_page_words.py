@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.committed import without_plots
 from verifiable_dp.evidence import check
 from verifiable_dp.record import words
-from verifiable_dp.render import markdown
+from verifiable_dp.render import card, markdown, mutation, page, plainly
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.page import render
 from verifiable_dp.render.sarif import to_sarif
@@ -83,3 +84,49 @@ def test_all_faces_take_the_sentence_of_a_check_from_beside_its_judge(name, monk
     monkeypatch.setattr(check, "_WORDS", dict.fromkeys(check._WORDS, lambda numbers, result: "otherwise"))
     for shown in (Report(record).summary(), markdown.to_markdown(record), to_junit(record)):
         assert shown.count("otherwise") >= len(record["checks"]) + len(regret["checks"])
+
+
+def test_pages_without_plots_leave_none_behind(monkeypatch):
+    """Pages keep the plots of a record; control: an empty one that is kept takes the place of later ones."""
+    record = json.loads((REPORTS / "ucb1" / "record.json").read_text("utf-8"))
+    kept = page._drawn.cache_info()
+    with monkeypatch.context() as patched:
+        without_plots(patched)
+        assert "<svg/>" in page.render(record)
+    assert page._drawn.cache_info() == kept
+
+
+def test_a_mechanism_has_data_and_outputs_and_no_actions():
+    record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
+    record["target"]["kind"], record["claim"]["unit"] = "release", "as the neighbouring data given"
+    said, seen = "changing the data to a neighbour given", "what the mechanism releases"
+    assert card.promise(record) == f"Epsilon 1 for {said}, against anyone who sees {seen}."
+    promise = plainly.summary(record)[0]
+    assert promise.startswith(f"The promise: {said} makes anything seen in {seen} at most")
+    record["target"]["kind"] = "algorithm"
+    assert "the actions and every noisy statistic" in card.promise(record)
+
+
+def test_a_record_of_regret_alone_has_a_verdict_on_its_first_screen():
+    record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
+    assert "privacy was not audited</strong>" not in render(record, drawn=False)
+    record |= {"checks": [], "claim": None, "power": None, "epsilon_lower": None, "mutants": []}
+    (banner,) = re.findall(
+        r'<div class="banner (\w+)">\s*<strong>(.*?)</strong>', render(record, drawn=False)
+    )
+    assert banner == ("consistent", "Regret: consistent; privacy was not audited")
+
+
+def test_mutants_that_are_killed_are_good_news_and_fold_away():
+    """Of the kill table: what was not killed comes first, and only what survived is in red."""
+    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+    table["mutants"] = [row for row in table["mutants"] if row["algorithm"] == "dp-robust-elimination"]
+    with pytest.MonkeyPatch.context() as patched:
+        without_plots(patched)
+        made = mutation.render(table)
+    before, _, folded = made.partition("<details")
+    assert '<span class="missed">survived</span>' in before
+    assert '<span class="caught">killed</span>' not in before
+    assert folded.count('<span class="caught">killed</span>') > 40
+    assert 'class="missed"' not in folded
+    assert '"refuted">' not in made

@@ -107,3 +107,21 @@ def test_the_longest_page_is_read_in_some_minutes():
     whole = [c["name"] for c in record["regret"]["checks"] if c["kind"] == "mean_bound"]
     (means,) = (rows for rows in held(page) if "Bound" in rows[0])
     assert [row[0] for row in means[1:]] == whole
+
+
+def test_four_columns_are_cards_where_their_rows_are_long():
+    short, long = (
+        [["1", "2", "3", "4"]],
+        [["a check of this", "its kind", "1.5 (95 %: 1.4 to 1.6), claimed 1 to 2 times", "v"]],
+    )
+    heads = "<tr><th>A</th><th>B</th><th>C</th><th>D</th></tr>"
+    assert 'class="cards"' not in tables.arranged(page_of(short, heads))
+    assert 'class="cards"' in tables.arranged(page_of(long, heads))
+    laid_out = page_of(long, heads).replace("<table>", '<table class="fixed">')
+    assert 'class="cards fixed"' in tables.arranged(laid_out)
+
+
+def test_one_row_more_is_the_other_row():
+    made = tables.arranged(page_of([["a", "b"]] * 6))
+    assert "<summary>The other row</summary>" in made
+    assert "The other 1" not in made
