@@ -35,7 +35,7 @@ from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World, 
 
 _TINY = 1e-9
 _MOST_TABLES, _MOST_CHOICES, _MOST_LAWS = 256, 60, 64
-_BUILTINS = PURE | {"zip", "any", "all", "reversed"}
+_BUILTINS = PURE | {"zip", "any", "all", "reversed", "AssertionError", "RuntimeError", "ValueError"}
 _OF_MODULES = frozenset(
     ("ones", "zeros", "empty", "full", "arange", "array", "asarray", "sum", "where", "flatnonzero", "nonzero")
 )
@@ -122,6 +122,11 @@ class Region:
 @functools.lru_cache(maxsize=1 << 12)
 def is_builder(code: Any) -> bool:
     """Whether a function changes nothing but what it makes and its arguments; `__init__`, its object."""
+    return without_effects(code, harmless)
+
+
+def without_effects(code: Any, allowed: Callable[[ast.Call], bool]) -> bool:
+    """Whether a function changes nothing but what it makes and its arguments; `allowed` says so of calls."""
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or code.co_freevars:
         return False
@@ -136,7 +141,7 @@ def is_builder(code: Any) -> bool:
         stored = isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load)
         if stored and not _root(node) <= ({me} if isinstance(node, ast.Attribute) else own):
             return False
-        if isinstance(node, ast.Call) and not _is_harmless(node):
+        if isinstance(node, ast.Call) and not allowed(node):
             return False
     return True
 
@@ -149,7 +154,7 @@ def _root(node: Any) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) and not whole else {" "}
 
 
-def _is_harmless(call: ast.Call) -> bool:
+def harmless(call: ast.Call) -> bool:
     """Whether a call makes something new, or changes a list at most."""
     if any(word.arg in (None, "out") for word in call.keywords):
         return False
@@ -163,7 +168,7 @@ def _is_harmless(call: ast.Call) -> bool:
     return made.attr in _METHODS
 
 
-def _settings(function: Callable[..., Any]) -> tuple[Any, ...] | None:
+def settings(function: Callable[..., Any]) -> tuple[Any, ...] | None:
     """The numbers of its module that a function uses; None if it uses anything else of it."""
     found, known = [], function.__globals__
     used = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
@@ -188,10 +193,12 @@ def _copied(value: Any) -> Any:
     raise TypeError(kind)
 
 
-def _flat(value: Any) -> list[Any]:
+def flat(value: Any) -> list[Any]:
     """The numbers in a value, in order."""
+    if type(value) is dict:
+        value = list(value.values())
     if type(value) in (list, tuple):
-        return [number for part in value for number in _flat(part)]
+        return [number for part in value for number in flat(part)]
     return value.data.ravel().tolist() if type(value).__name__ == "Box" else [value]
 
 
@@ -201,7 +208,7 @@ def _is_number(value: Any) -> bool:
 
 def _same(value: Any, other: Any) -> bool:
     """Whether two containers hold the same numbers."""
-    values, others = _flat(list(value)), _flat(list(other))
+    values, others = flat(list(value)), flat(list(other))
     return len(values) == len(others) and all(
         a is b or (not is_term(a) and not is_term(b) and a == b) for a, b in zip(values, others, strict=True)
     )
@@ -345,7 +352,7 @@ class Table(Opaque):
 
     def _wholes(self) -> list[Any]:
         """For every argument that it was given, the sum if that is 1; else None."""
-        wholes = [terms.total(v for v in _flat(part) if _is_number(v)) for part in self.given]
+        wholes = [terms.total(v for v in flat(part) if _is_number(v)) for part in self.given]
         return [w if is_term(w) and w.ratio is not None and w.ratio.is_one else None for w in wholes]
 
     def region(self) -> Region:
@@ -367,16 +374,16 @@ class Table(Opaque):
     def form(self) -> Any:
         """What the chances of a sampler follow from: the same for raw numbers under other names."""
         places: dict[Atom, int] = {}
-        for value in _flat(self.given):
+        for value in flat(self.given):
             for atom in value.raw if is_term(value) else ():
                 places.setdefault(atom, len(places))
         numbers = [
             (value.const, tuple((places[a], w) for a, w in value.raw.items()))
             if is_term(value)
             else terms.number(value)
-            for value in _flat(self.given)
+            for value in flat(self.given)
         ]
-        shapes = [(type(part).__name__, len(_flat(part))) for part in self.given]
+        shapes = [(type(part).__name__, len(flat(part))) for part in self.given]
         ends = [(atom.low, atom.high) for atom in places]
         return (
             *map(repr, (numbers, shapes, ends, [w is None for w in self._wholes()])),
@@ -415,7 +422,7 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = args[1:] if of_object else args
-        raw = [v for v in _flat(list(given)) if is_term(v)]
+        raw = [v for v in flat(list(given)) if is_term(v)]
         if world.oracle is not None or kwargs or not raw or any(v.noise for v in raw):
             world.note(function.__code__, tried=False)
             return function(*args, **kwargs)
@@ -438,7 +445,8 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             world.note(function.__code__, tried=False)
             return function(*args)
-        world.note(function.__code__, tried=True)
+        # What public numbers decide is not tried: there may be others on another path.
+        world.note(function.__code__, tried=all(is_term(v) for v in flat(list(given))))
         made = Table(world, world.at, function, given, type(args[0]) if of_object else None)
         world.failure, world.at = before[:2]
         if not of_object:
@@ -464,7 +472,7 @@ def sampling(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if world.oracle is None and any(_table_of(a) is not None for a in (*args, *kwargs.values())):
-            world.note(function.__code__, tried=True)
+            world.note(function.__code__, tried=not any(type(a) in _SIMPLE for a in args))
             return _drawn(world, function, args, kwargs)
         world.note(function.__code__, tried=False)
         return other(*args, **kwargs)
@@ -475,12 +483,12 @@ def sampling(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
 def _drawn(world: World, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
     """What a sampler draws from a table, paid for by its chance."""
     table, *rest = {id(t): t for t in map(_table_of, args) if t is not None}.values()
-    settings = _settings(function), _settings(table.builder)
-    if rest or kwargs or None in settings or not all(map(_is_plain_argument, args)):
+    used = settings(function), settings(table.builder)
+    if rest or kwargs or None in used or not all(map(_is_plain_argument, args)):
         raise world.stop("a sampler looks into a table in a way that is not followed")
     ask = functools.partial(_answer, world, function, args, world.states())
     named = [a.at if type(a) is _Part else a if type(a) in _SIMPLE else type(a).__name__ for a in args]
-    key = table.form(), function, settings, repr(named)
+    key = table.form(), function, used, repr(named)
     before = len(world.seen), len(world.charges), len(world.finishing)
     if key not in _LAWS:
         if len(_LAWS) >= _MOST_LAWS:
@@ -498,7 +506,7 @@ def _drawn(world: World, function: Callable[..., Any], args: tuple[Any, ...], kw
         )
     possible = list(law)
     answer = possible[world.chooser.winner(possible.index(natural), range(len(possible)))]
-    terms.outcome(world, _flat(table.given)[law[answer]])
+    terms.outcome(world, flat(table.given)[law[answer]])
     return natural if answer == natural else answer
 
 
@@ -537,7 +545,7 @@ def _law(table: Table, ask: Callable[[Any, _Looking], Any]) -> dict[Any, int] | 
             known[answer] = terms.add(known.get(answer, 0.0), weight)
             script = oracle.following()
         laws.append((known, region))
-    numbers = _flat(table.given)
+    numbers = flat(table.given)
     found = {}
     for answer in dict.fromkeys(answer for known, _ in laws for answer in known):
         fits = (
