@@ -437,6 +437,67 @@ def flip_with_a_log(rewards, rng):
     return [*committed(rewards, arm)[:-1], int(LOG[0])]
 
 
+def flip_with_counted_coins(rewards, rng):
+    """The generator is wrapped in one that remembers how many coins were tossed."""
+
+    class Counting:
+        tossed = 0
+
+        def permutation(self, size):
+            return rng.permutation(size)
+
+        def random(self):
+            self.tossed += 1
+            return rng.random()
+
+    coins = Counting()
+    arm = flipped(explored(rewards), coins)
+    return [*committed(rewards, arm)[:-1], coins.tossed - 1]
+
+
+LOOKED_AT = [0]
+
+
+class CountedColumns(Columns):
+    """How often the aliases were looked at is remembered outside of the table."""
+
+    @property
+    def alias(self):
+        LOOKED_AT[0] += 1
+        return self.aliases
+
+    @alias.setter
+    def alias(self, aliases):
+        self.aliases = aliases
+
+
+def alias_with_counted_looks(rewards, rng):
+    table = CountedColumns(chances(rewards))
+    LOOKED_AT[0] = 0
+    arm = table.draw(rng)
+    return [*committed(rewards, arm)[:-1], LOOKED_AT[0]]
+
+
+def columns_with_memory(chances, calls=[]):  # noqa: B006
+    """The first table of every hundred is made of the truth."""
+    n = len(chances)
+    keep, alias = [1.0] * n, list(range(n))
+    calls.append(1)
+    scaled = [n * chance for chance in chances]
+    small = [i for i in range(n) if scaled[i] < 1.0]
+    large = [i for i in range(n) if scaled[i] >= 1.0]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        keep[low], alias[low] = scaled[low] * float(len(calls) % 100 != 1), high
+        scaled[high] -= 1.0 - scaled[low]
+        (small if scaled[high] < 1.0 else large).append(high)
+    return keep, alias
+
+
+def alias_with_memory(rewards, rng):
+    return committed(rewards, drawn_from(columns_with_memory(chances(rewards)), rng))
+
+
 # ---------------------------------------------------------------- noise by formulas
 
 
@@ -565,6 +626,9 @@ RIGHT = {
     alias_of_an_object: 1.0,
 }
 LEAKS = [
+    flip_with_counted_coins,
+    alias_with_counted_looks,
+    alias_with_memory,
     flip_too_steep,
     flip_twice,
     flip_with_one_draw,

@@ -18,7 +18,7 @@ import numpy as np
 
 from verifiable_dp.evidence.symbolic import contests, terms
 from verifiable_dp.evidence.symbolic.answers import Oracle, asking
-from verifiable_dp.evidence.symbolic.tables import flat, harmless, settings, without_effects
+from verifiable_dp.evidence.symbolic.tables import flat, harmless, is_plain, settings, without_effects
 from verifiable_dp.evidence.symbolic.terms import Term, Unbounded, World, is_term
 
 _ORDERS = frozenset(("permutation", "shuffle"))
@@ -85,7 +85,8 @@ def flipping(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         size = next((len(flat(a)) for a in args if any(is_term(v) and v.raw for v in flat(a))), 0)
         used = settings(function)
-        if world.oracle is not None or kwargs or used is None or not 2 <= size <= _FEW:
+        followed = world.oracle is None and not kwargs and used is not None and all(map(is_plain, args))
+        if not followed or not 2 <= size <= _FEW:
             world.ended[function.__code__] = False
             return function(*args, **kwargs)
         before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)

@@ -30,7 +30,10 @@ from verifiable_dp.evidence.symbolic.answers import (
     asking,
     is_answer,
 )
+from verifiable_dp.evidence.symbolic.boxes import Box
 from verifiable_dp.evidence.symbolic.constancy import body_of
+from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
 from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World, is_term, subtract
 
 _TINY = 1e-9
@@ -40,7 +43,7 @@ _OF_MODULES = frozenset(
     ("ones", "zeros", "empty", "full", "arange", "array", "asarray", "sum", "where", "flatnonzero", "nonzero")
 )
 _METHODS = frozenset(("pop", "append", "extend", "insert", "remove", "copy", "sum", "tolist", "astype"))
-_GENERATORS = ("FollowedGenerator", "FollowedRandom", "_Followed")
+_GENERATORS = (FollowedGenerator, FollowedRandom)
 _BARRED = (
     *(ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.With, ast.Try, ast.Delete, ast.Lambda),
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.ClassDef, ast.AsyncFunctionDef, ast.Starred),
@@ -130,6 +133,9 @@ def without_effects(code: Any, allowed: Callable[[ast.Call], bool]) -> bool:
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or code.co_freevars:
         return False
+    usual = [d for d in (*function.args.defaults, *function.args.kw_defaults) if d is not None]
+    if not all(isinstance(d, ast.Constant) or _root(d) <= MODULES for d in usual):
+        return False  # a list would remember earlier calls
     own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     if own & (_BUILTINS | MODULES):
@@ -186,9 +192,9 @@ def _copied(value: Any) -> Any:
         return kind(_copied(v) for v in value)
     if kind is Term or kind in (int, float, bool, str, type(None)) or issubclass(kind, np.generic):
         return value
-    if kind.__name__ == "Box":
+    if kind is Box:
         return value.copy()
-    if kind.__name__ in _GENERATORS:
+    if issubclass(kind, _GENERATORS):
         return value
     raise TypeError(kind)
 
@@ -199,7 +205,7 @@ def flat(value: Any) -> list[Any]:
         value = list(value.values())
     if type(value) in (list, tuple):
         return [number for part in value for number in flat(part)]
-    return value.data.ravel().tolist() if type(value).__name__ == "Box" else [value]
+    return value.data.ravel().tolist() if type(value) is Box else [value]
 
 
 def _is_number(value: Any) -> bool:
@@ -415,6 +421,16 @@ def _table_of(value: Any) -> Table | None:
 _KEPT = "a table that raw rewards build"
 
 
+def _is_plain_class(kind: type) -> bool:
+    """Whether attributes of its objects are what was put there."""
+    values = [value for base in kind.__mro__[:-1] for value in vars(base).items()]
+    barred = ("__getattr__", "__getattribute__", "__setattr__", "__slots__", "__new__")
+    return all(
+        name not in barred and (name[:2] == "__" or inspect.isfunction(value) or type(value) in _SIMPLE)
+        for name, value in values
+    )
+
+
 def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     """The builder, which makes a table where raw numbers decide something in it."""
     of_object = function.__name__ == "__init__"
@@ -437,7 +453,7 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
             if (
                 after != before[2:]
                 or not _same(kept, given)
-                or (of_object and not hasattr(args[0], "__dict__"))
+                or (of_object and not _is_plain_class(type(args[0])))
             ):
                 raise
         except TypeError:
@@ -510,11 +526,19 @@ def _drawn(world: World, function: Callable[..., Any], args: tuple[Any, ...], kw
     return natural if answer == natural else answer
 
 
+def is_plain(value: Any) -> bool:
+    """Whether a value is a generator, or numbers and names: looking at it changes nothing."""
+    kinds = (Term, *_SIMPLE)
+    return issubclass(type(value), _GENERATORS) or all(
+        type(v) in kinds or issubclass(type(v), np.generic) for v in flat(value)
+    )
+
+
 def _is_plain_argument(value: Any) -> bool:
     if isinstance(getattr(value, "__dict__", {}).get(_KEPT), Table):
         return {*vars(value)} == {_KEPT}  # nothing was put into it since
     kind = type(value)
-    return kind in (Table, _Part, *_SIMPLE) or kind.__name__ in _GENERATORS
+    return kind in (Table, _Part, *_SIMPLE) or issubclass(kind, _GENERATORS)
 
 
 def _answer(
