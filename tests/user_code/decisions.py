@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 EPSILON = 1.0
@@ -300,6 +302,202 @@ for _play in (alias_of_a_function, alias_of_an_object, alias_with_a_favourite, a
     _play.n_arms = 3
 
 
+# ---------------------------------------------------------------- coins in a random order
+
+
+def flipped(scores, rng, steep=1.0):
+    """Permute-and-flip of a list."""
+    best = max(scores)
+    for arm in rng.permutation(len(scores)):
+        if rng.random() < np.exp(steep * EPSILON * (scores[arm] - best)):
+            return int(arm)
+    raise AssertionError("the best one is taken with certainty")
+
+
+def flip_of_a_list(rewards, rng, steep=1.0):
+    return committed(rewards, flipped(explored(rewards), rng, steep))
+
+
+def flipped_by_name(scores, prng=np.random):
+    names = list(scores)
+    best = max(scores.values())
+    order = list(range(len(names)))
+    prng.shuffle(order)
+    for i in order:
+        if prng.uniform() <= math.exp(EPSILON * (scores[names[i]] - best)):
+            return names[i]
+    return names[0]
+
+
+def flip_of_a_dictionary(rewards, rng):
+    return committed(rewards, int(flipped_by_name(dict(zip("012", explored(rewards), strict=False)))))
+
+
+def flip_too_steep(rewards, rng):
+    return flip_of_a_list(rewards, rng, 2.0)
+
+
+def flip_twice(rewards, rng):
+    sums = explored(rewards)
+    return committed(rewards, flipped(sums, rng), flipped(sums, rng))
+
+
+def with_one_draw(scores, rng):
+    best, u = max(scores), rng.random()
+    for arm in rng.permutation(len(scores)):
+        if u < np.exp(EPSILON * (scores[arm] - best)):
+            return int(arm)
+    return 0
+
+
+def flip_with_one_draw(rewards, rng):
+    return committed(rewards, with_one_draw(explored(rewards), rng))
+
+
+def without_an_order(scores, rng):
+    best, order = max(scores), rng.permutation(len(scores))
+    for arm in range(len(order)):
+        if rng.random() < np.exp(EPSILON * (scores[arm] - best)):
+            return int(arm)
+    return 0
+
+
+def flip_without_an_order(rewards, rng):
+    return committed(rewards, without_an_order(explored(rewards), rng))
+
+
+def with_a_count(scores, rng):
+    best = max(scores)
+    for tried, arm in enumerate(rng.permutation(len(scores))):
+        if rng.random() < np.exp(EPSILON * (scores[arm] - best)):
+            return int(arm) + len(scores) * tried
+    return 0
+
+
+def flip_with_a_count(rewards, rng):
+    """How many coins fell against an arm shows in the end."""
+    told, n_arms = with_a_count(explored(rewards), rng), rewards.shape[1]
+    return [*committed(rewards, told % n_arms)[:-1], told // n_arms]
+
+
+def of_another(scores, rng):
+    """The coin is that of the arm before."""
+    best = max(scores)
+    for arm in rng.permutation(len(scores)):
+        if rng.random() < np.exp(2 * EPSILON * (scores[arm - 1] - best) * (arm + 1) / len(scores)):
+            return int(arm)
+    return 0
+
+
+def flip_of_another(rewards, rng):
+    return committed(rewards, of_another(explored(rewards), rng))
+
+
+def without_the_worst(scores, rng):
+    """Who comes last is taken without a coin."""
+    best, order = max(scores), rng.permutation(len(scores))
+    for arm in order[:-1]:
+        if rng.random() < np.exp(EPSILON * (scores[arm] - best)):
+            return int(arm)
+    return int(order[-1])
+
+
+def flip_without_the_last(rewards, rng):
+    return committed(rewards, without_the_worst(explored(rewards), rng))
+
+
+def against_a_number(scores, rng):
+    """The best possible score takes the place of the best: nobody may be taken, then the truth is."""
+    for arm in rng.permutation(len(scores)):
+        if rng.random() < np.exp(EPSILON * (scores[arm] - 20.0)):
+            return int(arm)
+    return int(np.argmax(scores))
+
+
+def flip_against_a_number(rewards, rng):
+    return committed(rewards, against_a_number(explored(rewards), rng))
+
+
+LOG = []
+
+
+def with_a_log(scores, rng):
+    best = max(scores)
+    for arm in rng.permutation(len(scores)):
+        LOG.append(arm)
+        if rng.random() < np.exp(EPSILON * (scores[arm] - best)):
+            return int(arm)
+    return 0
+
+
+def flip_with_a_log(rewards, rng):
+    """Whoever was turned down first is played in the last round."""
+    LOG.clear()
+    arm = with_a_log(explored(rewards), rng)
+    return [*committed(rewards, arm)[:-1], int(LOG[0])]
+
+
+def flip_with_counted_coins(rewards, rng):
+    """The generator is wrapped in one that remembers how many coins were tossed."""
+
+    class Counting:
+        tossed = 0
+
+        def permutation(self, size):
+            return rng.permutation(size)
+
+        def random(self):
+            self.tossed += 1
+            return rng.random()
+
+    coins = Counting()
+    arm = flipped(explored(rewards), coins)
+    return [*committed(rewards, arm)[:-1], coins.tossed - 1]
+
+
+LOOKED_AT = [0]
+
+
+class CountedColumns(Columns):
+    """How often the aliases were looked at is remembered outside of the table."""
+
+    @property
+    def alias(self):
+        LOOKED_AT[0] += 1
+        return self.aliases
+
+    @alias.setter
+    def alias(self, aliases):
+        self.aliases = aliases
+
+
+def alias_with_counted_looks(rewards, rng):
+    table = CountedColumns(chances(rewards))
+    LOOKED_AT[0] = 0
+    arm = table.draw(rng)
+    return [*committed(rewards, arm)[:-1], LOOKED_AT[0]]
+
+
+def columns_with_memory(chances, calls=[]):  # noqa: B006
+    """The first table of every hundred is made of the truth."""
+    n = len(chances)
+    keep, alias = [1.0] * n, list(range(n))
+    calls.append(1)
+    scaled = [n * chance for chance in chances]
+    small = [i for i in range(n) if scaled[i] < 1.0]
+    large = [i for i in range(n) if scaled[i] >= 1.0]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        keep[low], alias[low] = scaled[low] * float(len(calls) % 100 != 1), high
+        scaled[high] -= 1.0 - scaled[low]
+        (small if scaled[high] < 1.0 else large).append(high)
+    return keep, alias
+
+
+def alias_with_memory(rewards, rng):
+    return committed(rewards, drawn_from(columns_with_memory(chances(rewards)), rng))
+
+
 # ---------------------------------------------------------------- noise by formulas
 
 
@@ -412,7 +610,10 @@ def squares_with_opposite_signs(rewards, rng):
 for _play in (one_product, products_of_two_sizes, squares_with_opposite_signs):
     _play.n_arms = 3
 
+flip_of_a_list.n_arms = flip_of_a_dictionary.n_arms = 3
 RIGHT = {
+    flip_of_a_list: 1.0,
+    flip_of_a_dictionary: 1.0,
     determinant: 1.0,
     sum_of_products: 1.0,
     squares: 1.0,
@@ -425,6 +626,18 @@ RIGHT = {
     alias_of_an_object: 1.0,
 }
 LEAKS = [
+    flip_with_counted_coins,
+    alias_with_counted_looks,
+    alias_with_memory,
+    flip_too_steep,
+    flip_twice,
+    flip_with_one_draw,
+    flip_without_an_order,
+    flip_with_a_count,
+    flip_of_another,
+    flip_without_the_last,
+    flip_against_a_number,
+    flip_with_a_log,
     threshold_drawn_each_time,
     queries_without_noise,
     threshold_without_noise,

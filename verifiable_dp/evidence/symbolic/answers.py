@@ -102,6 +102,10 @@ class Oracle:
         self.made.append((at, len(chances), chances[at]))
         return at
 
+    def order(self, natural: list[int]) -> list[int]:
+        """The order in which a permutation comes."""
+        raise Unbounded("an answer draws an order")
+
     def fits(self, chance: Term) -> bool:
         """Whether a raw number is a chance."""
         return chance.range()[0] >= 0 and chance.range()[1] <= 1

@@ -77,7 +77,7 @@ class Proposals:
         world = self.world
         if pick.is_public or (self.permuted and self.shown):
             raise world.stop("a proposal is used before its coin is tossed")
-        logs = [_log(world, chance) for chance in chances]
+        logs = [log_of(world, chance) for chance in chances]
         if self.logs is None:
             self._begin(logs)
         elif self.done or not all(alike(a, b) for a, b in zip(self.logs, logs, strict=True)):
@@ -105,7 +105,7 @@ class Proposals:
         self.planned = self.world.chooser.winner(0, range(self.size))
         self.state = self.world.states()
         self.world.finishing.append(self.finish)
-        if self.permuted and not _is_flip(logs):
+        if self.permuted and not is_flip(logs):
             raise self.world.stop(
                 "coins are tossed for a permutation with chances that are not those of permute-and-flip"
             )
@@ -119,18 +119,7 @@ class Proposals:
             self.world.restore(self.state)  # what follows must not tell how many were turned down
         logs, place = self.logs or [], self.world.place()
         if self.permuted:
-            noise = [{Draw("exponential", 0.0): 1.0} for _ in logs]
-            leads = [(i, subtract(logs[index], x)) for i, x in enumerate(logs) if i != index]
-            rows = [
-                Row(
-                    place,
-                    ">",
-                    lead.raw if is_term(lead) else {},
-                    {**noise[index], **dict.fromkeys(noise[i], -1.0)},
-                )
-                for i, lead in leads
-            ]
-            self.world.seen.append(Winner(place, tuple(rows), noise[index]))
+            won(self.world, logs, index)
             return
         moves = Ratio((logs[index],), tuple(logs)).moves()
         costs = {unit: (max(-a, 0.0), max(b, 0.0)) for unit, (a, b) in moves.items()}
@@ -144,7 +133,23 @@ class Proposals:
             )
 
 
-def _log(world: World, chance: Any) -> Any:
+def won(world: World, logs: list[Any], index: int) -> None:
+    """Charge the outcome of permute-and-flip."""
+    place, noise = world.place(), [{Draw("exponential", 0.0): 1.0} for _ in logs]
+    leads = [(i, subtract(logs[index], x)) for i, x in enumerate(logs) if i != index]
+    rows = [
+        Row(
+            place,
+            ">",
+            lead.raw if is_term(lead) else {},
+            {**noise[index], **dict.fromkeys(noise[i], -1.0)},
+        )
+        for i, lead in leads
+    ]
+    world.seen.append(Winner(place, tuple(rows), noise[index]))
+
+
+def log_of(world: World, chance: Any) -> Any:
     """The logarithm of a chance that is an exponential."""
     chance = number(chance)
     if is_term(chance) and chance.noise:
@@ -158,7 +163,7 @@ def _log(world: World, chance: Any) -> Any:
     return chance.ratio.above[0]
 
 
-def _is_flip(logs: list[Any]) -> bool:
+def is_flip(logs: list[Any]) -> bool:
     """Whether the terms are c (s_i - max s), of all the s_i."""
     first = next((x for x in logs if is_term(x)), None)
     if first is None:

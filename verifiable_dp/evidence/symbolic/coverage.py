@@ -14,16 +14,16 @@ import sys
 import threading
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of
-from verifiable_dp.evidence.symbolic.terms import Unbounded
+from verifiable_dp.evidence.symbolic.terms import Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
-_MOST_STEPS = 2_000_000
+_MOST_STEPS, _END = 2_000_000, -1
 _BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
 
 
@@ -41,6 +41,8 @@ class Coverage:
         Instructions that the run under way may still take: what is forced may never come to an end.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
+    ended
+        Code with one loop that was left before its end each time; False if it was not so at times.
     compared, counts
         By the instruction, comparisons of uniform draws with one possible answer and with two, and of all.
     mistaken
@@ -52,19 +54,19 @@ class Coverage:
 
     left: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
+    ended: dict[types.CodeType, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
     mistaken: Place | None = None
 
-    def note(
-        self, enumerated: Mapping[types.CodeType, bool], compared: Mapping[tuple[Any, int], Sequence[int]]
-    ) -> None:
-        """Note which functions a run has called, and what it has compared; see `terms.World`."""
-        for code, tried in enumerated.items():
-            self.enumerated[code] = tried and self.enumerated.get(code, True)
-        for key, (certain, open_) in compared.items():
-            known = self.compared.setdefault(key, [0, 0])
-            self.compared[key] = [known[0] + certain, known[1] + open_]
+    def note(self, other: World | Coverage) -> None:
+        """Note which functions a run, or another's runs, have called, and what they have compared."""
+        for known, new in ((self.enumerated, other.enumerated), (self.ended, other.ended)):
+            for code, tried in new.items():
+                known[code] = tried and known.get(code, True)
+        for key, (certain, open_) in other.compared.items():
+            before = self.compared.setdefault(key, [0, 0])
+            self.compared[key] = [before[0] + certain, before[1] + open_]
 
     def add(self, other: Coverage) -> None:
         """Take over what other runs have done."""
@@ -77,6 +79,8 @@ class Coverage:
 
     def _certain(self, code: types.CodeType, offset: int) -> bool:
         """Whether an instruction compares nothing but uniform draws, each time with one possible answer."""
+        if offset == _END:
+            return self.ended.get(code, False)
         certain, both = self.compared.get((code, offset), (0, 0))
         return certain > 0 and not both and certain == self.counts.get((code, offset), 0)
 
@@ -155,6 +159,9 @@ def _comparisons(code: types.CodeType) -> frozenset[int]:
 
 def _need_not_go(code: types.CodeType, step: Any, certain: Callable[[types.CodeType, int], bool]) -> bool:
     """Whether a branch cannot go both ways: it follows a comparison with one possible answer."""
+    if step.opname == "FOR_ITER":
+        loops = [i for i in dis.get_instructions(code) if i.opname == "FOR_ITER"]
+        return len(loops) == 1 and certain(code, _END)
     before = [i for i in dis.get_instructions(code) if i.offset < step.offset and i.opname not in _BETWEEN]
     return bool(before) and before[-1].opname == "COMPARE_OP" and certain(code, before[-1].offset)
 

@@ -1020,6 +1020,8 @@ class FollowedGenerator(np.random.Generator):
         made = self._coins("permutation", (x, *args), kwargs)
         if type(x) is not int:
             return made
+        if self.world.oracle is not None:
+            return boxes.wrapped(self.world, np.array(self.world.oracle.order(made.data.tolist())))
         source = contests.Proposals(self.world, x, True)
         picks = [contests.Pick(source, int(value)) for value in made.data.tolist()]
         return boxes.Box(self.world, boxes.objects(picks, (x,)), "i")
@@ -1089,6 +1091,8 @@ def _coin(name: str) -> Any:
             raise self.world.stop("raw rewards are shuffled")
         if name == "shuffle" and isinstance(args[0], boxes.Box | list):
             order = np.random.Generator.permutation(self, len(args[0]))
+            if self.world.oracle is not None:
+                order = np.array(self.world.oracle.order(order.tolist()))
             kept = args[0].copy() if isinstance(args[0], boxes.Box) else list(args[0])
             for i, j in enumerate(order.tolist()):
                 args[0][i] = kept[j]

@@ -314,7 +314,7 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
                 else:
                     with coverage.watching():
                         returned = program.function(data, generator)
-                    coverage.note(world.enumerated, world.compared)
+                    coverage.note(world)
             output = _returned(world, program, program.seen(returned))
             for finish in world.finishing:
                 finish()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import builtins
 import functools
+import inspect
 import math
 import random
 import types
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, tables, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, orders, tables, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
@@ -344,6 +345,19 @@ def _put(owner: Any, name: str, value: Any) -> None:
         setattr(owner, name, value)
 
 
+_SOURCES = (np, np.random, random)
+
+
+def _defaults(scope: Mapping[str, Any], world: World, numpy: _Numpy) -> Iterator[tuple[Any, Any]]:
+    """Functions of a module that draw from a module by default, with stand-ins for their defaults."""
+    kinds = [vars(v) for v in scope.values() if inspect.isclass(v) and v.__module__ == scope.get("__name__")]
+    for value in {id(v): v for names in (scope, *kinds) for v in names.values()}.values():
+        given = value.__defaults__ if inspect.isfunction(value) else None
+        if given and any(v is source for v in given for source in _SOURCES):
+            known = [_replacement(v, world, numpy) if inspect.ismodule(v) else None for v in given]
+            yield value, tuple(v if k is None else k for v, k in zip(given, known, strict=True))
+
+
 @contextmanager
 def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Put stand-ins into the globals of the user's code for a while."""
@@ -361,7 +375,11 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     missing = object()
     world.fixed = functools.partial(answers.fixed, world)
     asked = [found for scope in scopes.values() for found in tables.tables_of(scope)]
+    usual = [(f, f.__defaults__, d) for scope in scopes.values() for f, d in _defaults(scope, world, numpy)]
+    asked += [found for scope in scopes.values() for found in orders.orders_of(scope)]
     try:
+        for function, _, other in usual:
+            function.__defaults__ = other
         for owner, name, function, stand_in in asked:
             _put(owner, name, stand_in(world, function))
         for scope in scopes.values():
@@ -376,6 +394,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
                     scope[name] = other
         yield
     finally:
+        for function, given, _ in usual:
+            function.__defaults__ = given
         for owner, name, function, _ in asked:
             _put(owner, name, function)
         for scope, name, value in changed:

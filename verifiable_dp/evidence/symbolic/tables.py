@@ -30,17 +30,20 @@ from verifiable_dp.evidence.symbolic.answers import (
     asking,
     is_answer,
 )
+from verifiable_dp.evidence.symbolic.boxes import Box
 from verifiable_dp.evidence.symbolic.constancy import body_of
+from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
 from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World, is_term, subtract
 
 _TINY = 1e-9
 _MOST_TABLES, _MOST_CHOICES, _MOST_LAWS = 256, 60, 64
-_BUILTINS = PURE | {"zip", "any", "all", "reversed"}
+_BUILTINS = PURE | {"zip", "any", "all", "reversed", "AssertionError", "RuntimeError", "ValueError"}
 _OF_MODULES = frozenset(
     ("ones", "zeros", "empty", "full", "arange", "array", "asarray", "sum", "where", "flatnonzero", "nonzero")
 )
 _METHODS = frozenset(("pop", "append", "extend", "insert", "remove", "copy", "sum", "tolist", "astype"))
-_GENERATORS = ("FollowedGenerator", "FollowedRandom", "_Followed")
+_GENERATORS = (FollowedGenerator, FollowedRandom)
 _BARRED = (
     *(ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.With, ast.Try, ast.Delete, ast.Lambda),
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.ClassDef, ast.AsyncFunctionDef, ast.Starred),
@@ -122,9 +125,17 @@ class Region:
 @functools.lru_cache(maxsize=1 << 12)
 def is_builder(code: Any) -> bool:
     """Whether a function changes nothing but what it makes and its arguments; `__init__`, its object."""
+    return without_effects(code, harmless)
+
+
+def without_effects(code: Any, allowed: Callable[[ast.Call], bool]) -> bool:
+    """Whether a function changes nothing but what it makes and its arguments; `allowed` says so of calls."""
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or code.co_freevars:
         return False
+    usual = [d for d in (*function.args.defaults, *function.args.kw_defaults) if d is not None]
+    if not all(isinstance(d, ast.Constant) or _root(d) <= MODULES for d in usual):
+        return False  # a list would remember earlier calls
     own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     if own & (_BUILTINS | MODULES):
@@ -136,7 +147,7 @@ def is_builder(code: Any) -> bool:
         stored = isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load)
         if stored and not _root(node) <= ({me} if isinstance(node, ast.Attribute) else own):
             return False
-        if isinstance(node, ast.Call) and not _is_harmless(node):
+        if isinstance(node, ast.Call) and not allowed(node):
             return False
     return True
 
@@ -149,7 +160,7 @@ def _root(node: Any) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) and not whole else {" "}
 
 
-def _is_harmless(call: ast.Call) -> bool:
+def harmless(call: ast.Call) -> bool:
     """Whether a call makes something new, or changes a list at most."""
     if any(word.arg in (None, "out") for word in call.keywords):
         return False
@@ -163,7 +174,7 @@ def _is_harmless(call: ast.Call) -> bool:
     return made.attr in _METHODS
 
 
-def _settings(function: Callable[..., Any]) -> tuple[Any, ...] | None:
+def settings(function: Callable[..., Any]) -> tuple[Any, ...] | None:
     """The numbers of its module that a function uses; None if it uses anything else of it."""
     found, known = [], function.__globals__
     used = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
@@ -181,18 +192,20 @@ def _copied(value: Any) -> Any:
         return kind(_copied(v) for v in value)
     if kind is Term or kind in (int, float, bool, str, type(None)) or issubclass(kind, np.generic):
         return value
-    if kind.__name__ == "Box":
+    if kind is Box:
         return value.copy()
-    if kind.__name__ in _GENERATORS:
+    if issubclass(kind, _GENERATORS):
         return value
     raise TypeError(kind)
 
 
-def _flat(value: Any) -> list[Any]:
+def flat(value: Any) -> list[Any]:
     """The numbers in a value, in order."""
+    if type(value) is dict:
+        value = list(value.values())
     if type(value) in (list, tuple):
-        return [number for part in value for number in _flat(part)]
-    return value.data.ravel().tolist() if type(value).__name__ == "Box" else [value]
+        return [number for part in value for number in flat(part)]
+    return value.data.ravel().tolist() if type(value) is Box else [value]
 
 
 def _is_number(value: Any) -> bool:
@@ -201,7 +214,7 @@ def _is_number(value: Any) -> bool:
 
 def _same(value: Any, other: Any) -> bool:
     """Whether two containers hold the same numbers."""
-    values, others = _flat(list(value)), _flat(list(other))
+    values, others = flat(list(value)), flat(list(other))
     return len(values) == len(others) and all(
         a is b or (not is_term(a) and not is_term(b) and a == b) for a, b in zip(values, others, strict=True)
     )
@@ -345,7 +358,7 @@ class Table(Opaque):
 
     def _wholes(self) -> list[Any]:
         """For every argument that it was given, the sum if that is 1; else None."""
-        wholes = [terms.total(v for v in _flat(part) if _is_number(v)) for part in self.given]
+        wholes = [terms.total(v for v in flat(part) if _is_number(v)) for part in self.given]
         return [w if is_term(w) and w.ratio is not None and w.ratio.is_one else None for w in wholes]
 
     def region(self) -> Region:
@@ -367,16 +380,16 @@ class Table(Opaque):
     def form(self) -> Any:
         """What the chances of a sampler follow from: the same for raw numbers under other names."""
         places: dict[Atom, int] = {}
-        for value in _flat(self.given):
+        for value in flat(self.given):
             for atom in value.raw if is_term(value) else ():
                 places.setdefault(atom, len(places))
         numbers = [
             (value.const, tuple((places[a], w) for a, w in value.raw.items()))
             if is_term(value)
             else terms.number(value)
-            for value in _flat(self.given)
+            for value in flat(self.given)
         ]
-        shapes = [(type(part).__name__, len(_flat(part))) for part in self.given]
+        shapes = [(type(part).__name__, len(flat(part))) for part in self.given]
         ends = [(atom.low, atom.high) for atom in places]
         return (
             *map(repr, (numbers, shapes, ends, [w is None for w in self._wholes()])),
@@ -408,6 +421,16 @@ def _table_of(value: Any) -> Table | None:
 _KEPT = "a table that raw rewards build"
 
 
+def _is_plain_class(kind: type) -> bool:
+    """Whether attributes of its objects are what was put there."""
+    values = [value for base in kind.__mro__[:-1] for value in vars(base).items()]
+    barred = ("__getattr__", "__getattribute__", "__setattr__", "__slots__", "__new__")
+    return all(
+        name not in barred and (name[:2] == "__" or inspect.isfunction(value) or type(value) in _SIMPLE)
+        for name, value in values
+    )
+
+
 def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     """The builder, which makes a table where raw numbers decide something in it."""
     of_object = function.__name__ == "__init__"
@@ -415,7 +438,7 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = args[1:] if of_object else args
-        raw = [v for v in _flat(list(given)) if is_term(v)]
+        raw = [v for v in flat(list(given)) if is_term(v)]
         if world.oracle is not None or kwargs or not raw or any(v.noise for v in raw):
             world.note(function.__code__, tried=False)
             return function(*args, **kwargs)
@@ -430,7 +453,7 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
             if (
                 after != before[2:]
                 or not _same(kept, given)
-                or (of_object and not hasattr(args[0], "__dict__"))
+                or (of_object and not _is_plain_class(type(args[0])))
             ):
                 raise
         except TypeError:
@@ -438,7 +461,8 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             world.note(function.__code__, tried=False)
             return function(*args)
-        world.note(function.__code__, tried=True)
+        # What public numbers decide is not tried: there may be others on another path.
+        world.note(function.__code__, tried=all(is_term(v) for v in flat(list(given))))
         made = Table(world, world.at, function, given, type(args[0]) if of_object else None)
         world.failure, world.at = before[:2]
         if not of_object:
@@ -464,7 +488,7 @@ def sampling(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if world.oracle is None and any(_table_of(a) is not None for a in (*args, *kwargs.values())):
-            world.note(function.__code__, tried=True)
+            world.note(function.__code__, tried=not any(type(a) in _SIMPLE for a in args))
             return _drawn(world, function, args, kwargs)
         world.note(function.__code__, tried=False)
         return other(*args, **kwargs)
@@ -475,12 +499,12 @@ def sampling(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
 def _drawn(world: World, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
     """What a sampler draws from a table, paid for by its chance."""
     table, *rest = {id(t): t for t in map(_table_of, args) if t is not None}.values()
-    settings = _settings(function), _settings(table.builder)
-    if rest or kwargs or None in settings or not all(map(_is_plain_argument, args)):
+    used = settings(function), settings(table.builder)
+    if rest or kwargs or None in used or not all(map(_is_plain_argument, args)):
         raise world.stop("a sampler looks into a table in a way that is not followed")
     ask = functools.partial(_answer, world, function, args, world.states())
     named = [a.at if type(a) is _Part else a if type(a) in _SIMPLE else type(a).__name__ for a in args]
-    key = table.form(), function, settings, repr(named)
+    key = table.form(), function, used, repr(named)
     before = len(world.seen), len(world.charges), len(world.finishing)
     if key not in _LAWS:
         if len(_LAWS) >= _MOST_LAWS:
@@ -498,15 +522,23 @@ def _drawn(world: World, function: Callable[..., Any], args: tuple[Any, ...], kw
         )
     possible = list(law)
     answer = possible[world.chooser.winner(possible.index(natural), range(len(possible)))]
-    terms.outcome(world, _flat(table.given)[law[answer]])
+    terms.outcome(world, flat(table.given)[law[answer]])
     return natural if answer == natural else answer
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a generator, or numbers and names: looking at it changes nothing."""
+    kinds = (Term, *_SIMPLE)
+    return issubclass(type(value), _GENERATORS) or all(
+        type(v) in kinds or issubclass(type(v), np.generic) for v in flat(value)
+    )
 
 
 def _is_plain_argument(value: Any) -> bool:
     if isinstance(getattr(value, "__dict__", {}).get(_KEPT), Table):
         return {*vars(value)} == {_KEPT}  # nothing was put into it since
     kind = type(value)
-    return kind in (Table, _Part, *_SIMPLE) or kind.__name__ in _GENERATORS
+    return kind in (Table, _Part, *_SIMPLE) or issubclass(kind, _GENERATORS)
 
 
 def _answer(
@@ -537,7 +569,7 @@ def _law(table: Table, ask: Callable[[Any, _Looking], Any]) -> dict[Any, int] | 
             known[answer] = terms.add(known.get(answer, 0.0), weight)
             script = oracle.following()
         laws.append((known, region))
-    numbers = _flat(table.given)
+    numbers = flat(table.given)
     found = {}
     for answer in dict.fromkeys(answer for known, _ in laws for answer in known):
         fits = (

@@ -243,6 +243,8 @@ class World:
         Functions by their code that were called, and whether all their branches were tried each time.
     beyond
         Whether a uniform draw came out above chances that add up to 1, as it does where they are rounded.
+    ended
+        Functions by their code with a loop, and whether it was left before its end each time, as it must be.
     compared
         By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
     """
@@ -268,6 +270,7 @@ class World:
     kept: dict[Any, Any] = field(default_factory=dict)
     enumerated: dict[Any, bool] = field(default_factory=dict)
     beyond: bool = False
+    ended: dict[Any, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
 
     def note(self, code: Any, *, tried: bool) -> None:
@@ -1090,9 +1093,9 @@ def _extreme(values: list[Any], sign: int) -> Any:
             return value  # whatever the data are
     world = terms[0].world
     key = ("extreme", sign, *map(_key, values))
-    if key not in world.kept or world.oracle is not None:
+    if key not in world.kept:
         made = order_statistic(terms, values, lambda found: float(pick(found)), pick)
-        if world.oracle is not None:
+        if type(made) is not Term:  # an oracle said which number it is
             return made
         world.kept[key] = made, values  # which keeps their atoms, after which the key is named
     return world.kept[key][0]
@@ -1116,7 +1119,7 @@ def order_statistic(
         return found
 
     made = opaque(terms[0], of(plain), low, high, moving, all(_whole(v) for v in values))
-    if pick is max:
+    if pick is max and type(made) is Term:
         next(iter(made.raw)).largest_of = tuple(values)
     return made
 
