@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.symbolic.alignments import _of_one, _programs, epsilon_of
+from verifiable_dp.evidence.symbolic.coverage import _ends
 from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -35,6 +37,24 @@ from verifiable_dp.evidence.upper import UpperBound, evaluated
 
 def found(function, *, n_arms=2, horizon=40, most=18) -> Found:
     return explore(Program(function, (horizon, n_arms), (0.0, 1.0)), n_arms, most=most)
+
+
+@pytest.mark.parametrize(
+    ("after", "ends"),
+    [
+        (["LOAD_FAST", "POP_TOP"], {20}),  # Python 3.11
+        (["END_FOR", "LOAD_FAST", "POP_TOP"], {20, 22}),  # 3.12
+        (["END_FOR", "POP_TOP", "LOAD_FAST"], {20, 22, 24}),  # 3.13
+        (["END_FOR", "POP_ITER", "RETURN_CONST"], {20, 22, 24}),  # 3.14
+    ],
+)
+def test_a_loop_has_ended_where_any_python_goes_on_after_it(after, ends):
+    loop = SimpleNamespace(opname="FOR_ITER", offset=10, argval=20)
+    steps = [loop, SimpleNamespace(opname="POP_TOP", offset=12)]
+    steps += [SimpleNamespace(opname=name, offset=20 + 2 * n) for n, name in enumerate(after)]
+    assert _ends(steps, loop) == ends
+    branch = SimpleNamespace(opname="POP_JUMP_IF_TRUE", offset=10, argval=20)
+    assert _ends([branch, *steps[1:]], branch) == {20}
 
 
 @pytest.mark.parametrize("play", bounded.RIGHT, ids=lambda f: f.__name__)

@@ -190,9 +190,10 @@ def _one_sided(
             ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
         ):
             continue
-        jumped = step.argval in after[step.offset]
-        fell = bool(after[step.offset] - {step.argval})
-        broken = step.opname == "FOR_ITER" and any(offset == step.argval for _, offset in steps)
+        ends = _ends(instructions, step)
+        jumped = bool(after[step.offset] & ends)
+        fell = bool(after[step.offset] - ends)
+        broken = step.opname == "FOR_ITER" and any(offset in ends for _, offset in steps)
         if fell and (jumped or (broken and not strict)):
             both.add(step.positions)
             continue
@@ -204,6 +205,16 @@ def _one_sided(
     for positions, first in found:
         line = positions.lineno if positions and positions.lineno else code.co_firstlineno
         yield line, positions, first and positions in both
+
+
+def _ends(instructions: Sequence[Any], step: Any) -> set[int]:
+    """Where a branch that jumps goes on; since Python 3.12 a loop that ends skips what clears up after it."""
+    ends = {step.argval}
+    if step.opname == "FOR_ITER":
+        for here, there in itertools.pairwise(instructions):
+            if here.offset in ends and here.opname in ("END_FOR", "POP_TOP", "POP_ITER"):
+                ends.add(there.offset)
+    return ends
 
 
 def _next(instructions: list[Any], offset: int) -> str:
