@@ -68,6 +68,19 @@ def test_correct_algorithms_are_no_mutants():
         assert len(row["checks"]) >= 2
 
 
+def test_mutants_of_bandits_with_contexts_are_in_the_table_too():
+    """Negative control: a fault that changes nothing."""
+    cases = mutation.suite(["dp-lin-ucb", "dp-lin-ucb-wishart"])
+    assert {case.origin for case in cases} == {mutation.OWN}
+    assert len(cases) == 21
+    rows = [mutation.examine(case) for case in cases if case.algorithm == "dp-lin-ucb"]
+    assert {row["outcome"] for row in rows} == {"killed"}
+    harmless = mutation.Mutant("nothing", "nothing", lambda algorithm: AlteredNoise(algorithm, 1.0))
+    row = mutation.examine(mutation.Case("dp-lin-ucb", harmless, mutation.OWN))
+    assert row["outcome"] == "within_the_claim"
+    assert row["checks"][0]["statistics"]["examined"] > 0
+
+
 def test_a_case_is_the_same_whenever_it_is_run():
     case = next(case for case in mutation.suite(["tree-sum"]) if case.mutant.name == "clipped noise x8")
     assert mutation.examine(case) == mutation.examine(case)

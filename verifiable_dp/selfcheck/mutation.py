@@ -19,8 +19,10 @@ from verifiable_dp.auditing.power import reseeded
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
 from verifiable_dp.core import engine, validate
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -67,17 +69,16 @@ class Case:
 def suite(only: Sequence[str] = ()) -> list[Case]:
     """All mutants of the private algorithms of the catalogue, or of those in `only`.
 
-    An operator's mutant that equals one of the auditor's own is left out.
+    An operator's mutant that equals one of the auditor's own is left out. Operators work on rewards alone:
+    an algorithm that is told contexts has its auditor's mutants.
 
     Raises
     ------
     InputError
-        If a name is unknown, or is that of an algorithm without a privacy promise or with contexts.
+        If a name is unknown, or is that of an algorithm without a privacy promise.
     """
     found: list[Case] = []
-    for name in only or registry.names():
-        if name in registry.contextual():
-            raise InputError(f"only: {name} is told contexts; its record holds its mutants")
+    for name in only or registry.every():
         auditor = registry.auditor(name)
         algorithm = auditor.algorithm(**auditor.instance)
         if algorithm.claim is None:
@@ -87,6 +88,8 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
         own = [mutant for mutant in auditor.mutants if mutant.breaks == "privacy"]
         broken = [mutant.make(algorithm) for mutant in own]
         found += [Case(name, mutant, OWN) for mutant in own]
+        if isinstance(algorithm, ContextualAlgorithm):
+            continue
         for each in operators.operators():
             if each.applies(algorithm) and each.make(algorithm) not in broken:
                 found.append(Case(name, each.mutant(), each.family))
@@ -101,7 +104,7 @@ def _correct(name: str) -> tuple[Subject, float]:
     """Audit of the correct algorithm, and its largest exact loss on neighbours; 0 if none is exact."""
     auditor = registry.auditor(name)
     subject = subject_of(auditor.algorithm(**auditor.instance), auditor, Promise())
-    if not visible(subject.claim):
+    if isinstance(subject.algorithm, ContextualAlgorithm) or not visible(subject.claim):
         return subject, 0.0
     check = _aligned(subject, aligned_pairs(subject), 0, 0)
     return subject, float(check.statistics["max_loss"])
@@ -199,6 +202,15 @@ def _bounded(subject: Subject, size: Budget, seed: int, before: Sequence[Check])
     return [_aligned(subject, subject.pairs[:1], size.examples // 2, seed)]
 
 
+def _of_users(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
+    """Alignment of what users with contexts give."""
+    check, _ = normal.check(
+        subject.algorithm, subject.claim, subject.pairs, seed, name=_name(len(subject.pairs), 0), enough=True
+    )
+    return [check]
+
+
+_RUNGS_OF_USERS: tuple[Rung, ...] = (_of_users,)
 _RUNGS: tuple[Rung, ...] = (_strongest, _others, _searched, _exact, _black_box, _bounded)
 
 
@@ -219,7 +231,8 @@ def examine(case: Case, *, budget: str = "quick", seed: int = 0) -> dict[str, An
     size = replace(size, steps=size.steps >> _SHARE[budget], examples=size.examples // 2)
     broken = subject.mutated(case.mutant)
     checks: list[Check] = []
-    for rung in _RUNGS:
+    of_users = isinstance(subject.algorithm, ContextualAlgorithm)
+    for rung in _RUNGS_OF_USERS if of_users else _RUNGS:
         checks += rung(broken, size, seed, checks)
         if any(check.verdict == "refuted" for check in checks):
             break
