@@ -236,6 +236,36 @@ FAULTS = (
         ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
+        "runs that share a draw",
+        f"{AUDITING}/ground.py",
+        "int(independence.dependent(sampler, inputs))",
+        "0 * int(independence.dependent(sampler, inputs))",
+        "runs of one call that share a draw count as independent: right code may be refuted",
+        ("tests/statistical/test_accusations.py::test_a_draw_that_runs_of_a_call_share_refutes_nothing",),
+    ),
+    Fault(
+        "other generators keep their seeds",
+        f"{AUDITING}/ground.py",
+        "lambda: int(bool(others))",
+        "lambda: 0",
+        "each worker seeds a generator of the code alike: runs are counted twice",
+        (
+            "tests/statistical/test_accusations.py"
+            "::test_code_with_a_generator_of_its_own_follows_the_one_of_each_run",
+        ),
+    ),
+    Fault(
+        "half the claim is judged",
+        f"{EVIDENCE}/blackbox/test.py",
+        "exact.ratio_p_value(k1, k0, epsilon)",
+        "exact.ratio_p_value(k1, k0, epsilon / 2)",
+        "right code is refuted",
+        (
+            "tests/statistical/test_accusations.py"
+            "::test_noise_that_is_not_seen_and_seldom_shows_is_not_refuted",
+        ),
+    ),
+    Fault(
         "tested on the runs that chose",
         f"{EVIDENCE}/blackbox/test.py",
         "    stage: int = TEST,\n",

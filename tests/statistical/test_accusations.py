@@ -28,7 +28,10 @@ def audit(function, epsilon=1.0, runs=2500, **options):
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("function", "epsilon"), [(code.response_3, 3.0), (code.response_5, 5.0)])
+@pytest.mark.parametrize(
+    ("function", "epsilon"),
+    [pytest.param(code.response_3, 3.0, marks=pytest.mark.slow), (code.response_5, 5.0)],
+)
 def test_noise_that_is_not_seen_and_seldom_shows_is_not_refuted(function, epsilon, seed):
     assert audit(function, epsilon, seed=seed).verdict != "refuted"
 
