@@ -318,3 +318,13 @@ def exponentials_too_large(rewards, rng):
 def exponentials_too_small(rewards, rng):
     """At 0 both weights are 0, and so are none of the chances."""
     return _one_of(rewards, rng, np.exp(_half(rewards) / 2 - 746))
+
+
+# ---------------------------------------------------------------- comparisons that seem certain
+
+
+def rare_chance(rewards, rng):
+    """A coin whose chance is 0 in nearly all runs."""
+    if rng.random() < float(_drawn(rng) == 7):
+        return _leak(rewards)
+    return _right(rewards, rng)

@@ -236,7 +236,7 @@ class Uniform(Lazy):
             return NotImplemented
         own, bound = self.function, float(limit)
         certain = self.is_bare and not 0 < bound < 1
-        self.world.compare(certain=certain)
+        self.world.compare(certain=certain, public=True)
         if certain:
             return np.bool_(bound >= 1)
         if self.source.is_public or self.source.state is not None:

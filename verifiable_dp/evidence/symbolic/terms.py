@@ -7,6 +7,8 @@ them does. Nothing that a term does not define can be done with it: the bound en
 
 from __future__ import annotations
 
+import dis
+import functools
 import math
 import random
 import sys
@@ -278,12 +280,17 @@ class World:
         if self.oracle is None:
             self.enumerated[code] = tried and self.enumerated.get(code, True)
 
-    def compare(self, *, certain: bool) -> None:
-        """Note that a uniform draw is compared, and whether the answer is certain."""
+    def compare(self, *, certain: bool, public: bool = False) -> None:
+        """Note that a uniform draw is compared, and whether the answer is certain.
+
+        That a public number makes it certain counts only where the code says which one: another run may have
+        another number.
+        """
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
             frame = frame.f_back
         if frame is not None:
+            certain = certain and not (public and _compared_with(frame.f_code, frame.f_lasti) != "LOAD_CONST")
             self.compared.setdefault((frame.f_code, frame.f_lasti), [0, 0])[not certain] += 1
 
     def states(self) -> list[tuple[Any, Any]]:
@@ -316,6 +323,13 @@ class World:
     def place(self) -> Place:
         """The line of the traced code."""
         return caller(self.files)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _compared_with(code: Any, offset: int) -> str:
+    """The instruction before a comparison, which brings its right side."""
+    before = [step.opname for step in dis.get_instructions(code) if step.offset < offset]
+    return before[-1] if before else ""
 
 
 def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1.0) -> dict[Any, float]:
