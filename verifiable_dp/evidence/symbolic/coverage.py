@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,7 +75,7 @@ class Coverage:
                 self.steps.setdefault(code, set()).update(steps)
             self.counts.update(other.counts)
             self.mistaken = self.mistaken or other.mistaken
-            self.note(other.enumerated, other.compared)
+            self.note(other)
 
     def _certain(self, code: types.CodeType, offset: int) -> bool:
         """Whether an instruction compares nothing but uniform draws, each time with one possible answer."""
