@@ -75,7 +75,7 @@ class Coverage:
                 self.steps.setdefault(code, set()).update(steps)
             self.counts.update(other.counts)
             self.mistaken = self.mistaken or other.mistaken
-            self.note(other.enumerated, other.compared)
+            self.note(other)
 
     def _certain(self, code: types.CodeType, offset: int) -> bool:
         """Whether an instruction compares nothing but uniform draws, each time with one possible answer."""
