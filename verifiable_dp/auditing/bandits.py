@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.auditing import groups, traced, variants
-from verifiable_dp.auditing.ground import Sizes, grounded
+from verifiable_dp.auditing.ground import Sizes, duration, grounded
 from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, more
-from verifiable_dp.auditing.plans import cost_of, first_plan, second_plan
+from verifiable_dp.auditing.plans import LEAST_RUNS, cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
@@ -343,6 +343,12 @@ def longer(case: PlayCase) -> None:
     found = horizons.search(case.sampler, case.bounds, min(most, LARGEST // case.n_arms))
     case.sizes.found |= found.as_sizes()
     case.allowed.spend(horizons.PLAYS * found.idle / case.horizon)
+    if found.idle and found.acts and case.allowed.each:
+        each = case.allowed.each * found.acts / case.horizon
+        case.request.progress(
+            f"from --horizon {found.acts} on some reward changes some action: one play takes about "
+            f"{duration(each)} there, an audit of {LEAST_RUNS} plays {duration(LEAST_RUNS * each)}"
+        )
 
 
 def second_look(case: PlayCase) -> None:

@@ -77,15 +77,15 @@ def _allowance(
         nonlocal allowed
         most, patience = max(2, min(64, size.runs // 20)) * ROWS[kind], min(max(2.0, size.seconds / 20), 15.0)
         allowed = Allowance.of(size, kind, _seconds(run, most, patience), started)
-        about = _duration(allowed.each * allowed.runs)
+        about = duration(allowed.each * allowed.runs)
         if allowed.each * allowed.runs > 5:
             progress(
-                f"one {what} takes {_duration(allowed.each)}: this audit makes up to {allowed.runs} of them, "
+                f"one {what} takes {duration(allowed.each)}: this audit makes up to {allowed.runs} of them, "
                 f"about {about}"
             )
         if allowed.runs < LEAST_RUNS:
             raise InputError(
-                f"budget: one {what} takes {_duration(allowed.each)}, so that {size.seconds:g} seconds are "
+                f"budget: one {what} takes {duration(allowed.each)}, so that {size.seconds:g} seconds are "
                 f"enough for {allowed.runs}; an audit needs at least {LEAST_RUNS}, give --budget "
                 f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
             )
@@ -96,7 +96,7 @@ def _allowance(
     return allowed if allowed.runs else Allowance(runs, capped=capped)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """In words."""
     for unit, scale, least in (("h", 3600, 6000), ("min", 60, 100), ("s", 1, 0.1), ("ms", 1e-3, 1e-3)):
         if seconds >= least:

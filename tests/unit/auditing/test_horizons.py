@@ -1,5 +1,6 @@
 """Where no reward changes any action at the horizon given: from which horizon on one does."""
 
+import re
 import shlex
 import sys
 
@@ -116,7 +117,9 @@ def record_of(target, horizon, **options):
 
 
 def test_an_idle_audit_says_from_which_horizon_on_a_reward_counts():
-    report = record_of(play, 20)
+    said = list[str]()
+    report = record_of(play, 20, progress=said.append)
+    assert any(re.search(r"from --horizon 160 on .* one play takes about .*s there", line) for line in said)
     assert (report.verdict, report.reason) == ("inconclusive", "unsearched")
     assert f"The audit is inconclusive about epsilon 1: {WORDS}." in report.summary()
     sizes = report.record["plan"]["sizes"]
