@@ -159,6 +159,17 @@ def test_programs(program, folder):
     assert done.returncode == 0, done.stderr
 
 
+def test_the_simulation_that_the_readme_shows_has_a_spread():
+    """Arms so far apart that all runs drop the worse one at the same time would print a deviation of 0."""
+    _, programs, _ = read(README.read_text(encoding="utf-8"))
+    shown = next(program for program in programs if "vdp.simulate" in program)
+    steps = [line for line in shown.splitlines() if line.startswith(("import", "algorithm =", "run ="))]
+    assert len(steps) == 3
+    names = {}
+    exec("\n".join(steps), names)
+    assert names["run"].regret.std() > 0
+
+
 def test_reader_of_blocks():
     text = (
         "<!-- file: mine.py -->\n```python\nx = 1\n```\n\n"
