@@ -15,7 +15,7 @@ from tests.unit.registry.test_study import TINY
 from verifiable_dp.campaign import papers, reproduction
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
-from verifiable_dp.render import mutation, portfolio
+from verifiable_dp.render import figures, mutation, plots, portfolio
 from verifiable_dp.render.page import render, render_errata, render_papers
 
 ROOT = Path(__file__).parents[2]
@@ -198,6 +198,30 @@ def test_what_cannot_be_read_is_told_apart(browser, tmp_path):
 
 
 @needs_browser
+def test_names_of_panels_and_of_lines_stand_apart(browser, tmp_path):
+    """Of a figure with many lines, in both layouts; control: a name of the axes lies under the legend."""
+    whole = json.loads((REPORTS / "studies" / "S4" / "study.json").read_text("utf-8"))
+    path = tmp_path / "page.html"
+
+    def struck(width):
+        shown = "".join(figures.svg(whole["figures"][0], narrow=narrow) for narrow in (False, True))
+        path.write_text(f"<body><figure>{shown}</figure>", "utf-8")
+        browser.look(width)
+        browser.open(path)
+        return browser.run(READ)["struck"]
+
+    assert struck(720) == []
+    legend = plots.legend
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            plots,
+            "legend",
+            lambda axes, n, title: (legend(axes, n), axes.set_title(title, loc="center"))[0],
+        )
+        assert struck(720) != []
+
+
+@needs_browser
 def test_twenty_seven_records_take_a_screen_and_a_half(browser, pages):
     """A line each; control: with one cell that is folded on three lines they take more."""
     browser.look(1440)
@@ -252,6 +276,12 @@ def test_light_and_dark_differ(browser, pages):
         browser.look(1440, scheme=scheme)
         browser.open(pages["record"])
         grounds.append(browser.run("getComputedStyle(document.body).backgroundColor"))
+        # Words beneath a picture have the colours of the page: verdicts there were dark on dark.
+        page, figure = browser.run(
+            "['body', 'figure'].map((e) => ['--ink', '--soft', '--link', '--good', '--bad', '--open']"
+            ".map((c) => getComputedStyle(document.querySelector(e)).getPropertyValue(c)))"
+        )
+        assert page == figure
     assert grounds[0] == "rgb(255, 255, 255)"
     assert grounds[1] != grounds[0]
 

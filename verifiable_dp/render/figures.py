@@ -115,7 +115,6 @@ def _panel(axes: Any, panel: Mapping[str, Any]) -> None:
     for axis, logarithmic in ((axes.xaxis, panel["logx"]), (axes.yaxis, panel["logy"])):
         if logarithmic:
             plots.decades(axis)
-    axes.set_title(panel["title"], fontsize=9, loc="left")
     axes.set_xlabel("round t" if panel["axis"] == "t" else panel["axis"])
     axes.set_ylabel("mean pseudo-regret")
-    plots.legend(axes, 2)
+    plots.legend(axes, 2, panel["title"])  # a title of the axes would lie under it

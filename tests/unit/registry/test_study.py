@@ -202,7 +202,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
 from tests.unit.registry.test_study import plan
-from verifiable_dp import reproduction
+from verifiable_dp.campaign import reproduction
 print("ready", flush=True)
 outcomes = reproduction.simulate(plan(), 0, Path({store!r}))
 print("done", flush=True)
