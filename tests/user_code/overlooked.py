@@ -328,3 +328,21 @@ def rare_chance(rewards, rng):
     if rng.random() < float(_drawn(rng) == 7):
         return _leak(rewards)
     return _right(rewards, rng)
+
+
+def _answer_or_error(reward, rng):
+    if reward > 0.999:
+        raise ValueError
+    return int(rng.random() < 0.01)
+
+
+def answer_that_raises(rewards, rng):
+    """What is raised for rewards that hardly ever come is not what happens for all others."""
+    scale = 1e-6
+    for t in range(8):
+        try:
+            added = _answer_or_error(rewards[t, 0], rng)
+            scale = 1e-6
+        except ValueError:
+            added, scale = 0, 1.0
+    return _with_noise(rewards, rng, _half(rewards), scale + 0 * added)

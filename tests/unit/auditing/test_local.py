@@ -155,3 +155,25 @@ def test_what_cannot_be_traced_has_no_local_model():
         api.audit(play_many, epsilon=CLAIM, model="local", n_arms=2, horizon=HORIZON, in_process=True)
     with pytest.raises(InputError, match="your own code"):
         api.audit("dp-se", epsilon=CLAIM, model="local")
+
+
+def half_reported(rewards, rng):
+    """Half of the reports are of a fixed number, and nobody sees which: they cost less than their noise."""
+    horizon, n_arms = rewards.shape
+    arms, sums = [], np.zeros(n_arms)
+    for t in range(horizon):
+        arms.append(t % n_arms if t < horizon // 2 else int(np.argmax(sums)))
+        value = rewards[t, arms[t]] if rng.random() < 0.5 else 0.5
+        sums[arms[t]] += value + rng.laplace(0, 1)
+    return np.array(arms)
+
+
+def test_reports_that_a_coin_may_replace_are_not_refuted_by_what_their_noise_costs():
+    claim = np.log1p(0.5 * np.expm1(1))  # subsampling of a report that costs 1
+    pairs = [TablePair(np.zeros((HORIZON, 2)), t, t % 2, 1.0) for t in range(HORIZON // 2)]
+    inputs, effort = Inputs(2, HORIZON, pairs=pairs), traced.Effort(0)
+    found = traced.trace(half_reported, "x.py:x", claim, inputs, 0, effort, Promise(claim, model="local"))
+    check = found[0]
+    assert check.statistics["max_cost"] == pytest.approx(1.0)
+    assert check.result["verdict"] == "not_refuted"
+    assert not check.result["holds"]

@@ -243,6 +243,10 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
             natural = ask(Oracle(natural=True))
         except Unbounded:
             chances = None
+        except Exception as error:  # for some rewards only: who catches it knows of them
+            raise world.stop(
+                f"{type(error).__name__}: an answer by coins is not given for some rewards"
+            ) from error
         if (len(world.seen), len(world.charges), len(world.finishing)) != before[2:]:
             raise world.stop("an answer by coins gives away more than itself")
         if chances is None:
