@@ -458,7 +458,7 @@ def test_site(broken, lost, status, replaced, tmp_path):
 def test_judge(status, replaced, tmp_path):
     found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status)
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
-    replaced.put(verifiable_dp.campaign.judge, "verdict", "not_refuted")
+    replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
     typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml"]
     done = commands.run(tmp_path, "judge", *typed)
     assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
