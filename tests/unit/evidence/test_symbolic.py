@@ -124,7 +124,12 @@ def test_no_leaking_twin_is_bounded_within_the_claim(play):
 DECIDING = {**decisions.RIGHT, **walks.RIGHT}
 # Others like them, and all of them on more paths, are slow tests.
 _OFTEN = {
-    *(decisions.alias_in_two_parts, decisions.flip_of_a_list, decisions.long_sparse_vector),
+    *(
+        decisions.rejection_twice,
+        decisions.alias_in_two_parts,
+        decisions.flip_of_a_list,
+        decisions.long_sparse_vector,
+    ),
     *(walks.by_added_chances, walks.by_bisect, walks.by_choices_of_sums, walks.by_the_largest_key),
     *(decisions.determinant, decisions.squares, decisions.student, decisions.of_a_state),
 }
