@@ -498,6 +498,23 @@ def alias_with_memory(rewards, rng):
     return committed(rewards, drawn_from(columns_with_memory(chances(rewards)), rng))
 
 
+def accepted(scores, rng, steep):
+    while True:
+        arm = int(rng.integers(len(scores)))
+        if rng.random() < np.exp(steep * EPSILON * (scores[arm] - 4)):
+            return arm
+
+
+def rejection_twice(rewards, rng, steep=1.0):
+    """Two contests: what the second comes to does not follow from how long the first took."""
+    first, second = (accepted(rewards[start : start + 4].sum(axis=0), rng, steep) for start in (0, 4))
+    return committed(rewards, first, second)
+
+
+def rejection_twice_too_steep(rewards, rng):
+    return rejection_twice(rewards, rng, steep=2.0)
+
+
 # ---------------------------------------------------------------- noise by formulas
 
 
@@ -612,6 +629,7 @@ for _play in (one_product, products_of_two_sizes, squares_with_opposite_signs):
 
 flip_of_a_list.n_arms = flip_of_a_dictionary.n_arms = 3
 RIGHT = {
+    rejection_twice: 1.0,
     flip_of_a_list: 1.0,
     flip_of_a_dictionary: 1.0,
     determinant: 1.0,
@@ -626,6 +644,7 @@ RIGHT = {
     alias_of_an_object: 1.0,
 }
 LEAKS = [
+    rejection_twice_too_steep,
     flip_with_counted_coins,
     alias_with_counted_looks,
     alias_with_memory,

@@ -122,18 +122,42 @@ def test_no_leaking_twin_is_bounded_within_the_claim(play):
 
 
 DECIDING = {**decisions.RIGHT, **walks.RIGHT}
+# Others like them, and all of them on more paths, are slow tests.
+_OFTEN = {
+    *(
+        decisions.rejection_twice,
+        decisions.alias_in_two_parts,
+        decisions.flip_of_a_list,
+        decisions.long_sparse_vector,
+    ),
+    *(walks.by_added_chances, walks.by_bisect, walks.by_choices_of_sums, walks.by_the_largest_key),
+    *(decisions.determinant, decisions.squares, decisions.student, decisions.of_a_state),
+}
 
 
-@pytest.mark.parametrize("play", DECIDING, ids=lambda f: f.__name__)
+def rarely(plays, often):
+    """Parameters of a test, those that are not in `often` as slow ones."""
+    return [pytest.param(f, marks=() if f in often else pytest.mark.slow, id=f.__name__) for f in plays]
+
+
+@pytest.mark.parametrize("play", rarely(DECIDING, _OFTEN))
 def test_right_decisions_are_bounded_at_their_true_cost(play):
-    got = found(play, n_arms=getattr(play, "n_arms", 2), most=10)
+    got = found(play, n_arms=getattr(play, "n_arms", 2), most=8)
     assert got.words() == ""
     assert got.epsilon() == pytest.approx(DECIDING[play], rel=1e-9)
 
 
-@pytest.mark.parametrize("play", [*decisions.LEAKS, *walks.LEAKS], ids=lambda f: f.__name__)
+_LIKE_OTHERS = {
+    *walks.LEAKS[1 : len(walks.WALKS)],
+    *(decisions.alias_with_a_favourite, decisions.alias_filled_too_early, decisions.every_crossing_told),
+}
+
+
+@pytest.mark.parametrize(
+    "play", rarely(leaking := [*decisions.LEAKS, *walks.LEAKS], {*leaking} - _LIKE_OTHERS)
+)
 def test_no_leaking_decision_is_bounded_within_the_claim(play):
-    assert found(play, n_arms=getattr(play, "n_arms", 2), most=10).epsilon() > 1 + 1e-3
+    assert found(play, n_arms=getattr(play, "n_arms", 2), horizon=30, most=6).epsilon() > 1 + 1e-3
 
 
 def test_one_shared_draw_costs_no_less_than_the_best_shift():

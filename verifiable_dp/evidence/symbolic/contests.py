@@ -58,7 +58,8 @@ class Proposals:
     shown
         Whether a proposal was used for anything else.
     planned, state
-        The outcome, and the state of the generator when the first coin was tossed, of a path that is forced.
+        The outcome, and the states of the generators and of the chooser when the first coin was tossed, of a
+        path that is forced.
     """
 
     world: World
@@ -103,7 +104,7 @@ class Proposals:
     def _begin(self, logs: list[Any]) -> None:
         self.logs, self.place = logs, self.world.place()
         self.planned = self.world.chooser.winner(0, range(self.size))
-        self.state = self.world.states()
+        self.state = self.world.states(), self.world.chooser.luck
         self.world.finishing.append(self.finish)
         if self.permuted and not is_flip(logs):
             raise self.world.stop(
@@ -116,7 +117,9 @@ class Proposals:
         """Charge the outcome."""
         self.done = True
         if not self.world.chooser.natural:
-            self.world.restore(self.state)  # what follows must not tell how many were turned down
+            # What follows must not tell how many were turned down, nor what is forced in it.
+            states, self.world.chooser.luck = self.state
+            self.world.restore(states)
         logs, place = self.logs or [], self.world.place()
         if self.permuted:
             won(self.world, logs, index)

@@ -64,6 +64,15 @@ class Chooser:
         self._truth = (0.5, 0.02, 0.98)[number // 3 % 3]
         self._size = float(self._rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))
 
+    @property
+    def luck(self) -> Any:
+        """What it goes by, which can be put back."""
+        return self._rng.bit_generator.state
+
+    @luck.setter
+    def luck(self, state: Any) -> None:
+        self._rng.bit_generator.state = state
+
     def crowded(self, world: World) -> bool:
         """Whether so much was seen that what is used again is better shown."""
         return len(world.seen) > _CROWDED
