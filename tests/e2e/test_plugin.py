@@ -1,6 +1,8 @@
 """The pytest plugin, in a pytest of its own."""
 
 import json
+import time
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +169,34 @@ def test_code_that_ends_its_process_fails_its_test_and_no_other(pytester):
     result.assert_outcomes(passed=1, failed=4)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*InputError: target: its process ended without a verdict (exit status 0)*"])
+
+
+def test_a_time_limit_of_the_test_fails_it_in_its_own_words(pytester):
+    """As pytest-timeout sets one; what hangs is not left behind."""
+    result = run(
+        pytester,
+        "import os, pathlib, signal, time\n"
+        "import pytest\n"
+        "BEGUN = pathlib.Path('begun')\n"
+        "def late(*_):\n"
+        "    if BEGUN.exists():\n"
+        "        pytest.fail('Timeout >1s')\n"
+        "    signal.setitimer(signal.ITIMER_REAL, 1)\n"
+        "def test_hangs(privacy_audit):\n"
+        "    def release(data, size, rng):\n"
+        "        pathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "        os.rename('pid', BEGUN)\n"
+        "        time.sleep(600)\n"
+        "    signal.signal(signal.SIGALRM, late)\n"
+        "    late()\n"
+        "    privacy_audit(release, epsilon=1.0, budget='smoke')\n",
+        apart=True,
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Failed: Timeout >1s"])
+    pid = int((pytester.path / "begun").read_text())
+    for _ in range(600):
+        if not (Path("/proc") / str(pid)).exists():
+            return
+        time.sleep(0.1)
+    pytest.fail("the process of the target is still there")
