@@ -353,9 +353,14 @@ def of_a_person(record: Json) -> list[str]:
     most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
     what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
     rows = [row for row in record["guarantee"]["group_privacy"] if 1 < row["rounds"] <= most]
-    return [
-        f"A person with {row['rounds']} {what} has only epsilon {digits(row['epsilon'])}" for row in rows[-1:]
-    ]
+    return [_of_rounds(row, what) for row in rows[-1:]]
+
+
+def _of_rounds(row: Json, what: str) -> str:
+    if float(row["delta"]) >= 1:
+        return f"Nothing is promised to a person with {row['rounds']} {what}: delta is 1"
+    delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
+    return f"A person with {row['rounds']} {what} has only epsilon {digits(row['epsilon'])}{delta}"
 
 
 def _capital(line: str) -> str:

@@ -512,6 +512,19 @@ def test_a_person_has_no_more_rounds_than_the_run():
     assert people == ["A person with 5 rounds has only epsilon 5"]
 
 
+def test_a_person_with_many_rounds_may_have_no_promise_at_all():
+    """Delta grows with the rounds: 1 promises nothing, whatever epsilon says. Control: dp-se has no delta."""
+    for name in ("shuffled-linear", "dp-lin-ucb"):
+        people = [line for line, _ in of(name).caveats if "a person with" in line]
+        assert people == ["Nothing is promised to a person with 10 rounds: delta is 1"]
+    few = {"parameters": load("shuffled-linear")["target"]["parameters"] | {"horizon": 2}}
+    people = [
+        line for line, _ in of("shuffled-linear", target=load("shuffled-linear")["target"] | few).caveats
+    ]
+    assert "A person with 2 rounds has only epsilon 8 and delta 5.56e-05" in people
+    assert not any("Nothing is promised" in line for line, _ in of("dp-se").caveats)
+
+
 def test_a_refuted_promise_leaves_nobody_a_guarantee():
     lines = [line for line, _ in of("dp-linear-printed").caveats]
     assert lines[0].startswith("The claim is false")
