@@ -86,6 +86,8 @@ CHROMIUM ?= chromium
 picture:
 	$(CHROMIUM) --headless --no-sandbox --hide-scrollbars --window-size=1000,1150 \
 	  --screenshot=docs/images/report.png "file://$(CURDIR)/$(PICTURED)"
+	$(BIN)/python -c "from PIL import Image as I; p = 'docs/images/report.png'; \
+	  I.open(p).convert('RGB').quantize(64, dither=0).save(p, optimize=True)"
 
 # On Windows, git may write a link as a text file.
 links:
