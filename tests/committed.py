@@ -21,4 +21,5 @@ def each(names=NAMES, by_day=SIX):
 def without_plots(patched):
     """Pages are made without their plots, which take most of the time; no later page gets what this left."""
     patched.setattr(plots, "inline", lambda *_: "<svg/>")
-    patched.setattr(page, "_drawn", page._drawn.__wrapped__)
+    for kept in ("_drawn", "_kept"):
+        patched.setattr(page, kept, getattr(page, kept).__wrapped__)

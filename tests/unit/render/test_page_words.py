@@ -89,11 +89,12 @@ def test_all_faces_take_the_sentence_of_a_check_from_beside_its_judge(name, monk
 def test_pages_without_plots_leave_none_behind(monkeypatch):
     """Pages keep the plots of a record; control: an empty one that is kept takes the place of later ones."""
     record = json.loads((REPORTS / "ucb1" / "record.json").read_text("utf-8"))
-    kept = page._drawn.cache_info()
+    caches = (page._drawn, page._kept)
+    kept = [cache.cache_info() for cache in caches]
     with monkeypatch.context() as patched:
         without_plots(patched)
         assert "<svg/>" in page.render(record)
-    assert page._drawn.cache_info() == kept
+    assert [cache.cache_info() for cache in caches] == kept
 
 
 def test_a_mechanism_has_data_and_outputs_and_no_actions():
