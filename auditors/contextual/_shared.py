@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from verifiable_dp.core.algorithm import Query, play
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.contextual import Rule
+from verifiable_dp.core.mechanisms.tree import Nodes
 from verifiable_dp.core.neighbours import ContextPair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.populations import Linear
@@ -243,6 +244,32 @@ def _asked(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return replace(asked, **{name: change(asked) for name, change in changes.items()})
 
     return result("rule", other)
+
+
+class LeavesOnly(Nodes):
+    """Nodes of more than one item are released as they are; to be mixed into a tree."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        """Of the noise of each node."""
+        return super().scales(number) * (number % 2)
+
+
+class LateNoise(Nodes):
+    """The first node is released as it is; to be mixed into a tree."""
+
+    def scales(self, number: IntArray) -> FloatArray:
+        """Of the noise of each node."""
+        return super().scales(number) * (number > 1)
+
+
+def tree_of(kind: Any = None, **changes: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """Another tree: of another kind, or with fields that are functions of the rule and its tree."""
+
+    def other(rule: Any, tree: Any) -> Any:
+        found = {each.name: getattr(tree, each.name) for each in fields(tree)}
+        return (kind or type(tree))(**found | {name: make(rule, tree) for name, make in changes.items()})
+
+    return result("tree", other)
 
 
 ELLIPSOID, LEARNS = "ellipsoid on linear users, K = 5, d = 2", "learns on linear users, K = 5, d = 2"

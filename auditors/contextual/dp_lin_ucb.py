@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -14,23 +13,16 @@ from verifiable_dp.core.claims import gdp_mu
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS, NormalTree
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
-from verifiable_dp.registry.mutants import result
 
 # ---------------------------------------------------------------- mutants
 
 
-class _LeavesOnly(NormalTree):
-    """Nodes of more than one item are released as they are."""
-
-    def scales(self, number: IntArray) -> FloatArray:
-        return super().scales(number) * (number % 2)
+class _LeavesOnly(family.LeavesOnly, NormalTree):
+    pass
 
 
-class _LateNoise(NormalTree):
-    """The first node is released as it is."""
-
-    def scales(self, number: IntArray) -> FloatArray:
-        return super().scales(number) * (number > 1)
+class _LateNoise(family.LateNoise, NormalTree):
+    pass
 
 
 class _RewardsOnly(NormalTree):
@@ -41,17 +33,6 @@ class _RewardsOnly(NormalTree):
         return np.asarray(super().scales(number) * (np.triu_indices(size)[1] == size - 1))
 
 
-def _tree(kind: Any = NormalTree, **changes: Any) -> Any:
-    """Another tree; `changes` are functions of the rule and its tree."""
-
-    def other(rule: Any, tree: NormalTree) -> NormalTree:
-        found = {"leaves": tree.leaves, "mu": tree.mu, "sensitivity": tree.sensitivity}
-        made: NormalTree = kind(**found | {name: change(rule, tree) for name, change in changes.items()})
-        return made
-
-    return result("tree", other)
-
-
 PRIVACY = (
     Mutant(
         "half noise", "every deviation is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)
@@ -59,22 +40,24 @@ PRIVACY = (
     Mutant(
         "no depth",
         "each node gets the noise of the whole run, as if an item were in one node only",
-        _tree(mu=lambda rule, tree: tree.mu * math.sqrt(tree.levels)),
+        family.tree_of(mu=lambda rule, tree: tree.mu * math.sqrt(tree.levels)),
     ),
     family.NOT_CLIPPED,
     Mutant(
         "one user removed",
         "the noise is for an item that is left out, and not for one that is another",
-        _tree(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2)),
+        family.tree_of(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2)),
     ),
     Mutant(
         "rewards for nothing",
         "the noise is for the contexts alone, as if the rewards beside them changed nothing",
-        _tree(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2),
+        family.tree_of(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2),
     ),
-    Mutant("noise at leaves only", "inner nodes are released as they are", _tree(_LeavesOnly)),
-    Mutant("raw Gram matrix", "only the sum of rewards times contexts has noise", _tree(_RewardsOnly)),
-    Mutant("first user raw", "the first item is released as it is", _tree(_LateNoise)),
+    Mutant("noise at leaves only", "inner nodes are released as they are", family.tree_of(_LeavesOnly)),
+    Mutant(
+        "raw Gram matrix", "only the sum of rewards times contexts has noise", family.tree_of(_RewardsOnly)
+    ),
+    Mutant("first user raw", "the first item is released as it is", family.tree_of(_LateNoise)),
     Mutant(
         "one draw",
         "all nodes have the same noise, which cancels between them",
@@ -83,9 +66,9 @@ PRIVACY = (
     Mutant(
         "ten deltas",
         "the noise is for ten times the delta",
-        _tree(mu=lambda rule, tree: gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))),
+        family.tree_of(mu=lambda rule, tree: gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))),
     ),
-    Mutant("epsilon for mu", "epsilon is taken for mu", _tree(mu=lambda rule, tree: rule.epsilon)),
+    Mutant("epsilon for mu", "epsilon is taken for mu", family.tree_of(mu=lambda rule, tree: rule.epsilon)),
 )
 
 MUTANTS = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from verifiable_dp.algorithms import papers
@@ -12,32 +10,15 @@ from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.mechanisms.wishart import WishartTree
-from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
-from verifiable_dp.registry.mutants import result
 
 
-class _LeavesOnly(WishartTree):
-    """Nodes of more than one item are released as they are."""
-
-    def scales(self, number: IntArray) -> FloatArray:
-        return super().scales(number) * (number % 2)
+class _LeavesOnly(family.LeavesOnly, WishartTree):
+    pass
 
 
-class _LateNoise(WishartTree):
-    """The first node is released as it is."""
-
-    def scales(self, number: IntArray) -> FloatArray:
-        return super().scales(number) * (number > 1)
-
-
-def _of(kind: type[WishartTree]) -> Any:
-    return result("tree", lambda rule, tree: kind(tree.leaves, tree.size, tree.freedom))
-
-
-def _freedom(change: Callable[[Any, int], int]) -> Any:
-    """Other degrees of freedom: `change(rule, k)`."""
-    return result("tree", lambda rule, tree: replace(tree, freedom=change(rule, tree.freedom)))
+class _LateNoise(family.LateNoise, WishartTree):
+    pass
 
 
 def _enough(rule: Any, **changes: Any) -> int:
@@ -56,22 +37,22 @@ PRIVACY = (
     Mutant(
         "half freedom",
         "half as many degrees of freedom as there have to be",
-        _freedom(lambda rule, k: k // 2),
+        family.tree_of(freedom=lambda rule, tree: tree.freedom // 2),
     ),
     Mutant(
         "no depth",
         "the degrees of freedom are for an item that is in one node only",
-        _freedom(lambda rule, k: _enough(rule, times=1)),
+        family.tree_of(freedom=lambda rule, tree: _enough(rule, times=1)),
     ),
     Mutant("half noise", "the noise is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)),
     family.NOT_CLIPPED,
     Mutant(
         "rewards for nothing",
         "the noise is for the contexts alone, as if the rewards beside them changed nothing",
-        _freedom(lambda rule, k: _enough(rule, change=rule.norm**2)),
+        family.tree_of(freedom=lambda rule, tree: _enough(rule, change=rule.norm**2)),
     ),
-    Mutant("noise at leaves only", "inner nodes are released as they are", _of(_LeavesOnly)),
-    Mutant("first user raw", "the first item is released as it is", _of(_LateNoise)),
+    Mutant("noise at leaves only", "inner nodes are released as they are", family.tree_of(_LeavesOnly)),
+    Mutant("first user raw", "the first item is released as it is", family.tree_of(_LateNoise)),
     Mutant(
         "one draw",
         "all nodes have the same noise, which cancels between them",
@@ -80,12 +61,12 @@ PRIVACY = (
     Mutant(
         "ten deltas",
         "the noise is for ten times the delta",
-        _freedom(lambda rule, k: _enough(rule, delta=min(10 * rule.delta, 0.9))),
+        family.tree_of(freedom=lambda rule, tree: _enough(rule, delta=min(10 * rule.delta, 0.9))),
     ),
     Mutant(
         "one row",
         "there are no more degrees of freedom than rows, so that the noise has an edge which tells",
-        _freedom(lambda rule, k: rule.dimension + 1),
+        family.tree_of(freedom=lambda rule, tree: rule.dimension + 1),
     ),
 )
 
