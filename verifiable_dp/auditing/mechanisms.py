@@ -170,7 +170,7 @@ def _claim(promise: Promise) -> PrivacyClaim:
     named = promise.adjacency
     words = {
         "observe": "releases",
-        "unit": "one entry of the data" if named else "as the neighbouring data given",
+        "unit": "one entry of the data" if named else claims.GIVEN,
         "adjacency": claims.ADJACENCIES[named][1] if named else "the pairs of data tested",
     }
     delta = promise.delta or claims.STATED_DELTA

@@ -70,6 +70,7 @@ class Relation:
 
 EVENT = Relation()
 MODELS = ("central", "joint", "local")  # the second one needs users with contexts, the third has none
+GIVEN = "as the neighbouring data given"  # unit of a mechanism whose data are pairs
 # What is protected of a user with a context, and from whom, by (what, model).
 PROTECTED = {
     ("context", "joint"): "the context and reward of one user, from everybody who sees the actions of all "

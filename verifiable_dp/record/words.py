@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verifiable_dp.core.claims import GIVEN, PROTECTED
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
@@ -169,9 +170,6 @@ def _sampled(found: Record) -> str:
     return f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} with {chance}"
 
 
-GIVEN = "as the neighbouring data given"  # unit of a mechanism whose data are pairs
-
-
 def changed(record: Record) -> str:
     """What a claim lets change, to follow `changing`."""
     unit = str(record["claim"]["unit"])
@@ -183,7 +181,7 @@ def seen(record: Record) -> str:
     claim = record["claim"]
     if record["target"]["kind"].startswith("release") and claim["observe"] == "releases":
         return "what the mechanism releases"
-    if str(claim.get("protects") or "").endswith("of all the others"):
+    if claim.get("protects") in [words for (_, model), words in PROTECTED.items() if model == "joint"]:
         also = " and every noisy statistic" if claim["observe"] == "releases" else ""
         return f"the actions of all other users{also}"
     return OUTPUTS[claim["observe"]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.compliance.nist import apart_worlds
+from verifiable_dp.core.claims import GIVEN
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.render import limits
@@ -348,7 +349,7 @@ def of_a_person(record: Json) -> list[str]:
 
     Empty where it is about more already, where it is false, and where the data are given as pairs.
     """
-    if record["verdict"] == "refuted" or record["claim"]["unit"] == words.GIVEN:
+    if record["verdict"] == "refuted" or record["claim"]["unit"] == GIVEN:
         return []
     most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
     what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
