@@ -37,6 +37,7 @@ from typing import Any
 
 from verifiable_dp import api
 from verifiable_dp.auditing import identity, rates, resume
+from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.core import claims, crash, engine, files, validate
@@ -221,12 +222,8 @@ def _claims(name: str, value: Any) -> dict[str, Any]:
     return found
 
 
-def _bound(name: str, value: Any) -> str | float:
-    if isinstance(value, str) and ":" in value:
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        raise InputError(f"{name} must be a number of at least 0 or file.py:function, got {value!r}")
-    return float(value)
+def _bound(name: str, value: Any) -> Any:
+    return value if isinstance(value, str) and ":" in value else Bound.of(value).value
 
 
 def _scaling(name: str, value: Any) -> dict[str, Any]:

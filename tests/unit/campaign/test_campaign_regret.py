@@ -115,7 +115,8 @@ BASE = '[[targets]]\ntarget = "own.py:play"\narms = 2\nhorizon = 200\n'
     [
         (BASE + "regret = true", "regret must be a table of claims such as { scaling"),
         (BASE + "regret = { runs = 3 }", "regret must hold bound, scaling or better_than"),
-        (BASE + "regret = { bound = -1 }", "bound must be a number of at least 0 or file.py:function"),
+        (BASE + "regret = { bound = -1 }", "bound must be a number greater than 0"),
+        (BASE + "regret = { bound = 0 }", "bound must be a number greater than 0"),
         (BASE + "regret = { bounds = 1 }", "regret: 'bounds' is unknown; accepted: bound, scaling"),
         (BASE + 'regret = { scaling = { T = "fast" } }', "scaling: T must be an exponent"),
         (BASE + "regret = { bound = 1, runs = 1 }", "runs must be an integer of at least 2"),
