@@ -11,7 +11,7 @@ import numpy as np
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.core.algorithm import Data, Query
 from verifiable_dp.core.environments import Drawn, Draws, Huber, Pareto, StudentT
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import tables as evidence
 from verifiable_dp.registry.theorems import TABLE_RUNS, Trial
@@ -144,7 +144,7 @@ def tables(trial: Trial) -> list[Check]:
             played[key] = done.regret
         return played[key]
 
-    def row(rule: Any, rival: Any, kind: str, size: float, environment: Drawn) -> dict[str, Any]:
+    def row(rule: Any, rival: Any, kind: str, size: float, environment: Drawn) -> JsonDict:
         return evidence.row(
             regret(rule, environment, trial.seed),
             regret(rival, environment, trial.seed + _RIVAL_SEED),

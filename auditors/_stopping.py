@@ -17,7 +17,7 @@ from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.neighbours import StreamPair
 from verifiable_dp.core.noise import Draw, Noise
 from verifiable_dp.core.simulation import Simulation
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.registry.auditor import Mutant
@@ -135,7 +135,7 @@ class AtMean:
         yield self.judge(trial, mean, trial.play(two_point(mean, float(trial.rule.radius)), TRIALS))
 
 
-def _about(trial: Trial, mean: float) -> dict[str, Any]:
+def _about(trial: Trial, mean: float) -> JsonDict:
     return {
         "instance": f"two-point samples with mean {mean:g}",
         "horizon": trial.rule.horizon,

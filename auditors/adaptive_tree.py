@@ -14,13 +14,13 @@ from verifiable_dp.auditors.tree_sum import error_bound
 from verifiable_dp.core.algorithm import Query, State
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import StreamPair
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import mixed, noise_by, noise_times
 from verifiable_dp.registry.wrapped import original
 
-INSTANCE: dict[str, Any] = {"epsilon": 1.0, "horizon": 64, "v": 1.0, "u": 1.0}
+INSTANCE: JsonDict = {"epsilon": 1.0, "horizon": 64, "v": 1.0, "u": 1.0}
 
 
 def error_limit(rule: AdaptiveTreeSum, gamma: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
@@ -14,6 +13,7 @@ from verifiable_dp.auditors._shared import HALF_NOISE
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.simulation import Simulation
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import tables
 from verifiable_dp.registry.auditor import Auditor, Mutant
@@ -56,7 +56,7 @@ def corner(trial: Trial) -> Iterator[Check]:
     return family.AtMean(judge, 1.0)(trial.changed(alpha=0.999, beta=0.08))
 
 
-RULE: dict[str, Any] = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
+RULE: JsonDict = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
 
 
 def floors(trial: Trial) -> Iterator[Check]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ from verifiable_dp.core.environments import Discrete, Drawn, Huber, StudentT, Tw
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.simulation import simulate
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.regret import tables as evidence_tables
@@ -184,7 +184,7 @@ def _on(trial: Trial, moments: str, environment: Drawn, **changes: Any) -> Trial
     return trial.changed(**{"n_arms": 2, **about, **changes})
 
 
-def _constants(rule: Any) -> dict[str, Any]:
+def _constants(rule: Any) -> JsonDict:
     """What a contradiction of a printed rate means."""
     if not rule.printed:
         return {}
@@ -221,7 +221,7 @@ class Estimates:
     moments: str
     environments: Sequence[Drawn]
     horizon: int
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Json = field(default_factory=dict)
 
     def __call__(self, trial: Trial) -> Iterator[Check]:
         """One check for each environment."""

@@ -18,6 +18,7 @@ from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.registry.auditor import Auditor
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, Exponent, MeanBound, Prices, Pulls, Survival
 
@@ -31,7 +32,7 @@ _DERIVED = (
 
 def central(epsilon: float, horizon: int = SHORT) -> list[Any]:
     """Every algorithm of the central model for two arms with E X^2 <= 1."""
-    heavy: dict[str, Any] = {"v": 1.0, "u": 1.0}
+    heavy: JsonDict = {"v": 1.0, "u": 1.0}
     return [
         DPSE(2, epsilon, horizon),
         DPSEDoubling(2, epsilon, horizon),

@@ -19,7 +19,7 @@ from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Seeded
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.registry import mutants
@@ -29,7 +29,7 @@ from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, Exponent, MeanB
 from verifiable_dp.registry.wrapped import original
 
 # The larger the constant, the more strictly arms are played in turn.
-INSTANCE: dict[str, Any] = {
+INSTANCE: JsonDict = {
     "n_arms": 2,
     "epsilon": 1.0,
     "horizon": 128,

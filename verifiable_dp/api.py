@@ -35,7 +35,7 @@ from verifiable_dp.core.environments import Environment, bernoulli
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.session import Session
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.record.declarations import given as read_declarations
@@ -52,8 +52,8 @@ from verifiable_dp.targets.roles import EPSILON
 from verifiable_dp.targets.source import Source, load
 
 Target = Algorithm | Callable[..., Any] | Exec | str
-Made = dict[str, Any]  # arguments of `finish`
-Declared = str | PathLike[str] | Mapping[str, Any] | None
+Made = JsonDict  # arguments of `finish`
+Declared = str | PathLike[str] | Json | None
 
 
 class Sizes(TypedDict, total=False):
@@ -121,7 +121,7 @@ def instance(name: str, /, **given: Any) -> Algorithm:
 def audit(
     target: Target,
     *,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Json | None = None,
     declarations: Declared = None,
     checkpoint: str | PathLike[str] | None = None,
     in_process: bool = False,
@@ -181,7 +181,7 @@ def audit(
 def _audited(
     target: Target,
     asked: AuditRequest,
-    parameters: Mapping[str, Any] | None,
+    parameters: Json | None,
     checkpoint: str | PathLike[str] | None,
     progress: Progress,
 ) -> Made:
@@ -202,7 +202,7 @@ def _audited(
     return _made(request, rungs.audit, checkpoint)
 
 
-def _parameters(parameters: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _parameters(parameters: Json | None, given: Json) -> Json:
     """The parameters of a catalogue algorithm, none of which may be given by an argument of its own, too."""
     for name in parameters or {}:
         if given.get(name) is not None:
@@ -212,7 +212,7 @@ def _parameters(parameters: Mapping[str, Any] | None, given: Mapping[str, Any]) 
 
 def _made(
     request: AuditRequest,
-    make: Callable[[AuditRequest], dict[str, Any]],
+    make: Callable[[AuditRequest], JsonDict],
     checkpoint: str | PathLike[str] | None,
     **more: Any,
 ) -> Made:
@@ -223,7 +223,7 @@ def _made(
     started, spent, cpu, resumed = time.time(), 0.0, time.process_time(), 0
     stages = engine.Stages(request.progress)
 
-    def of() -> Mapping[str, Any]:
+    def of() -> Json:
         return identity.of(request.target, request.name, **request.asked(), **more)
 
     with stages.heard(), resume.at(checkpoint, of, request.progress) as earlier:
@@ -276,8 +276,8 @@ def _foreign(code: Any) -> bool:
     return callable(code)
 
 
-def _fields(algorithm: type[Algorithm]) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = algorithm.__dataclass_fields__  # type: ignore[attr-defined]
+def _fields(algorithm: type[Algorithm]) -> Json:
+    fields: Json = algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     return fields
 
 
@@ -335,7 +335,7 @@ class Own(TypedDict, total=False):
     """Horizon and parameters of a user's own code, as `simulate` takes them."""
 
     horizon: int | None
-    parameters: Mapping[str, Any] | None
+    parameters: Json | None
 
 
 def simulate(
@@ -471,7 +471,7 @@ def _subject(
     target: Target,
     n_arms: int | None,
     horizon: int | None,
-    parameters: Mapping[str, Any],
+    parameters: Json,
     contexts: Contexts | None = None,
 ) -> claims_of_regret.Subject:
     if isinstance(target, Exec):
@@ -484,9 +484,7 @@ def _subject(
     return claims_of_regret.Subject.of(thing, name, **numbers, parameters=parameters, contexts=contexts)
 
 
-def _rival(
-    target: Target, subject: claims_of_regret.Subject, own: Mapping[str, Any] | None
-) -> claims_of_regret.Subject:
+def _rival(target: Target, subject: claims_of_regret.Subject, own: Json | None) -> claims_of_regret.Subject:
     """The rival at the same number of arms, horizon, beta and epsilon, but for parameters of its `own`."""
     if own is not None and not isinstance(own, Mapping):
         raise InputError(f"rival_parameters must be a mapping of names to values, got {own!r}")
@@ -625,7 +623,7 @@ def evidence(
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
 
-    def make(request: AuditRequest) -> dict[str, Any]:
+    def make(request: AuditRequest) -> JsonDict:
         draft = rungs.audit(request)
         if printed:
             return draft
@@ -648,8 +646,8 @@ def evidence(
 
 
 def rerun(
-    record: Mapping[str, Any], *, workers: int = 1, in_process: bool = False, progress: Progress = silent
-) -> dict[str, Any]:
+    record: Json, *, workers: int = 1, in_process: bool = False, progress: Progress = silent
+) -> JsonDict:
     """Make a record again from its target, plan and seed; imports and runs the target's code.
 
     Raises
@@ -664,18 +662,18 @@ def rerun(
     return dict(_isolated(task, code, in_process, progress).record)
 
 
-def _rerun(record: Mapping[str, Any], workers: int, progress: Progress) -> Made:
+def _rerun(record: Json, workers: int, progress: Progress) -> Made:
     started, stages = time.time(), engine.Stages(progress)
     with stages.heard():
         draft = _drafted_again(record, workers, stages)
     return {"draft": draft, "started": started, "cpu_seconds": 0.0}
 
 
-def _drafted_again(record: Mapping[str, Any], workers: int, progress: Progress) -> dict[str, Any]:
+def _drafted_again(record: Json, workers: int, progress: Progress) -> JsonDict:
     target, plan, code = record["target"], record["plan"], Code.of(record).target
     if "regret" in plan:
         return claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
-    regret, draft = record.get("regret") or {}, dict[str, Any]()
+    regret, draft = record.get("regret") or {}, JsonDict()
     if target["kind"] == "algorithm":
         if record["checks"]:
             algorithm = registry.make(target["name"], **target["parameters"])
@@ -705,9 +703,7 @@ def _drafted_again(record: Mapping[str, Any], workers: int, progress: Progress) 
     return draft
 
 
-def _request_of(
-    record: Mapping[str, Any], thing: Any, inputs: Inputs, workers: int, progress: Progress
-) -> AuditRequest:
+def _request_of(record: Json, thing: Any, inputs: Inputs, workers: int, progress: Progress) -> AuditRequest:
     """What was asked of the audit that a record is of."""
     plan, claim = record["plan"], record["claim"]
     promise = promised(plan, claim)
@@ -731,7 +727,7 @@ def _request_of(
     return AuditRequest(thing, name, promise, inputs, settings, plan, progress)
 
 
-def can_rerun(record: Mapping[str, Any], target: Target) -> bool:
+def can_rerun(record: Json, target: Target) -> bool:
     """Whether `rerun` finds what the record of an audit of `target` was made of, in another process.
 
     It finds names of modules, not closures, instances and other values that were made at run time.
@@ -749,12 +745,12 @@ def can_rerun(record: Mapping[str, Any], target: Target) -> bool:
         return False
 
 
-def will_run(record: Mapping[str, Any]) -> list[str]:
+def will_run(record: Json) -> list[str]:
     """What `rerun` imports or starts, a line each; nothing is run to tell it."""
     return Code.of(record).announced()
 
 
-def _again(code: Source | Exec | str, recorded: Mapping[str, Any], progress: Progress) -> Any:
+def _again(code: Source | Exec | str, recorded: Json, progress: Progress) -> Any:
     """The code or the command of a record.
 
     Raises

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from verifiable_dp.core.validate import JsonDict
+
 if TYPE_CHECKING:
     from verifiable_dp.report import Report
 
@@ -229,7 +231,7 @@ def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True)
     return chosen if chosen in _BUDGETS else float(chosen)
 
 
-def _plain_runs(target: Any, options: dict[str, Any]) -> dict[str, int]:
+def _plain_runs(target: Any, options: JsonDict) -> dict[str, int]:
     """Runs of a user's code where neither the test nor the command line sizes its audit."""
     from verifiable_dp.core.algorithm import Algorithm
     from verifiable_dp.targets.process import Exec
@@ -243,14 +245,14 @@ _MORE_RUNS = '  this audit made 16 000 runs at most; budget="quick" (or --dp-bud
 _RUNS = 16_000  # a fifth of "quick": below 10 seconds of processor time for a bandit of some 40 rounds
 
 
-def _overridden(request: pytest.FixtureRequest, *names: str) -> dict[str, Any]:
+def _overridden(request: pytest.FixtureRequest, *names: str) -> JsonDict:
     """Arguments that the command line decides in place of the test."""
     given = {name: request.config.getoption(f"--dp-{name}") for name in names}
     here = {"in_process": True} if request.config.getoption("--dp-in-process") else {}
     return here | {name: value for name, value in given.items() if value is not None}
 
 
-def _check_known(function: Callable[..., Any], fixture: str, options: dict[str, Any]) -> None:
+def _check_known(function: Callable[..., Any], fixture: str, options: JsonDict) -> None:
     """Refuse arguments that there are not, and say what may have been meant: options differ in name."""
     import difflib
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core.files import lock, make_folder, write_text
-from verifiable_dp.core.validate import named, on_one_line
+from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret.readings import is_table
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 def finish(
-    draft: Mapping[str, Any],
+    draft: Json,
     *,
     started: float,
     cpu_seconds: float,
-    declarations: Mapping[str, Any] | None = None,
+    declarations: Json | None = None,
     in_process: str = "",
     resumed: int = 0,
 ) -> Report:
@@ -75,7 +75,7 @@ def finish(
     return Report(sealed(record))
 
 
-def _regret(draft: Mapping[str, Any]) -> dict[str, Any]:
+def _regret(draft: Json) -> JsonDict:
     """With its verdict, and tables beside the checks: they promise nothing."""
     checks = [check for check in draft["checks"] if not is_table(check)]
     apart = [check for check in draft["checks"] if is_table(check)]
@@ -108,7 +108,7 @@ class Report:
         The whole record, JSON values.
     """
 
-    record: Mapping[str, Any]
+    record: Json
 
     @property
     def name(self) -> str:
@@ -221,7 +221,7 @@ class Report:
         """
         return cls(verify(path).record)
 
-    def declare(self, declarations: str | os.PathLike[str] | Mapping[str, Any]) -> Report:
+    def declare(self, declarations: str | os.PathLike[str] | Json) -> Report:
         """The same report with these declarations in place of those it has; no code of the target is run.
 
         Every count, verdict and all of its provenance stay; the digest is computed again.

@@ -19,13 +19,14 @@ from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Erratum, Findings, Quotation
 
-LEAK: dict[str, Any] = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
+LEAK: JsonDict = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
 
 
@@ -133,7 +134,7 @@ def local_step(seed: int) -> Findings:
     k, horizon, pulls = 2, 1000, 1000
     log = math.log(4 * k * horizon**2)
     claimed = -math.log(2 * k * horizon**2)
-    about: dict[str, Any] = {"K": k, "T": horizon}
+    about: JsonDict = {"K": k, "T": horizon}
     # alpha'V^-1 a = sqrt(2)/q for each of q reports, against t = (2/q) sqrt(q L)
     chance = math.log(2) + log_tail(pulls, math.sqrt(2 * pulls * log))
     return Findings(

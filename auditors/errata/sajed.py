@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -15,14 +14,15 @@ from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors.dp_se_doubling import phases
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Erratum, Findings, Quotation
 
-CORNER: dict[str, Any] = {"mean": 1.0, "radius": 1.0, "alpha": 0.999, "beta": 0.08, "epsilon": 1.0}
-FACT: dict[str, Any] = {"a": 1.01, "b": 0.05, "x": 2.72}
-SHRINKING: dict[str, Any] = {"epsilon": 0.01, "beta": 2e-8, "epoch": 1, "size": 20, "next_size": 2}
+CORNER: JsonDict = {"mean": 1.0, "radius": 1.0, "alpha": 0.999, "beta": 0.08, "epsilon": 1.0}
+FACT: JsonDict = {"a": 1.01, "b": 0.05, "x": 2.72}
+SHRINKING: JsonDict = {"epsilon": 0.01, "beta": 2e-8, "epoch": 1, "size": 20, "next_size": 2}
 
 
 def corner(seed: int) -> Findings:
@@ -145,7 +145,7 @@ def five_times(seed: int) -> Findings:
     printed: list[Check] = []
     right: list[Check] = []
     ratios = {}
-    about: dict[str, Any] = {"n_arms": 5, "epsilon": 1.0, "horizon": 50_000_000}
+    about: JsonDict = {"n_arms": 5, "epsilon": 1.0, "horizon": 50_000_000}
     for name in ("C1", "C4"):
         mine = simulate(DPSE(**about), s1(name, 5), runs=300, seed=seed, points=2).regret
         for budget, runs, checks in (("per-arm", 6, printed), ("split", 3, right)):

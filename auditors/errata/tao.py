@@ -19,6 +19,7 @@ from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
@@ -52,7 +53,7 @@ def growing_loss(leaves: int, power: float, divisor: float) -> float:
 
 def tree(seed: int) -> Findings:
     """Lemma 2: alignment of the adaptive tree as printed, and the factor of a tree for items in one range."""
-    parameters: dict[str, Any] = {"epsilon": 1.0, "horizon": 256, "v": 1.0, "u": 1.0}
+    parameters: JsonDict = {"epsilon": 1.0, "horizon": 256, "v": 1.0, "u": 1.0}
     small = {**parameters, "horizon": 16}
     checks, worst = {}, {}
     for variant in ("printed", "corrected"):
@@ -142,7 +143,7 @@ def tree_error(seed: int) -> Findings:
     The mechanism's log sets the noise, and the same log stands in the bound; chances are exact.
     """
     nodes = 10
-    about: dict[str, Any] = {"nodes": nodes, "horizon": 1 << 10, "epsilon": 1.0, "limit_of_items": 1.0}
+    about: JsonDict = {"nodes": nodes, "horizon": 1 << 10, "epsilon": 1.0, "limit_of_items": 1.0}
     printed: list[Check] = []
     right: list[Check] = []
     for words, log, delta in (("natural log", math.log, 0.1), ("log2", math.log2, 0.9)):
@@ -165,7 +166,7 @@ def tree_error(seed: int) -> Findings:
 def precision(seed: int) -> Findings:
     """Pulls of an arm with gap .2 up to the first epoch that removes it, against the proof's count."""
     gap = 0.2
-    base: dict[str, Any] = {"n_arms": 2, "epsilon": 1.0, "horizon": 1 << 62, "v": 1.0, "u": 1.0, "beta": 0.1}
+    base: JsonDict = {"n_arms": 2, "epsilon": 1.0, "horizon": 1 << 62, "v": 1.0, "u": 1.0, "beta": 0.1}
     # R_tau at v = u = epsilon = 1 and D = 2^-tau, rounded up, written out apart from the class.
     logs = {tau: math.log(8 * 2 * tau**2 / 0.1) for tau in (1, 2, 3)}
     proof = sum((28 * 2**tau) ** 4 * log + log + 1 for tau, log in logs.items())
@@ -185,7 +186,7 @@ def precision(seed: int) -> Findings:
 def error(seed: int) -> Findings:
     """Two tied best arms: how often one of them goes."""
     best = bernoulli([0.6, 0.6, 0.1, 0.1, 0.1])
-    base: dict[str, Any] = {"n_arms": 5, "epsilon": 1.0, "horizon": 10**12, "v": 1.0, "u": 1.0, "beta": 0.1}
+    base: JsonDict = {"n_arms": 5, "epsilon": 1.0, "horizon": 10**12, "v": 1.0, "u": 1.0, "beta": 0.1}
     checks = {}
     for variant in ("printed", "corrected"):
         done = simulate(LDPRobustSE(**base, variant=variant), best, runs=RUNS, seed=seed, points=2)
@@ -207,7 +208,7 @@ def local_rate(seed: int) -> Findings:
         measured = ldp_robust_se.pulls_by_gap(algorithm, 20, seed)
         points[f"v = {v:g}"] = [[x, float(y.mean())] for x, y in measured]
         right = ldp_robust_se.exponent(v)
-        common: dict[str, Any] = {"log_power": 0.0, "v": v, "instance": "two arms, +-1"}
+        common: JsonDict = {"log_power": 0.0, "v": v, "instance": "two arms, +-1"}
         printed.append(
             evidence.scaling(
                 f"pulls grow like gap^-{right / 2:g}, v = {v:g}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,11 @@ from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.core.algorithm import Histogram, Query
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Table
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Erratum, Findings, Quotation
 
-BASE: dict[str, Any] = {"n_arms": 10, "epsilon": 1.0, "horizon": 1 << 20}
+BASE: JsonDict = {"n_arms": 10, "epsilon": 1.0, "horizon": 1 << 20}
 
 
 def slack(seed: int) -> Findings:

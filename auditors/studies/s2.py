@@ -25,6 +25,7 @@ from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import (
@@ -439,7 +440,7 @@ def _proof_statements(horizon: int, long: int) -> list[Statement]:
 # Rewards -1 and 1, u = 1: an epoch is one binomial draw an arm, so that any horizon costs the same.
 LAW_RUNS = 300
 LAW_HORIZON = {"central": 1 << 61, "local": 1 << 61}
-RULES: Mapping[str, Any] = {"central": DPRobustSE, "local": LDPRobustSE}
+RULES: Json = {"central": DPRobustSE, "local": LDPRobustSE}
 FACTORS = {"central": 24.0, "local": 28.0}  # in R_tau
 # Exponents of pulls in 1/D are `MULTIPLES` times (1 + v)/v; those of u and 1/epsilon follow.
 MULTIPLES = {"central": 1, "local": 2}
@@ -511,7 +512,7 @@ def _closed(model: str, made: Cell) -> float:
     return closed_forms.robust_se(made.environment.gaps, rule.horizon, EPOCH[model], **about)
 
 
-def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Mapping[str, Any]) -> dict[str, Cell]:
+def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Json) -> dict[str, Cell]:
     """A cell of changed parameters."""
     base = {"epsilon": 1.0, "horizon": LAW_HORIZON[model], "v": 1.0, "u": 1.0}
     rule = RULES[model](n_arms=place.n_arms, **{**base, **changes})
@@ -519,7 +520,7 @@ def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Mapping[st
 
 
 def _cells(
-    model: str, runs: int, name: str, entries: Mapping[float, tuple[Mapping[str, Any], TwoPoint]]
+    model: str, runs: int, name: str, entries: Mapping[float, tuple[Json, TwoPoint]]
 ) -> dict[float, dict[str, Cell]]:
     """One cell for each value."""
     return {
@@ -855,7 +856,7 @@ def _theorem_7(found: Rate, outcomes: Outcomes) -> list[Check]:
 
 def _lower(model: str, v: float, player: family.Player) -> list[Check]:
     """The lower bounds of a model on their hard instances, whoever plays them."""
-    about: dict[str, Any] = {"epsilon": 1.0, "v": v}
+    about: JsonDict = {"epsilon": 1.0, "v": v}
     if model == "central":
         return [family.central_lower_bound(player, number, n_arms=k, **about) for number, k in _LOWER[model]]
     gap = 0.05 if v > 0.75 else 0.12  # told apart within the horizon

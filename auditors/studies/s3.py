@@ -32,7 +32,7 @@ from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.algorithm import Data
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import Cell, Figure, Line, Outcome, Panel, Plan, Statement, Study
@@ -539,10 +539,10 @@ def sampling_floor() -> float:
     return horizon * gap / 4 * math.exp(-divergence * horizon / (FLOOR_ARMS - 1))
 
 
-def _floor_rules(term: str, k: float) -> dict[str, Any]:
+def _floor_rules(term: str, k: float) -> JsonDict:
     """Who plays the instances of a term, by name."""
     epsilon, horizon = SCARCE if term == "privacy" else 1.0, FLOOR_HORIZON[term]
-    rules: dict[str, Any] = {OWN: DPRobustElimination(FLOOR_ARMS, epsilon, horizon, k)}
+    rules: JsonDict = {OWN: DPRobustElimination(FLOOR_ARMS, epsilon, horizon, k)}
     if k == 2:
         rules[RIVAL] = DPRobustSE(FLOOR_ARMS, epsilon, horizon, 1.0, 1.0)
     return rules

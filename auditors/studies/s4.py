@@ -24,7 +24,7 @@ from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Json
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import (
@@ -55,7 +55,7 @@ FOLLOWS = 1.25  # "closely following": at most a quarter more
 SUFFERS = 2.0  # "suffers a regret penalty": at least twice as much
 DEGRADES = 1.25  # "significantly degrades": at least a quarter more
 
-KINDS: Mapping[str, Any] = {"central": DPLinear, "shuffled": ShuffledLinear, "local": LDPLinear}
+KINDS: Json = {"central": DPLinear, "shuffled": ShuffledLinear, "local": LDPLinear}
 NAMES = {"central": "Alg. 1 (central)", "shuffled": "Alg. 3 (shuffled)", "local": "Alg. 2 (local)"}
 THEOREMS = {"central": "1", "local": "2", "shuffled": "3"}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from verifiable_dp.auditing.subject import (
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, StreamPair
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import adversary, curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -75,7 +74,7 @@ class AlgorithmCase(Case):
     examples: int
     repeats: int
     game: adversary.Sizes | None
-    worst: Mapping[str, Any] = field(default_factory=dict)
+    worst: Json = field(default_factory=dict)
     chosen: blackbox.Selected | None = None
     best: list[AnyPair] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
@@ -155,9 +154,7 @@ class AlgorithmCase(Case):
         """What the black box samples."""
         return AlgorithmSampler(self.subject.algorithm, self.claim.observe, self.request.settings.seed)
 
-    def aligned(
-        self, subject: Subject, *, timed: bool = False, enough: bool = False
-    ) -> tuple[Check, Mapping[str, Any]]:
+    def aligned(self, subject: Subject, *, timed: bool = False, enough: bool = False) -> tuple[Check, Json]:
         """The alignment check of a subject, and the costliest transcript."""
         seed, instances = self.request.settings.seed, self.subject.instances
         check, found = _align(subject, self.examples, seed, instances, timed=timed, enough=enough)
@@ -178,11 +175,11 @@ class AlgorithmCase(Case):
             checks, self.worst, self.chosen, self.subject.pairs, played=self.subject.instances[0]
         )
 
-    def target(self) -> dict[str, Any]:
+    def target(self) -> JsonDict:
         """See `Case.target`."""
         return drafts.target(self.request.target, self.auditor)
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> JsonDict:
         """See `Case.noted`."""
         return {
             "examples": self.examples,
@@ -267,7 +264,7 @@ def _align(
     subject: Subject,
     examples: int,
     seed: int,
-    instances: tuple[Mapping[str, Any], Mapping[str, Any]],
+    instances: tuple[Json, Json],
     *,
     timed: bool = False,
     enough: bool = False,
@@ -282,7 +279,7 @@ def _align(
     )
 
 
-def _shuffled_counterexample(subject: Subject, batches: Sequence[Check], found: Check) -> dict[str, Any]:
+def _shuffled_counterexample(subject: Subject, batches: Sequence[Check], found: Check) -> JsonDict:
     """The first client of the batch has the highest reward against the lowest, all others the lowest."""
     largest = {int(c.statistics["batch"]): int(c.statistics["clients"]) for c in batches}
     start = sum(n for number, n in largest.items() if number < int(found.statistics["batch"]))
@@ -422,7 +419,7 @@ def power(case: AlgorithmCase) -> None:
     case.power = powers.stated(measured, case.checks[0], claim, law)
 
 
-def _exact_power(subject: Subject, exact: ExactChecks) -> dict[str, Any] | None:
+def _exact_power(subject: Subject, exact: ExactChecks) -> JsonDict | None:
     """The least factor by which the noise may be divided and the lower bounds refute it."""
 
     def broken(factor: float) -> list[Check]:
@@ -470,11 +467,11 @@ def mutants(case: AlgorithmCase) -> None:
             case.mutants.append(engine.kept("mutant", entry, mutant.name))
 
 
-def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> dict[str, Any]:
+def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> JsonDict:
     """Audit a mutant, cheapest rung first, until one refutes it."""
     broken = case.subject.mutated(mutant)
     checks: list[Check] = []
-    worst: Mapping[str, Any] = {}
+    worst: Json = {}
     if broken.exact:
         checks = broken.batches
     elif case.visible(broken.claim):  # elsewhere a cost above epsilon settles nothing

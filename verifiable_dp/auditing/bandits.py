@@ -17,7 +17,7 @@ from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair
-from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.core.validate import FloatArray, InputError, JsonDict
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
@@ -212,7 +212,7 @@ class PlayCase(UserCase):
         """See `UserCase.notes`."""
         return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> JsonDict:
         """See `Case.noted`; with what the search has tried."""
         return {**super().noted(), **({"tried": self.tried} if self.tried else {})}
 
@@ -221,7 +221,7 @@ class PlayCase(UserCase):
         words = [Tried(**self.tried).describe()] if self.tried else []
         return [*super().not_covered(), *(f"other neighbours than those of the search: {w}" for w in words)]
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """See `UserCase.parameters`."""
         return {"n_arms": self.n_arms, "horizon": self.horizon, "bounds": list(self.bounds)}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.populations import Population
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import InputError, Json, JsonDict, one_line
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.targets.adapters import parameters_of
 from verifiable_dp.targets.players import Player, Setting
@@ -64,14 +64,14 @@ class Bound:
             raise InputError(f"bound must be {_ACCEPTED}, got {given!r}")
         return cls(number, f"{number:g}")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values from which `read` makes it again."""
         if callable(self.value):
             return {"name": self.name, "source": Source.named(self.value, self.name).as_dict()}
         return {"name": self.name, "value": self.value}
 
     @classmethod
-    def read(cls, plain: Mapping[str, Any]) -> Bound:
+    def read(cls, plain: Json) -> Bound:
         """From plain values; imports the function's file.
 
         Raises
@@ -110,9 +110,9 @@ class Bound:
         """Names of the parameters after the first two; none of a number."""
         return tuple(parameters_of(self.value))[2:] if callable(self.value) else ()
 
-    def _arguments(self, function: Callable[..., float], player: Player, setting: Setting) -> dict[str, Any]:
+    def _arguments(self, function: Callable[..., float], player: Player, setting: Setting) -> JsonDict:
         """What the parameters after the first two are given."""
-        given: dict[str, Any] = {}
+        given: JsonDict = {}
         known = {"n_arms": setting.n_arms, **setting.parameters}
         for name, parameter in list(parameters_of(function).items())[2:]:
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.source import TWO, Source
 
@@ -28,7 +26,7 @@ class Code:
     others: tuple[Source | str, ...] = ()
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Code:
+    def of(cls, record: Json) -> Code:
         """The code that a record names.
 
         Raises
@@ -54,7 +52,7 @@ class Code:
         return list(dict.fromkeys(lines))
 
 
-def _target(target: Mapping[str, Any], commands: bool = False) -> Source | Exec | str:
+def _target(target: Json, commands: bool = False) -> Source | Exec | str:
     """Of a target: only audits of privacy take commands."""
     name, command = str(target["name"]), target["parameters"].get("exec")
     if target["kind"] == "algorithm":

@@ -7,16 +7,14 @@ of actions, the search for the worst neighbours, and adversaries that choose wha
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from verifiable_dp.auditing.audit import AlgorithmCase
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
 from verifiable_dp.core.neighbours import ContextPair
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import UpperBound, epsilon_of_mu
@@ -51,9 +49,7 @@ class ContextualCase(AlgorithmCase):
         case.subject = replace(case.subject, pairs=pairs)
         return case
 
-    def aligned(
-        self, subject: Subject, *, timed: bool = False, enough: bool = False
-    ) -> tuple[Check, Mapping[str, Any]]:
+    def aligned(self, subject: Subject, *, timed: bool = False, enough: bool = False) -> tuple[Check, Json]:
         """See `AlgorithmCase.aligned`."""
         check, worst = normal.check(
             subject.algorithm, subject.claim, subject.pairs, self.request.settings.seed, enough=enough

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
@@ -16,7 +17,7 @@ from verifiable_dp.registry.auditor import Auditor, Prefix
 from verifiable_dp.targets.source import Source
 
 
-def target(algorithm: Algorithm, auditor: Auditor | None) -> dict[str, Any]:
+def target(algorithm: Algorithm, auditor: Auditor | None) -> JsonDict:
     """What was audited."""
     return {
         "name": algorithm.name,
@@ -38,7 +39,7 @@ def _note(algorithm: Algorithm) -> str:
     return "the listing as printed, which the default variant corrects" if printed else ""
 
 
-def plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
+def plain_parameters(algorithm: Algorithm) -> JsonDict:
     """Constructor arguments as JSON values."""
     return {
         name: value.item() if isinstance(value, np.generic) else value
@@ -46,7 +47,7 @@ def plain_parameters(algorithm: Algorithm) -> dict[str, Any]:
     }
 
 
-def instance(algorithm: Algorithm, epsilon: float) -> dict[str, Any]:
+def instance(algorithm: Algorithm, epsilon: float) -> JsonDict:
     """Where a counterexample was found, and the epsilon that the audited claim comes to there."""
     if isinstance(algorithm, Prefix):
         return {**instance(algorithm.inner, epsilon), "rounds": algorithm.horizon}
@@ -55,17 +56,17 @@ def instance(algorithm: Algorithm, epsilon: float) -> dict[str, Any]:
 
 def counterexamples(
     checks: Sequence[Check],
-    worst: Mapping[str, Any],
+    worst: Json,
     chosen: blackbox.Selected | None,
     pairs: Sequence[Any] = (),
     *,
-    played: Mapping[str, Any] | None = None,
-) -> list[dict[str, Any]]:
+    played: Json | None = None,
+) -> list[JsonDict]:
     """What the checks that refute have found, as a reader can run it again.
 
     `played` says what was played where that is not the audited instance; `worst` says so itself.
     """
-    found: list[dict[str, Any]] = []
+    found: list[JsonDict] = []
     for check in checks:
         if check.verdict != "refuted" or check.kind == "tracing":  # which names its pair itself
             continue

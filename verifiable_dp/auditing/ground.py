@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from verifiable_dp.auditing import independence
 from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Progress
 from verifiable_dp.core import engine
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.load import Probe
 from verifiable_dp.targets.process import ProcessTarget
@@ -42,7 +42,7 @@ _EARLIER = "record: an earlier version made it; re-run it with that version"
 class Sizes:
     """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a re-run reads."""
 
-    def __init__(self, pinned: Mapping[str, Any] | None) -> None:
+    def __init__(self, pinned: Json | None) -> None:
         if pinned is not None and "sizes" not in pinned:
             raise InputError(_EARLIER)
         self._pinned = None if pinned is None else pinned["sizes"]

@@ -14,11 +14,12 @@ from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.resume import CheckpointError
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import file_digest, file_of
 
 
-def of(thing: Any, name: str, **asked: Any) -> dict[str, Any]:
+def of(thing: Any, name: str, **asked: Any) -> JsonDict:
     """What is equal for two audits only if their records would be, for `resume.Checkpoint`.
 
     Parameters
@@ -36,7 +37,7 @@ def of(thing: Any, name: str, **asked: Any) -> dict[str, Any]:
     return {"target": _target(thing, name), **of_rows(**asked)}
 
 
-def of_rows(**asked: Any) -> dict[str, Any]:
+def of_rows(**asked: Any) -> JsonDict:
     """As `of`, for what has no target of its own, such as the kill table."""
     computes = [engine.installation(), f"numpy {np.__version__}", f"scipy {scipy.__version__}"]
     return {"asked": asked, "code": engine.code_digest(), "installation": computes}

@@ -17,6 +17,7 @@ from verifiable_dp.auditing.ground import Ground, Sizes
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.blackbox import curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL
@@ -166,7 +167,7 @@ class UserCase(Case):
         chosen = self.last.chosen if self.last else None
         self.counterexamples += drafts.counterexamples(checks, {}, chosen)
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """What the record says of the inputs."""
         raise NotImplementedError
 
@@ -183,7 +184,7 @@ class UserCase(Case):
             *([CAPPED.format(self.request.settings.sizes.seconds)] if self.allowed.capped else []),
         ]
 
-    def target(self) -> dict[str, Any]:
+    def target(self) -> JsonDict:
         """See `Case.target`."""
         command, notes = self.request.target, self.notes()
         parameters = {**self.parameters(), **self.request.inputs.recorded()}
@@ -201,7 +202,7 @@ class UserCase(Case):
             "model": "local" if self.request.promise.model == "local" else "central",
         }
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> JsonDict:
         """See `Case.noted`; a re-run has no cap, so that sizes which one has cut stay cut."""
         self.allowed.capped = self.allowed.capped or self.sizes.capped
         promise, settings = self.request.promise, self.request.settings

@@ -15,7 +15,7 @@ from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_p
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
@@ -145,11 +145,11 @@ class ReleaseCase(UserCase):
             case.plan = _plan(case)
         return case
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """See `UserCase.parameters`."""
         return {"bounds": list(self.bounds)}
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> JsonDict:
         """See `Case.noted`."""
         noted = super().noted()
         curve = {"curve": True} if _curved(self.request) else {}

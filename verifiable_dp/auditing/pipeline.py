@@ -15,6 +15,7 @@ from verifiable_dp.auditing.plans import NOT_COVERED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import KIND, UpperBound
@@ -44,9 +45,9 @@ class Case:
     claim: PrivacyClaim
     plan: Plan
     checks: list[Check] = field(default_factory=list)
-    counterexamples: list[dict[str, Any]] = field(default_factory=list)
-    power: dict[str, Any] | None = None
-    mutants: list[dict[str, Any]] = field(default_factory=list)
+    counterexamples: list[JsonDict] = field(default_factory=list)
+    power: JsonDict | None = None
+    mutants: list[JsonDict] = field(default_factory=list)
 
     #: What rungs change: a resumed audit takes it from its checkpoint.
     CHANGED: ClassVar[tuple[str, ...]] = ("checks", "counterexamples", "power", "mutants")
@@ -66,11 +67,11 @@ class Case:
         if bound is not None:
             self.checks.append(bound.check(self.claim.epsilon))
 
-    def target(self) -> dict[str, Any]:
+    def target(self) -> JsonDict:
         """What was audited, for the record."""
         raise NotImplementedError
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> JsonDict:
         """What the record's plan holds beside the sizes of the black box and the levels."""
         raise NotImplementedError
 
@@ -82,7 +83,7 @@ class Case:
         """The candidate neighbours, in words."""
         raise NotImplementedError
 
-    def draft(self) -> dict[str, Any]:
+    def draft(self) -> JsonDict:
         """The draft of a record."""
         settings = self.request.settings
         return {
@@ -126,7 +127,7 @@ class Rung:
     run: Callable[[Any], None]
 
 
-def climb(case: Case, rungs: Iterable[Rung]) -> dict[str, Any]:
+def climb(case: Case, rungs: Iterable[Rung]) -> JsonDict:
     """Gather the evidence of all rungs that apply, but for finished ones; return the draft of a record."""
     for rung in rungs:
         if rung.applies(case):
@@ -138,7 +139,7 @@ def climb(case: Case, rungs: Iterable[Rung]) -> dict[str, Any]:
     return case.draft()
 
 
-def _after(case: Case, rung: Rung) -> dict[str, Any]:
+def _after(case: Case, rung: Rung) -> JsonDict:
     """What a case has come to after a rung."""
     rung.run(case)
     return {name: getattr(case, name) for name in case.CHANGED}

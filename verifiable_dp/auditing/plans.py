@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.evidence.blackbox.test import Plan
 
 Progress = Callable[[str], None]
@@ -202,7 +201,7 @@ def silent(message: str) -> None:
     """Progress that is not shown."""
 
 
-def pinned_plan(mapping: Mapping[str, Any]) -> Plan:
+def pinned_plan(mapping: Json) -> Plan:
     """The plan of an earlier record."""
     sizes = {f.name: int(mapping.get(f.name, 1)) for f in fields(Plan) if f.name != "sequential"}
     return Plan(**sizes, sequential=bool(mapping.get("sequential", False)))

@@ -9,6 +9,7 @@ from typing import Any
 
 from verifiable_dp.auditing.plans import cost_of
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import sequential
@@ -30,7 +31,7 @@ def of_black_box(
     true_epsilon: Callable[[float], float],
     repeats: int,
     runs: int | None = None,
-) -> dict[str, Any] | None:
+) -> JsonDict | None:
     """The least noise reduction that the black box catches with probability .95, and what epsilon it has.
 
     For noise divided by c, pair and event are chosen anew on selection runs; the binomial law of its hits
@@ -142,11 +143,11 @@ def reseeded(sampler: Any, seed: int) -> Sampler:
 
 
 def stated(
-    black_box: dict[str, Any] | None,
+    black_box: JsonDict | None,
     align: Check,
     claim: PrivacyClaim,
     law: tuple[float, float] | None = None,
-) -> dict[str, Any] | None:
+) -> JsonDict | None:
     """Power of the audit: alignment catches any excess that it sees exactly; else the black box counts.
 
     `law` is the least factor by which the noise may be divided and the exact law refutes it, and what

@@ -16,7 +16,7 @@ import numpy as np
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.targets.players import Player, Setting
 
 MARGIN = 0.15  # how far an exponent may lie from its claim: room for a factor of sqrt(log T)
@@ -67,12 +67,12 @@ class Rate:
         """In plain notation."""
         return f"log {self.over}" if self.log_power else f"{self.over}^{self.exponent:g}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values."""
         return {**asdict(self), "values": list(self.values)}
 
     @classmethod
-    def read(cls, plain: Mapping[str, Any]) -> Rate:
+    def read(cls, plain: Json) -> Rate:
         """From plain values."""
         return cls(**{**plain, "values": tuple(plain["values"])})
 

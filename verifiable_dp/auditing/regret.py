@@ -21,7 +21,7 @@ from verifiable_dp.core.claims import Source as Proof
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
-from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges
@@ -46,7 +46,7 @@ def regret_only(
     workers: int = 1,
     mutants: bool = False,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Run the regret checks of a catalogue algorithm, and those of its regret mutants; a draft of a record.
 
     Raises
@@ -62,7 +62,7 @@ def regret_only(
         return list(auditor.regret(played, size, seed, workers))
 
     checks = engine.kept("regret", functools.partial(measured, algorithm, str(budget)))
-    entries: list[dict[str, Any]] = []
+    entries: list[JsonDict] = []
     for mutant in auditor.mutants if mutants else ():
         if mutant.breaks != "regret":
             continue
@@ -136,7 +136,7 @@ class Subject:
         *,
         n_arms: int | None = None,
         horizon: int | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Json | None = None,
         contexts: Contexts | None = None,
     ) -> Subject:
         """Recognise a target; numbers that an `Algorithm` brings along need not be given.
@@ -176,7 +176,7 @@ class Subject:
         return made.bounds if known else (0.0, 1.0)
 
     @property
-    def shared(self) -> dict[str, Any]:
+    def shared(self) -> JsonDict:
         """Parameters that a rival is given, too: those that were set, and defaults of beta and epsilon."""
         defaults = {
             name: self.player.default(name) for name in ("beta", *EPSILON) if name in self.player.names
@@ -195,7 +195,7 @@ class Subject:
         words = (f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in sorted(found.items()))
         return f"{self.name} ({', '.join(words)})"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """The target of a record."""
         parameters = {
             key: value.item() if isinstance(value, np.generic) else value
@@ -215,7 +215,7 @@ class Subject:
         }
 
     @classmethod
-    def read(cls, target: Mapping[str, Any], contexts: Contexts | None = None) -> Subject:
+    def read(cls, target: Json, contexts: Contexts | None = None) -> Subject:
         """From the target of a record; imports its code.
 
         Raises
@@ -276,7 +276,7 @@ class Claims:
         first = self.instances[0]
         return first if isinstance(first, Population) else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values from which `read` makes them again."""
         plain = [_plain_environment(environment) for environment in self.instances]
         return {
@@ -291,7 +291,7 @@ class Claims:
         }
 
     @classmethod
-    def read(cls, plain: Mapping[str, Any]) -> Claims:
+    def read(cls, plain: Json) -> Claims:
         """From plain values; imports what they refer to.
 
         Raises
@@ -363,19 +363,19 @@ class RegretOptions(TypedDict, total=False):
     """
 
     bound: float | str | Callable[..., float] | None
-    scaling: Mapping[str, Any] | None
+    scaling: Json | None
     environments: Any
     contexts: Any
     n_arms: int | None
     horizon: int | None
-    parameters: Mapping[str, Any] | None
+    parameters: Json | None
     runs: int | None
     beta: float | None
     gap: float | None
     values: Mapping[str, Sequence[float]] | None
     better_than: Any
     factor: float
-    rival_parameters: Mapping[str, Any] | None
+    rival_parameters: Json | None
 
 
 @dataclass(frozen=True)
@@ -386,12 +386,12 @@ class Asked:
     scaling: Any = None
     better_than: Any = None
     factor: Any = 1.0
-    rival_parameters: Mapping[str, Any] | None = None
+    rival_parameters: Json | None = None
     environments: Any = None
     contexts: Any = None
     n_arms: int | None = None
     horizon: int | None = None
-    parameters: Mapping[str, Any] | None = None
+    parameters: Json | None = None
     runs: int | None = None
     beta: Any = None
     gap: Any = None
@@ -504,13 +504,13 @@ def _form(instances: Sequence[Environment | Population]) -> Contexts | None:
 _HOMES = (environments, populations)
 
 
-def _plain_environment(environment: Any) -> dict[str, Any] | None:
+def _plain_environment(environment: Any) -> JsonDict | None:
     """JSON values of an environment of this package; None for others."""
     homes = [module.__name__ for module in _HOMES]
     if type(environment).__module__ not in homes or not dataclasses.is_dataclass(environment):
         return None
     values = {f.name: getattr(environment, f.name) for f in dataclasses.fields(environment) if f.init}
-    plain: dict[str, Any] = {}
+    plain: JsonDict = {}
     for name, value in values.items():
         if dataclasses.is_dataclass(value):
             inner = _plain_environment(value)
@@ -524,7 +524,7 @@ def _plain_environment(environment: Any) -> dict[str, Any] | None:
     return {"type": type(environment).__name__, **plain}
 
 
-def _environment(plain: Mapping[str, Any]) -> Any:
+def _environment(plain: Json) -> Any:
     values = {name: value for name, value in plain.items() if name != "type"}
     made = {
         name: _environment(value) if isinstance(value, Mapping) else _tuples(value)
@@ -587,7 +587,7 @@ def check_claims(
     seed: int = 0,
     workers: int = 1,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Measure regret where the claims speak of it; a draft of a record.
 
     Raises
@@ -622,7 +622,7 @@ def check_claims(
     return _draft(subject, claims, checks, noted, budget, seed)
 
 
-def again(record: Mapping[str, Any], *, workers: int = 1, progress: Progress = silent) -> dict[str, Any]:
+def again(record: Json, *, workers: int = 1, progress: Progress = silent) -> JsonDict:
     """Run the claims of a record again; a draft.
 
     Raises
@@ -711,7 +711,7 @@ def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float
     silent_at = [x for x, values in points if not values.mean() > 0]
     if silent_at:
         raise InputError(f"scaling: regret must be above 0 at every {rate.over}, it is 0 at {silent_at[0]:g}")
-    fixed: dict[str, Any] = {"n_arms": subject.setting.n_arms, "horizon": subject.setting.horizon}
+    fixed: JsonDict = {"n_arms": subject.setting.n_arms, "horizon": subject.setting.horizon}
     fixed.pop({"T": "horizon", "K": "n_arms"}.get(rate.over, ""), None)
     if rate.over != "gap" and population is None:
         fixed["gaps"] = list(gaps)
@@ -766,7 +766,7 @@ def _bound_check(
     limit = bound.at(instance, player, setting)
     largest = largest_gap(instance) * setting.horizon
     name = f"bound on {_called(instance)}"
-    common: dict[str, Any] = {
+    common: JsonDict = {
         "least_horizon": bound.least_horizon(instance, player, setting),
         "claim": "bound",
         "instance": _called(instance),
@@ -842,7 +842,7 @@ def _stated(claims: Claims) -> list[RegretClaim]:
 
 def _draft(
     subject: Subject, claims: Claims, checks: Sequence[Check], noted: Sequence[str], budget: str, seed: int
-) -> dict[str, Any]:
+) -> JsonDict:
     made = subject.player.made(subject.setting)
     promise = made.claim if isinstance(made, Algorithm) else None
     target = subject.as_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypedDict
@@ -12,14 +12,14 @@ from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import MODELS, PROTECTED
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.contextual import ContextualAlgorithm
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.targets.process import TIMEOUT
 from verifiable_dp.targets.roles import Given
 
 
-def _plain(record: Any) -> dict[str, Any]:
+def _plain(record: Any) -> JsonDict:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
@@ -131,7 +131,7 @@ class AuditOptions(TypedDict, total=False):
     epsilon_parameter: str | None
 
 
-def check_known(function: str, options: Mapping[str, Any], known: type) -> None:
+def check_known(function: str, options: Json, known: type) -> None:
     """Refuse names that are not options of a function.
 
     Raises
@@ -247,7 +247,7 @@ class Inputs:
     horizon: int | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
     pairs: Sequence[Any] | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Json = field(default_factory=dict)
     reward: str = ""
     contexts: Any = None
     context_norm: float = 1.0
@@ -262,7 +262,7 @@ class Inputs:
                     f"parameters: {name} must be a number, a text, a truth value or None, got {value!r}"
                 )
 
-    def recorded(self) -> dict[str, Any]:
+    def recorded(self) -> JsonDict:
         """Parameters and replaced rewards as a record keeps them beside those of its own."""
         found = {f"{_SET}{name}": value for name, value in self.parameters.items()}
         if self.contexts is not None:
@@ -285,7 +285,7 @@ class Inputs:
         return Contexts(self.n_arms, self.contexts, self.context_norm, self.bounds)
 
     @classmethod
-    def read(cls, recorded: Mapping[str, Any]) -> Inputs:
+    def read(cls, recorded: Json) -> Inputs:
         """From the parameters of a record."""
         own = {name.removeprefix(_SET): value for name, value in recorded.items() if name.startswith(_SET)}
         rest = {name: value for name, value in recorded.items() if not name.startswith(_SET)}
@@ -400,7 +400,7 @@ class AuditRequest:
     promise: Promise = Promise()
     inputs: Inputs = Inputs()
     settings: Settings = Settings()
-    pinned: Mapping[str, Any] | None = None
+    pinned: Json | None = None
     progress: Progress = field(default=silent, compare=False)
 
     def __post_init__(self) -> None:
@@ -437,15 +437,15 @@ class AuditRequest:
             inputs.epsilon_parameter,
         )
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> JsonDict:
         """What decides the outcome apart from the target: workers do not."""
         whole = {**_plain(self.promise), **_plain(self.inputs), **_plain(self.settings)}
         del whole["workers"]
         return whole
 
-    def noted(self, event_epsilon: float, event_delta: float) -> dict[str, Any]:
+    def noted(self, event_epsilon: float, event_delta: float) -> JsonDict:
         """What a plan keeps of group, rho, curve and detect; of a widened promise that about one event."""
-        plan: dict[str, Any] = {}
+        plan: JsonDict = {}
         if self.promise.group is not None:
             plan |= {
                 "group": self.promise.group,
@@ -462,7 +462,7 @@ class AuditRequest:
         return plan
 
 
-def promised(plan: Mapping[str, Any], claim: Mapping[str, Any]) -> Promise:
+def promised(plan: Json, claim: Json) -> Promise:
     """The promise that an audit with this plan and claim was asked to test."""
     adjacency = None if plan.get("given_pairs") else claims.adjacency_of(claim["adjacency"])
     curved = {name: plan[name] for name in claims.CURVED if name in plan}

@@ -28,7 +28,7 @@ from verifiable_dp.auditing.looks import Look
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.files import lock
 from verifiable_dp.core.neighbours import AnyPair, pair_of
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
@@ -43,7 +43,7 @@ _KEY = ".key"  # ending of the file with the key
 _LEAD = f'{{"format":"{FORMAT}"'.encode()
 _NUMBERS = "biuf"  # kinds of arrays: booleans, whole numbers, floats
 _DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they were
-_CLASSES: dict[str, Any] = {
+_CLASSES: JsonDict = {
     one.__name__: one
     for one in (Check, DataPair, Event, Look, Plan, Selected, *vars(scores).values())
     if isinstance(one, type) and dataclasses.is_dataclass(one)
@@ -106,7 +106,7 @@ def unpacked(text: bytes) -> Any:
     return json.loads(text, object_hook=_untagged)
 
 
-def _untagged(stored: dict[str, Any]) -> Any:
+def _untagged(stored: JsonDict) -> Any:
     kind: str = next(iter(stored), "")
     content: Any = stored.get(kind)
     if not kind.startswith("!"):
@@ -208,7 +208,7 @@ class Checkpoint:
             self.cpu_seconds, end = cpu, self._file.tell()
         self._file.truncate(end)
 
-    def _append(self, row: Mapping[str, Any]) -> None:
+    def _append(self, row: Json) -> None:
         """Add a line; where the disk is full the audit goes on without."""
         if self._full:
             return
@@ -260,7 +260,7 @@ def _sealed(text: bytes, key: bytes) -> bytes:
     return f',"sum":"{hmac.new(key, text, hashlib.sha256).hexdigest()[:32]}"}}\n'.encode()
 
 
-def _row(line: bytes, key: bytes) -> dict[str, Any] | None:
+def _row(line: bytes, key: bytes) -> JsonDict | None:
     """Values of a line, as they stand there; None if it is not whole, or was not written with the key."""
     text, mark, _ = line.rpartition(b',"sum":')
     if not mark or not key or not hmac.compare_digest(line, text + _sealed(text, key)):

@@ -23,7 +23,7 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
@@ -102,7 +102,7 @@ RUNGS = (
 )
 
 
-def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> dict[str, Any]:
+def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
     """Audit what is asked, by these rungs; return the draft of a record.
 
     Raises

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair, StreamPair, TablePair
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan
 from verifiable_dp.evidence.check import Check
@@ -88,7 +87,7 @@ class Subject:
         return self.small if self.small_epsilon == self.claim.epsilon else self.algorithm
 
     @property
-    def instances(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def instances(self) -> tuple[JsonDict, JsonDict]:
         """What was played and the small instance; empty where it is the audited one.
 
         A mutant's are those of the algorithm that it was made from: mutants keep the parameters.
@@ -196,7 +195,7 @@ def visible(claim: PrivacyClaim) -> bool:
     return claim.observe in ("releases", "reports") and claim.delta == 0
 
 
-def plan_of(subject: Subject, size: Budget, pinned: Mapping[str, Any] | None) -> Plan:
+def plan_of(subject: Subject, size: Budget, pinned: Json | None) -> Plan:
     """Sizes of the black box; the least where there is none."""
     if pinned:
         return pinned_plan(pinned)

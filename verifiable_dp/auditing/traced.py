@@ -12,6 +12,7 @@ from typing import Any
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, explore
@@ -134,7 +135,7 @@ def choosing(function: Callable[..., Any], n_arms: int, horizon: int) -> tuple[C
     return function.choosers(n_arms, horizon) if isinstance(function, BanditClass) else ()
 
 
-def renamed(statistics: Mapping[str, Any], file: str, name: str) -> dict[str, Any]:
+def renamed(statistics: Json, file: str, name: str) -> JsonDict:
     """Statistics in which `file` is called `name`, and files in its folder accordingly; source as it is."""
     libraries = [os.path.join(p, "") for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
     folder, beside = os.path.join(os.path.dirname(file), ""), PurePath(name).parent.as_posix()

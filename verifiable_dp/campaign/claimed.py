@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.core.validate import Json
 from verifiable_dp.record.verify import read
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.render.page import of_claim
@@ -79,7 +78,7 @@ def _promise(claim: PrivacyClaim) -> str:
     )
 
 
-def _verdict_of(claim: RegretClaim, record: Mapping[str, Any] | None) -> str:
+def _verdict_of(claim: RegretClaim, record: Json | None) -> str:
     if record is None or not record["regret"]:
         return "no record"
     found = of_claim(record["regret"]["checks"], claim.name)

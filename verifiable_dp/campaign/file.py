@@ -44,7 +44,7 @@ from verifiable_dp.core import claims, crash, engine, files, validate
 from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record.declarations import read as read_declarations
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
@@ -88,13 +88,13 @@ class Entry:
     name: str
     target: str = ""
     command: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    options: Json = field(default_factory=dict)
+    parameters: Json = field(default_factory=dict)
     regret: bool = False
-    claims: Mapping[str, Any] | None = None
-    declarations: Mapping[str, Any] | None = None
+    claims: Json | None = None
+    declarations: Json | None = None
 
-    def answered(self, record: Mapping[str, Any]) -> bool:
+    def answered(self, record: Json) -> bool:
         """Whether a record is one of this target, and of what is asked of it."""
         same = record["target"]["name"] == (self.target or self.command)
         return bool(same and (record["regret"] if self.claims else record["checks"]))
@@ -194,7 +194,7 @@ def _observe(name: str, value: Any) -> str:
     return validate.choice(name, value, ("actions", "releases", "reports", "shuffled"))
 
 
-def _parameters(name: str, value: Any) -> dict[str, Any]:
+def _parameters(name: str, value: Any) -> JsonDict:
     if not isinstance(value, Mapping):
         raise InputError(f"{name} must be a table of parameters, such as {{ epsilon = 0.5 }}, got {value!r}")
     return dict(value)
@@ -211,7 +211,7 @@ def _at_least(least: int) -> Reader:
     return lambda name, value: validate.integer(name, value, least=least)
 
 
-def _claims(name: str, value: Any) -> dict[str, Any]:
+def _claims(name: str, value: Any) -> JsonDict:
     """Claims about the regret of one's own code."""
     if not isinstance(value, Mapping):
         example = '{ scaling = { T = "log" } }, as the theorems of your own code are not known'
@@ -226,7 +226,7 @@ def _bound(name: str, value: Any) -> Any:
     return value if isinstance(value, str) and ":" in value else Bound.of(value).value
 
 
-def _scaling(name: str, value: Any) -> dict[str, Any]:
+def _scaling(name: str, value: Any) -> JsonDict:
     for over, claim in _parameters(name, value).items():
         rates.claim_of(over, claim)
     return dict(value)
@@ -292,9 +292,7 @@ _BESIDE_REGRET = ("budget", "seed", "declarations")
 _BESIDE_CLAIMS = ("arms", "horizon", "parameters", "contexts", "budget", "seed")
 
 
-def _read_table(
-    place: str, given: Any, accepted: Mapping[str, Reader], room: str = "campaign: "
-) -> dict[str, Any]:
+def _read_table(place: str, given: Any, accepted: Mapping[str, Reader], room: str = "campaign: ") -> JsonDict:
     if not isinstance(given, Mapping):
         raise InputError(f"{room}{place} must be a table with keys {', '.join(accepted)}")
     for key in given:
@@ -344,7 +342,7 @@ def read(path: str | Path) -> Campaign:
     return Campaign(place, tuple(entries))
 
 
-def _entry(number: int, row: Any, defaults: Mapping[str, Any], folder: Path) -> Entry:
+def _entry(number: int, row: Any, defaults: Json, folder: Path) -> Entry:
     place = f"target {number}"
     if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
         raise InputError(f"campaign: {place} must have a key target or a key exec, and not both")
@@ -366,9 +364,7 @@ def _entry(number: int, row: Any, defaults: Mapping[str, Any], folder: Path) -> 
     return entry
 
 
-def _checked(
-    found: Mapping[str, Any], own: Mapping[str, Any], which: str, listed: bool, folder: Path
-) -> Entry:
+def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> Entry:
     declared = found.get("declarations")
     entry = Entry(
         name=found["name"] if "name" in found else _named(which),
@@ -404,7 +400,7 @@ def _checked(
     return entry
 
 
-def _check_beside(own: Mapping[str, Any], entry: Entry, accepted: Sequence[str]) -> None:
+def _check_beside(own: Json, entry: Entry, accepted: Sequence[str]) -> None:
     """Refuse what a check of regret alone does not take; defaults for others are left out without a word."""
     for key in own:
         if key not in (*_WHICH, "regret", *accepted):
@@ -412,7 +408,7 @@ def _check_beside(own: Mapping[str, Any], entry: Entry, accepted: Sequence[str])
     validate.choice("budget", entry.options.get("budget", "quick"), BUDGETS)
 
 
-def _options(found: Mapping[str, Any]) -> dict[str, Any]:
+def _options(found: Json) -> JsonDict:
     """Arguments of `api.audit`, under its names."""
     names = {"arms": "n_arms"}
     apart = ("name", "target", "exec", "exec_timeout", "parameters", "regret", "declarations")
@@ -646,7 +642,7 @@ class _State:
         if name in self.reports:
             campaign.forget_steps(self._place / name)
 
-    def _as_dict(self) -> dict[str, Any]:
+    def _as_dict(self) -> JsonDict:
         return {
             "campaign": self._found.path.name,
             "targets": [self._row(entry) for entry in self._found.entries if self._known(entry.name)],
@@ -655,7 +651,7 @@ class _State:
     def _known(self, name: str) -> bool:
         return name in self.reports or name in self.failed
 
-    def _row(self, entry: Entry) -> dict[str, Any]:
+    def _row(self, entry: Entry) -> JsonDict:
         row = {"name": entry.name, "runs": entry.target or entry.command}
         if entry.name in self.failed:
             return {**row, "failed": self.failed[entry.name]}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.campaign.claimed import claims
 from verifiable_dp.core.files import write_text
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.verify import read
 from verifiable_dp.registry import entries as catalogue
@@ -18,7 +18,7 @@ from verifiable_dp.render import page
 Entry = dict[str, str]  # claim, says, check, verdict
 
 
-def rows(folder: str | Path) -> list[dict[str, Any]]:
+def rows(folder: str | Path) -> list[JsonDict]:
     """Every registered item with what the reports in `folder` say of it.
 
     Returns
@@ -82,7 +82,7 @@ class _Reports:
         return ", ".join(c["name"] for c in found) or f"regret checks of {algorithm}", loose
 
 
-def _row(item: Item, about: _Reports) -> dict[str, Any]:
+def _row(item: Item, about: _Reports) -> JsonDict:
     entries = [*_claims(item, about), *_statements(item, about), *_errata(item, about)]
     entries += [
         {"claim": item.number, "says": item.says, "check": test, "verdict": "tested"} for test in item.tests
@@ -148,7 +148,7 @@ def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
             }
 
 
-def empty(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def empty(found: Sequence[Json]) -> list[str]:
     """Items with an empty cell."""
     cells = ("claim", "says", "check", "verdict")
     return [
@@ -159,7 +159,7 @@ def empty(found: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def line(row: Mapping[str, Any]) -> str:
+def line(row: Json) -> str:
     """One item, as it is listed: a line for each claim."""
     head = f"{row['paper'].split(',')[0]}, {row['number']}: {row['code']}\n  {row['remark']}"
     return "\n".join([head, *(f"  {e['claim']}: {e['verdict']} ({e['check']})" for e in row["entries"])])

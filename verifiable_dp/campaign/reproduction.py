@@ -6,7 +6,6 @@ import io
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.files import make_folder, write_bytes
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, Outcome, Plan
 from verifiable_dp.render import study as reporting
@@ -32,7 +31,7 @@ def reproduce(
     workers: int = 1,
     cells: str | Path | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Reproduce a study and write it into the folder ``out/NAME``.
 
     Parameters
@@ -148,7 +147,7 @@ def _load(store: Path, key: str) -> Outcome | None:
     try:
         content = io.BytesIO((store / f"{key}.npz").read_bytes())
         with np.load(content, allow_pickle=False) as file:
-            values: Mapping[str, Any] = dict(file)
+            values: Json = dict(file)
         active = values.get("active")
         return Outcome(
             **{field: values[field] for field in _FIELDS}, active=active, seconds=float(values["seconds"])

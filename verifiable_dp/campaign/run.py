@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp import api
 from verifiable_dp.auditing import identity, resume
@@ -17,7 +16,7 @@ from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.campaign import papers
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.files import make_folder, write_text
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
@@ -229,7 +228,7 @@ def errata(
     workers: int = 1,
     steps: str | PathLike[str] | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Produce the evidence of errata, all if none is named; the data file.
 
     `steps` is a file in which finished rows are kept: interrupted, the same call goes on after them. Remove
@@ -256,7 +255,7 @@ def mutants(
     workers: int = 1,
     steps: str | PathLike[str] | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Run the mutation suite on the algorithms in `only`, or on all private ones; the data file.
 
     `steps` as for `errata`.

@@ -25,6 +25,7 @@ from verifiable_dp.cli.shell import (
     scheduler_option,
     seeded,
 )
+from verifiable_dp.core.validate import JsonDict
 
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
 REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
@@ -44,11 +45,11 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> A
     return Exec(command) if timeout is None else Exec(command, timeout)
 
 
-def _pairs(name: str, items: tuple[str, ...]) -> dict[str, Any]:
+def _pairs(name: str, items: tuple[str, ...]) -> JsonDict:
     """NAME=VALUE options as a mapping; numbers become numbers, true and false truth values."""
     from verifiable_dp.core.validate import InputError
 
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for item in items:
         key, sign, value = item.partition("=")
         if not (sign and key and value):
@@ -66,9 +67,9 @@ def _plain_value(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _scaling(items: tuple[str, ...]) -> dict[str, Any] | None:
+def _scaling(items: tuple[str, ...]) -> JsonDict | None:
     """T=0.5, T=log or, with a margin, T=0.5:0.1."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for over, claim in _pairs("scaling", items).items():
         rate, colon, margin = str(claim).partition(":")
         found[over] = (_plain_value(rate), _plain_value(margin)) if colon else claim
@@ -92,7 +93,7 @@ def _values(items: tuple[str, ...]) -> dict[str, list[float]] | None:
     return {over: _numbers("values", str(xs)) for over, xs in _pairs("values", items).items()} or None
 
 
-def _parameters(items: tuple[str, ...]) -> dict[str, Any] | None:
+def _parameters(items: tuple[str, ...]) -> JsonDict | None:
     return _pairs("set", items) or None
 
 

@@ -23,6 +23,7 @@ from verifiable_dp.cli.shell import (
     scheduler_option,
     seeded,
 )
+from verifiable_dp.core.validate import JsonDict
 
 if TYPE_CHECKING:
     from verifiable_dp.core.environments import Environment
@@ -139,7 +140,7 @@ def _met(setting: str | None, contexts: str | None, population: str, n_arms: int
     return usual(population, n_arms, Contexts(n_arms, shape_of(contexts)).shape)
 
 
-def _listed(name: str, environment: Environment, instance: dict[str, Any]) -> Any:
+def _listed(name: str, environment: Environment, instance: JsonDict) -> Any:
     """The catalogue's algorithm of this name, with as many arms."""
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.registry import entries as registry

@@ -22,6 +22,7 @@ from verifiable_dp.cli.shell import (
     say,
     scheduler_option,
 )
+from verifiable_dp.core.validate import JsonDict
 
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
 
@@ -327,7 +328,7 @@ class _DataFile:
     """How a data file that is not a record is verified, and run again: what of it must come out as it is."""
 
     what: str
-    verify: Callable[[Any], dict[str, Any]]
+    verify: Callable[[Any], JsonDict]
     again: Callable[[Any, int, Callable[[str], None]], Any]
     part: str
     items: str = "rows"

@@ -10,18 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from verifiable_dp.compliance import nist
 from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, adjacency_of, group_table
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
 from verifiable_dp.record.sealing import pointer, text
 
-Record = Mapping[str, Any]
-Block = dict[str, Any]
+Block = JsonDict
 
 COMPLIANCE_VERSION = "compliance-1.0.0"
 BLOCKS = (
@@ -87,19 +86,19 @@ def decimal(value: Any) -> str | None:
     return f"{mantissa}e{int(exponent)}" if mark else mantissa
 
 
-def bounds_of(record: Record) -> list[float] | None:
+def bounds_of(record: Json) -> list[float] | None:
     """Range of the rewards or of the data; None if the record does not say."""
     target = record["target"]
     found = target.get("bounds") or target["parameters"].get("bounds")
     return [float(value) for value in found] if found else None
 
 
-def to_compliance(record: Record) -> str:
+def to_compliance(record: Json) -> str:
     """The blocks of a record as a JSON document; its form is the schema ``compliance``."""
     return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
 
 
-def of(record: Record, missed: Sequence[str] = ()) -> Block:
+def of(record: Json, missed: Sequence[str] = ()) -> Block:
     """The blocks of a record.
 
     Parameters
@@ -127,7 +126,7 @@ def of(record: Record, missed: Sequence[str] = ()) -> Block:
         raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
 
 
-def _of(record: Record, missed: Sequence[str]) -> Block:
+def _of(record: Json, missed: Sequence[str]) -> Block:
     declared = record.get("declarations") or {}
     administrative = declared.get("administrative", {})
     found: Block = {
@@ -167,7 +166,7 @@ def _digest(value: Any) -> Block:
 # ---------------------------------------------------------------- summary
 
 
-def _summary(record: Record, claims: Sequence[Block]) -> Block:
+def _summary(record: Json, claims: Sequence[Block]) -> Block:
     verdicts = [claim["verdict"] for claim in claims]
     return {
         "verdict": record["verdict"],
@@ -181,7 +180,7 @@ def _summary(record: Record, claims: Sequence[Block]) -> Block:
 # ---------------------------------------------------------------- subject
 
 
-def _subject(record: Record) -> Block:
+def _subject(record: Json) -> Block:
     target, facts = record["target"], record["provenance"]
     place = facts.get("target") or {}
     ours = str(target["source"]["path"]).startswith("verifiable_dp/")
@@ -209,12 +208,12 @@ def _subject(record: Record) -> Block:
     }
 
 
-def _distribution(facts: Record) -> Block:
+def _distribution(facts: Json) -> Block:
     name, version = facts["tool"], facts["version"]
     return {"name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
 
 
-def _sampler(record: Record) -> Block:
+def _sampler(record: Json) -> Block:
     """What drew the noise of the audited runs: ours for an algorithm, the target's own for other code."""
     facts = record["provenance"]
     known = record["target"]["kind"] == "algorithm"
@@ -231,7 +230,7 @@ def _sampler(record: Record) -> Block:
 # ---------------------------------------------------------------- guarantee
 
 
-def claim_of(record: Record) -> PrivacyClaim:
+def claim_of(record: Json) -> PrivacyClaim:
     """The claim of a record as a value."""
     claim = record["claim"]
     relation = Relation(**claim["relation"]) if claim.get("relation") else Relation()
@@ -251,7 +250,7 @@ def claim_of(record: Record) -> PrivacyClaim:
 _NEIGHBOURS = {"add-remove": "add_remove_one", "zero-out": "zero_out_one"}
 
 
-def _guarantee(record: Record, declared: Record) -> Block:
+def _guarantee(record: Json, declared: Json) -> Block:
     claim = record["claim"]
     variant, measure = _variant(claim)
     relation = (claim.get("relation") or {"kind": "one"})["kind"]
@@ -281,7 +280,7 @@ def _guarantee(record: Record, declared: Record) -> Block:
     }
 
 
-def _variant(claim: Record) -> tuple[str, str]:
+def _variant(claim: Json) -> tuple[str, str]:
     if claim.get("mu") is not None:
         return "Gaussian DP", "gaussian_trade_off"
     if claim.get("rho") is not None:
@@ -291,7 +290,7 @@ def _variant(claim: Record) -> tuple[str, str]:
     return "Pure DP", "max_divergence"
 
 
-def _groups(record: Record, declared: int | None) -> list[Block]:
+def _groups(record: Json, declared: int | None) -> list[Block]:
     """What the promise about one event implies for several; empty if it is about several already."""
     claim = claim_of(record)
     if claim.relation != Relation():
@@ -309,7 +308,7 @@ def _rounded(value: float) -> str:
     return str(decimal(float(f"{value:.12g}"))) if math.isfinite(value) else str(value)
 
 
-def _threats(record: Record, declared: Record) -> list[Block]:
+def _threats(record: Json, declared: Json) -> list[Block]:
     rows, bounds = [], bounds_of(record)
     for i, pair in enumerate(declared.get("threat_hypotheses", [])):
         neighbours, reason = neighbouring(pair["world_0"], pair["world_1"], record["claim"], bounds)
@@ -323,7 +322,7 @@ def _threats(record: Record, declared: Record) -> list[Block]:
     return rows
 
 
-def _deployment(record: Record, declared: Record) -> Block:
+def _deployment(record: Json, declared: Json) -> Block:
     deployment = declared.get("deployment", {})
     return {
         "description": deployment.get("description"),
@@ -335,7 +334,7 @@ def _deployment(record: Record, declared: Record) -> Block:
     }
 
 
-def _accounting(record: Record, declared: Record) -> Block:
+def _accounting(record: Json, declared: Json) -> Block:
     stated = declared.get("accounting", {})
     return {
         "composition": stated.get("composition"),
@@ -345,7 +344,7 @@ def _accounting(record: Record, declared: Record) -> Block:
     }
 
 
-def _conversions(record: Record) -> list[Block]:
+def _conversions(record: Json) -> list[Block]:
     """Where the claim was converted from other parameters: those, and the delta that was used."""
     claim, plan = record["claim"], record["plan"]
     to = {"epsilon": decimal(claim["epsilon"]), "delta": decimal(claim["delta"])}
@@ -366,7 +365,7 @@ def _conversions(record: Record) -> list[Block]:
 # ---------------------------------------------------------------- claims
 
 
-def _privacy(record: Record, number: int) -> Block:
+def _privacy(record: Json, number: int) -> Block:
     check = record["checks"][number]
     kind, statistics, result = check["kind"], check["statistics"], check["result"]
     method, citation = _METHODS[kind]
@@ -389,7 +388,7 @@ def _privacy(record: Record, number: int) -> Block:
     }
 
 
-def _hypothesis(record: Record) -> Block:
+def _hypothesis(record: Json) -> Block:
     claim = record["claim"]
     numbers = f"epsilon {decimal(claim['epsilon'])}, delta {decimal(claim['delta'])}"
     for name in CURVED:
@@ -401,7 +400,7 @@ def _hypothesis(record: Record) -> Block:
     }
 
 
-def _design(record: Record, check: Record) -> Block:
+def _design(record: Json, check: Json) -> Block:
     kind, statistics = check["kind"], check["statistics"]
     found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": kind in words.SAMPLED}
     if kind not in words.SAMPLED:
@@ -418,7 +417,7 @@ def _design(record: Record, check: Record) -> Block:
     }
 
 
-def _samples(kind: str, statistics: Record) -> int:
+def _samples(kind: str, statistics: Json) -> int:
     if kind == "sequential":
         return int(statistics["runs"])
     if kind == "curve":
@@ -426,7 +425,7 @@ def _samples(kind: str, statistics: Record) -> int:
     return int(statistics["n1"]) + int(statistics["n0"])
 
 
-def _power(record: Record, check: Record) -> Block | None:
+def _power(record: Json, check: Json) -> Block | None:
     """The power that was stated for checks of this kind; interactive games have none of their own."""
     power, kind = record["power"], check["kind"]
     if power is None or str(check["name"]).startswith("interactive"):
@@ -442,14 +441,14 @@ def _power(record: Record, check: Record) -> Block | None:
     }
 
 
-def _sufficient(kind: str, statistics: Record) -> list[Block]:
+def _sufficient(kind: str, statistics: Json) -> list[Block]:
     """Counts of one event; what other checks rest on stands in their statistics only."""
     if kind not in ("black_box", "numerics"):
         return []
     return [{key: statistics[key] for key in ("pair", "event", "k1", "n1", "k0", "n0")}]
 
 
-def _utility(record: Record) -> list[Block]:
+def _utility(record: Json) -> list[Block]:
     regret = record["regret"]
     if not regret:
         return []
@@ -515,7 +514,7 @@ _INSTANCE = {
 }
 
 
-def _instance(number: int, check: Record) -> Block:
+def _instance(number: int, check: Json) -> Block:
     found: Block = {
         "check": pointer("regret", "checks", number),
         "kind": check["kind"],
@@ -530,7 +529,7 @@ def _instance(number: int, check: Record) -> Block:
 # ---------------------------------------------------------------- run
 
 
-def _run(record: Record) -> Block:
+def _run(record: Json) -> Block:
     facts = record["provenance"]
     return {
         "invocation": {

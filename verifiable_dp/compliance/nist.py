@@ -10,13 +10,11 @@ restates the claim; a declaration is marked as one, and what is left is open, wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from verifiable_dp.core.claims import CURVED
-
-Record = Mapping[str, Any]
+from verifiable_dp.core.validate import Json, JsonDict
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
@@ -48,7 +46,7 @@ class Finding:
     declared: tuple[str, ...] = ()
 
 
-Rule = Callable[[Record], Finding]
+Rule = Callable[[Json], Finding]
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Hazard:
     rule: Rule
     action: str
 
-    def row(self, record: Record) -> dict[str, Any]:
+    def row(self, record: Json) -> JsonDict:
         """As it stands in a record."""
         found = self.rule(record)
         return {
@@ -76,12 +74,12 @@ class Hazard:
         }
 
 
-def assess(record: Record) -> list[dict[str, Any]]:
+def assess(record: Json) -> list[JsonDict]:
     """The rows of all hazards for a record with its blocks and declarations."""
     return [hazard.row(record) for hazard in HAZARDS]
 
 
-def guidance(record: Record, rounds: int | None, groups: Sequence[Record]) -> list[dict[str, str]]:
+def guidance(record: Json, rounds: int | None, groups: Sequence[Json]) -> list[dict[str, str]]:
     """Flags of the guidance on epsilon and delta.
 
     Parameters
@@ -123,7 +121,7 @@ def _epsilon_flags(what: str, epsilon: float) -> list[dict[str, str]]:
     return []
 
 
-def _rounds(record: Record) -> int | None:
+def _rounds(record: Json) -> int | None:
     """n: the rounds of the horizon; None where the target has none."""
     horizon = record["target"]["parameters"].get("horizon")
     return int(horizon) if isinstance(horizon, int | float) and horizon >= 1 else None
@@ -132,15 +130,15 @@ def _rounds(record: Record) -> int | None:
 # ---------------------------------------------------------------- what rules share
 
 
-def _declarations(record: Record) -> Record:
+def _declarations(record: Json) -> Json:
     return record.get("declarations") or {}
 
 
-def _held(record: Record) -> bool:
+def _held(record: Json) -> bool:
     return bool(record["verdict"] == "not_refuted")
 
 
-def _if_held(record: Record, status: str, note: str, *evidence: str) -> Finding:
+def _if_held(record: Json, status: str, note: str, *evidence: str) -> Finding:
     """The given status where no violation was found; else the verdict stands against it."""
     if _held(record):
         return Finding(status, note, evidence)
@@ -150,17 +148,17 @@ def _if_held(record: Record, status: str, note: str, *evidence: str) -> Finding:
 def _claimed(rule: Rule) -> Rule:
     """The rule, where there is a claim."""
 
-    def found(record: Record) -> Finding:
+    def found(record: Json) -> Finding:
         return rule(record) if record["guarantee"] else Finding("not_applicable", _NO_CLAIM)
 
     return found
 
 
-def _kind(record: Record) -> str:
+def _kind(record: Json) -> str:
     return str(record["target"]["kind"])
 
 
-def _mechanism(record: Record) -> bool:
+def _mechanism(record: Json) -> bool:
     """Whether the target is a mechanism of the user's: what it is for is not known."""
     return _kind(record) == "release"
 
@@ -168,7 +166,7 @@ def _mechanism(record: Record) -> bool:
 def _declaration(key: str, missing: str) -> Rule:
     """A hazard that only a declaration can answer."""
 
-    def found(record: Record) -> Finding:
+    def found(record: Json) -> Finding:
         if key not in _declarations(record):
             return Finding("open", missing)
         return Finding("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
@@ -179,7 +177,7 @@ def _declaration(key: str, missing: str) -> Rule:
 def _outside(reason: str) -> Rule:
     """Not applicable, unless the target is a mechanism, of which that is not known."""
 
-    def found(record: Record) -> Finding:
+    def found(record: Json) -> Finding:
         if _mechanism(record):
             return Finding("open", "what the mechanism is used for is not known to the audit")
         return Finding("not_applicable", reason)
@@ -190,7 +188,7 @@ def _outside(reason: str) -> Rule:
 # ---------------------------------------------------------------- part 2: parameters and unit
 
 
-def _large_epsilon(record: Record) -> Finding:
+def _large_epsilon(record: Json) -> Finding:
     epsilon = float(record["claim"]["epsilon"])
     places = ("/claim/epsilon", "/guarantee/guidance")
     if epsilon <= WARN_EPSILON:
@@ -200,7 +198,7 @@ def _large_epsilon(record: Record) -> Finding:
     return Finding("open", f"stated and flagged: {flag['words']}{aside}", places)
 
 
-def _delta(record: Record) -> Finding:
+def _delta(record: Json) -> Finding:
     claim = record["claim"]
     delta, n = float(claim["delta"]), _rounds(record)
     for name in CURVED:
@@ -226,7 +224,7 @@ def _too_large(delta: float, n: int | None) -> str:
     return f"delta {delta:g} is above 1/n^2 = {n**-2:.3g}, n = {n}" if delta > n**-2 else ""
 
 
-def _harm(record: Record) -> Finding:
+def _harm(record: Json) -> Finding:
     rows = record["guarantee"]["threat_hypotheses"]
     if not rows:
         return Finding("open", "no threat hypothesis is declared: which two worlds must not be told apart")
@@ -241,7 +239,7 @@ def _harm(record: Record) -> Finding:
     return Finding("declared", counted, evidence, declared)
 
 
-def apart_worlds(record: Record) -> list[str]:
+def apart_worlds(record: Json) -> list[str]:
     """Declared worlds that are no neighbouring inputs of the claim: the harm, and why they are not."""
     rows = (record["guarantee"] or {}).get("threat_hypotheses") or []
     declared = (record.get("declarations") or {}).get("threat_hypotheses", [])
@@ -252,7 +250,7 @@ def apart_worlds(record: Record) -> list[str]:
     ]
 
 
-def _event_level(record: Record) -> Finding:
+def _event_level(record: Json) -> Finding:
     guarantee = record["guarantee"]
     if guarantee["neighboring_relation"] == "replace_user":
         return _if_held(record, "stated", "the unit is one user, with a cap on rounds", "/claim/relation")
@@ -274,7 +272,7 @@ def _event_level(record: Record) -> Finding:
     return Finding("open", note, table, place)
 
 
-def _same_delta(record: Record) -> Finding:
+def _same_delta(record: Json) -> Finding:
     return Finding(
         "stated",
         "measure and delta are stated, and the record compares with no other guarantee",
@@ -282,7 +280,7 @@ def _same_delta(record: Record) -> Finding:
     )
 
 
-def _same_unit(record: Record) -> Finding:
+def _same_unit(record: Json) -> Finding:
     return Finding(
         "stated",
         "the unit is stated, and the record compares with no other guarantee",
@@ -290,7 +288,7 @@ def _same_unit(record: Record) -> Finding:
     )
 
 
-def _conversion(record: Record) -> Finding:
+def _conversion(record: Json) -> Finding:
     if not record["accounting"]["conversions"]:
         return Finding("not_applicable", "nothing was converted: the parameters are the native ones")
     places, delta = ("/accounting/conversions", "/claim/delta"), float(record["claim"]["delta"])
@@ -303,7 +301,7 @@ def _conversion(record: Record) -> Finding:
 # ---------------------------------------------------------------- part 3: algorithms, utility, bias
 
 
-def _custom(record: Record) -> Finding:
+def _custom(record: Json) -> Finding:
     if _kind(record) == "algorithm":
         note = (
             "the sampler of production was not audited: audited runs draw from this package's own seeded "
@@ -319,13 +317,13 @@ def _custom(record: Record) -> Finding:
     return Finding("open", note, ("/subject/sampler", "/verdict"))
 
 
-def _systemic_bias(record: Record) -> Finding:
+def _systemic_bias(record: Json) -> Finding:
     if _mechanism(record):
         return Finding("open", "nothing was measured by groups of people")
     return Finding("open", "no groups in the test data: assess at deployment")
 
 
-def _interventions(record: Record) -> Finding:
+def _interventions(record: Json) -> Finding:
     if record["accounting"]["post_processing"] is None:
         if _truncates(record):
             return Finding("open", "rewards are truncated; what that does was not measured", _TRUNCATION)
@@ -338,12 +336,12 @@ def _interventions(record: Record) -> Finding:
 _TRUNCATION = ("/subject/parameters",)
 
 
-def _truncates(record: Record) -> bool:
+def _truncates(record: Json) -> bool:
     """Whether the target is an algorithm for rewards of bounded moments, which truncates them."""
     return _kind(record) == "algorithm" and bool({"moments", "v"} & record["target"]["parameters"].keys())
 
 
-def _statistical_bias(record: Record) -> Finding:
+def _statistical_bias(record: Json) -> Finding:
     if _truncates(record):
         return Finding(
             "open", "truncation of rewards biases their means; the bias was not measured", _TRUNCATION
@@ -354,7 +352,7 @@ def _statistical_bias(record: Record) -> Finding:
     return Finding("open", "the bias of estimates was not measured")
 
 
-def _contribution(record: Record) -> Finding:
+def _contribution(record: Json) -> Finding:
     limits = record["guarantee"]["contribution_bounds"]["reward_range"]
     if limits is None:
         return Finding("open", "the range of one contribution is not recorded")
@@ -384,7 +382,7 @@ def _contribution(record: Record) -> Finding:
     return Finding("open", note, (place, "/checks/0/result"))
 
 
-def _bins(record: Record) -> Finding:
+def _bins(record: Json) -> Finding:
     parameters = record["target"]["parameters"]
     for key in ("n_arms", "actions"):
         if parameters.get(key) is not None:
@@ -395,7 +393,7 @@ def _bins(record: Record) -> Finding:
     return Finding("not_applicable", "there are neither arms nor bins among its parameters")
 
 
-def _learning(record: Record) -> Finding:
+def _learning(record: Json) -> Finding:
     if record["target"]["parameters"].get("actions") is not None and record["guarantee"]:
         note = "its model of the rewards is seen only through the audited output"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
@@ -405,7 +403,7 @@ def _learning(record: Record) -> Finding:
 # ---------------------------------------------------------------- part 4: deployment
 
 
-def _interactive(record: Record) -> Finding:
+def _interactive(record: Json) -> Finding:
     if _mechanism(record):
         return Finding("not_applicable", "the audited target answers once")
     games = [
@@ -421,7 +419,7 @@ def _interactive(record: Record) -> Finding:
     return Finding("open", note, (output,))
 
 
-def _trust(record: Record) -> Finding:
+def _trust(record: Json) -> Finding:
     actors = _declarations(record).get("actors")
     evidence = ("/claim/trust_model",) if record["claim"] else ()
     if not actors:
@@ -439,7 +437,7 @@ def _trust(record: Record) -> Finding:
     return Finding("declared", f"{note}; nothing was checked", evidence, place)
 
 
-def _implementation(record: Record) -> Finding:
+def _implementation(record: Json) -> Finding:
     tested = [i for i, check in enumerate(record["checks"]) if check["kind"] == "numerics"]
     if tested:
         verdict = record["checks"][tested[0]]["result"]["verdict"].replace("_", " ")

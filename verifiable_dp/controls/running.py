@@ -6,13 +6,12 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from verifiable_dp.auditing import rungs
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.controls.catalogue import Control, controls
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.record import conclude
@@ -71,7 +70,7 @@ class Outcome:
     bound: float
     runs: int
     cpu_seconds: float
-    check: dict[str, Any]
+    check: JsonDict
 
     @property
     def best(self) -> float:
@@ -103,7 +102,7 @@ class Outcome:
         """Bound over the best event's."""
         return self.bound / self.best
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values; infinite ones as strings."""
         return {
             "control": self.control.name,
@@ -195,7 +194,7 @@ def selftest(
     return outcomes
 
 
-def record(outcomes: Sequence[Outcome], *, budget: str | float, seed: int, started: float) -> dict[str, Any]:
+def record(outcomes: Sequence[Outcome], *, budget: str | float, seed: int, started: float) -> JsonDict:
     """All that a selftest gave, as plain values: with budget and seed every count can be made again."""
     return {
         "budget": str(budget),

@@ -36,7 +36,7 @@ from verifiable_dp.core.query import (
     Truncated,
 )
 from verifiable_dp.core.session import Session
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 
 __all__ = [
     "Algorithm",
@@ -90,7 +90,7 @@ class Algorithm(ABC):
         return None
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """Constructor arguments: `type(self)(**parameters)` makes the same algorithm."""
         if not dataclasses.is_dataclass(self):
             raise TypeError(f"{type(self).__name__} must be a dataclass, or override `parameters`")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 
 OBSERVERS = ("actions", "releases", "reports", "shuffled")
 
@@ -230,7 +230,7 @@ class PrivacyClaim:
         what = next(what for (what, _), words in PROTECTED.items() if words == self.protects)
         return replace(self, protects=PROTECTED[what, validate.choice("model", model, MODELS)])
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values, as in a record; what says nothing, as rho of another promise, is left out."""
         values = asdict(self)
         for name in ("rho", "mu"):
@@ -433,14 +433,14 @@ class RegretClaim:
     def __post_init__(self) -> None:
         validate.choice("kind", self.kind, ("mean", "probability", "scaling", "comparison"))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values without the function, as they stand in a record."""
-        plain: dict[str, Any] = {
+        plain: JsonDict = {
             name: getattr(self, name) for name in ("name", "statement", "formula", "kind", "domain")
         }
         return {**plain, "source": asdict(self.source)}
 
 
-def describe(parameters: Mapping[str, Any]) -> str:
+def describe(parameters: Json) -> str:
     """`name=value` pairs in one line."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import InputError, JsonDict, one_line
 
 try:
     import fcntl
@@ -97,7 +97,7 @@ def check_values(what: str, content: bytes, most: int = MOST_VALUES) -> None:
         raise InputError(f"{what}: it holds {found} values, more than {most}")
 
 
-def toml(what: str, path: str | PathLike[str], largest: int) -> dict[str, Any]:
+def toml(what: str, path: str | PathLike[str], largest: int) -> JsonDict:
     """The values of a TOML file; arguments as `content`.
 
     Raises

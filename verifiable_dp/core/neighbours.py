@@ -26,7 +26,7 @@ from verifiable_dp.core.adversaries import (
     tease,
 )
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -142,7 +142,7 @@ class Pair:
         more = f"; {len(self.changes) - 3} more entries" if len(self.changes) > 3 else ""
         return f"group of {self.size}: {'; '.join(shown)}{more}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values; equal consecutive rounds are written once, as [repeats, rewards]."""
         return {
             "type": self.relation,
@@ -151,7 +151,7 @@ class Pair:
             "words": self.describe(),
         }
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> JsonDict:
         return {"rows": _run_lengths(self.left), "changes": [list(change) for change in self.changes]}
 
 
@@ -209,7 +209,7 @@ class TablePair(Pair):
         words = f"round {self.round + 1}, arm {self.arm}: reward {was:g} against {self.value:g}"
         return words + _others(self.left, self.round, self.arm)
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> JsonDict:
         entry = {"round": self.round, "arm": self.arm, "value": self.value}
         return {"rows": _run_lengths(self.left), **entry}
 
@@ -254,7 +254,7 @@ class StreamPair(Pair):
         words = f"round {self.round + 1}: reward {self.left[self.round, 0]:g} against {self.value:g}"
         return words + _others(self.left[:, :1], self.round, 0)
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> JsonDict:
         entry = {"round": self.round, "value": self.value, "n_arms": self.left.shape[1]}
         return {"rows": _run_lengths(self.left[:, :1]), **entry}
 
@@ -339,7 +339,7 @@ class UserPair(Pair):
         differ = len({when for when, _, _ in self.changes})
         return f"user {self.user}: {differ} of {self.size} rewards differ, rounds {', '.join(rounds)}"
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> JsonDict:
         return {
             "rows": _run_lengths(self.left),
             "users": [[n, int(user[0])] for n, user in _run_lengths(self.users[:, None])],
@@ -428,7 +428,7 @@ class ContextPair(Pair):
         last = self.form.split(self.left[-1:])[0][0]
         return f"user of round {self.round + 1}: {', '.join(parts)}; the last context is {_entries_of(last)}"
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> JsonDict:
         arms, row = self.form.n_arms, self.right[self.round]
         return {
             "rows": _run_lengths(self.left[:, :arms]),
@@ -528,7 +528,7 @@ class InteractivePair:
             f"reward {self.low:g} against {self.high:g}"
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values; a ready adversary with its parameters, another one by its name alone."""
         ready = self.adversary if isinstance(self.adversary, Strategy) else None
         return {
@@ -622,7 +622,7 @@ def _unrolled(rows: Any) -> list[Any]:
     return [row for repeats, row in rows for _ in range(int(repeats))]
 
 
-def _interactive_of(plain: Mapping[str, Any]) -> InteractivePair:
+def _interactive_of(plain: Json) -> InteractivePair:
     name, limits = str(plain["adversary"]), (float(plain["bounds"][0]), float(plain["bounds"][1]))
     if "parameters" not in plain:
         raise InputError(f"pair: the adversary {name!r} is a Python function, which a record cannot hold")
@@ -630,7 +630,7 @@ def _interactive_of(plain: Mapping[str, Any]) -> InteractivePair:
     return InteractivePair(ready, plain["challenge"], plain["low"], plain["high"], limits)
 
 
-def pair_of(plain: Mapping[str, Any]) -> AnyPair:
+def pair_of(plain: Json) -> AnyPair:
     """The pair that `as_dict` wrote.
 
     Raises

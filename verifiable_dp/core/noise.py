@@ -23,7 +23,7 @@ import numpy as np
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.symmetric import likelihood, wishart
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, integer
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, Json, JsonDict, integer
 
 Shift = Callable[[Mapping[str, FloatArray]], Any]
 Outcome = Callable[[FloatArray], Mapping[str, FloatArray]]
@@ -184,7 +184,7 @@ class Secure:
         return out
 
 
-def described(noise: Noise) -> dict[str, Any]:
+def described(noise: Noise) -> JsonDict:
     """What a saved session keeps of its source, as JSON values.
 
     Draws are addressed, so that a `Seeded` source is its seed and path; a `Secure` one has nothing to keep,
@@ -195,7 +195,7 @@ def described(noise: Noise) -> dict[str, Any]:
     return {"kind": "secure" if type(noise) is Secure else "given"}
 
 
-def source_of(stored: Mapping[str, Any], given: Noise | None) -> Noise:
+def source_of(stored: Json, given: Noise | None) -> Noise:
     """The source of a restored session: inverse of `described`.
 
     Raises

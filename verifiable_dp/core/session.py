@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.core import statefile
 from verifiable_dp.core.noise import Noise, Secure, Seeded, described, source_of
 from verifiable_dp.core.query import Memory, Query, State
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict
 
 
 class Played(Protocol):
@@ -33,7 +33,7 @@ class Played(Protocol):
         """Range of the rewards."""
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """Constructor arguments."""
 
     def start(self, run: IntArray) -> State:
@@ -196,7 +196,7 @@ class Session:
                     self._retire()
         self._saved = None if type(self._noise) is Seeded else (place, head)
 
-    def _record(self) -> dict[str, Any]:
+    def _record(self) -> JsonDict:
         algorithm, run = self._algorithm, np.zeros(1, np.int64)
         return {
             "format": statefile.FORMAT,
@@ -262,7 +262,7 @@ class Session:
             session._saved = (place, head)
         return session
 
-    def _resume(self, record: dict[str, Any]) -> None:
+    def _resume(self, record: JsonDict) -> None:
         """Take over the state of a record."""
         state = statefile.unpack("public", record["public"], self._state)
         memory = statefile.unpack("private", record["private"], self._memory)
@@ -285,7 +285,7 @@ class Session:
             raise InputError(f"session: rounds must be those of the state, got {record['rounds']!r}")
 
 
-def _identity(algorithm: Played) -> dict[str, Any]:
+def _identity(algorithm: Played) -> JsonDict:
     """Name and parameters as JSON values."""
     try:
         parameters = algorithm.parameters
@@ -297,14 +297,14 @@ def _identity(algorithm: Played) -> dict[str, Any]:
     }
 
 
-def _plan(query: Query) -> dict[str, Any]:
+def _plan(query: Query) -> JsonDict:
     """What a query says of the rounds of its block, as JSON values."""
     names = ("start", "rounds", "active", "complete", "counts")
     arrays = {name: getattr(query, name) for name in names}
     return {name: None if array is None else statefile.pack_array(array) for name, array in arrays.items()}
 
 
-def _object(name: str, stored: Any) -> dict[str, Any]:
+def _object(name: str, stored: Any) -> JsonDict:
     if not isinstance(stored, dict):
         raise InputError(f"session: {name} must be an object, got {type(stored).__name__}")
     return stored

@@ -11,13 +11,13 @@ import math
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 
 FORMAT = "verifiable-dp session"
 VERSION = 1
@@ -72,7 +72,7 @@ def _fields(name: str, like: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(like)]
 
 
-def pack_array(array: Any) -> dict[str, Any]:
+def pack_array(array: Any) -> JsonDict:
     """dtype, shape and values of an array of numbers."""
     values = array.ravel().tolist()
     if array.dtype.kind == "f":
@@ -104,7 +104,7 @@ def unpack(name: str, stored: Any, like: Any) -> Any:
     return type(like)(**{key: unpack(f"{name}.{key}", stored[key], getattr(like, key)) for key in names})
 
 
-def _array(name: str, stored: Mapping[str, Any]) -> Any:
+def _array(name: str, stored: Json) -> Any:
     try:
         dtype, shape, values = np.dtype(stored["dtype"]), stored["shape"], stored["values"]
         held = _KINDS[dtype.kind]
@@ -172,7 +172,7 @@ def place(path: Any) -> str:
     return os.path.abspath(name)
 
 
-def seal(record: Mapping[str, Any], key: bytes | None = None) -> tuple[bytes, bytes]:
+def seal(record: Json, key: bytes | None = None) -> tuple[bytes, bytes]:
     """Contents of the file of a record, and their beginning, which holds the digest of the rest.
 
     With a key the digest is one that only who has the key can make (HMAC-SHA256).
@@ -195,11 +195,11 @@ def seal(record: Mapping[str, Any], key: bytes | None = None) -> tuple[bytes, by
     return data, _text({"digest": digest})[:-1]
 
 
-def _text(record: Mapping[str, Any]) -> bytes:
+def _text(record: Json) -> bytes:
     return json.dumps(record, allow_nan=False, separators=(",", ":")).encode()
 
 
-def read(path: str, key: bytes | None = None) -> tuple[dict[str, Any], bytes]:
+def read(path: str, key: bytes | None = None) -> tuple[JsonDict, bytes]:
     """Record of a file, and the beginning of the file.
 
     Raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Json = Mapping[str, Any]  # read from a record or a file, whose schema says what is in it
+JsonDict = dict[str, Any]  # the same while it is made
 
 
 class InputError(ValueError):

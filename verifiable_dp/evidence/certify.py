@@ -27,7 +27,7 @@ import numpy as np
 from verifiable_dp.core.algorithm import Algorithm, Batch, Histogram, NoMemory, Query, State, Truncated
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Draw
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.upper import Premise, UpperBound
 
@@ -658,7 +658,7 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
         seen = unfolded(algorithm)
         reaches, states = seen.reaches, seen.states
     listed = sorted({reach.terms: reach for reach in reaches}.values(), key=lambda reach: -reach.cost)
-    found: dict[str, Any] = {
+    found: JsonDict = {
         "form": "sums",
         "states": [
             {"state": reach.state, "terms": [list(term) for term in reach.terms]}

@@ -6,13 +6,14 @@ and so does `verify`: a record cannot say anything that its own numbers do not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-Judge = Callable[[Mapping[str, Any]], dict[str, Any]]
-Scales = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
-Words = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
+from verifiable_dp.core.validate import Json, JsonDict
+
+Judge = Callable[[Json], JsonDict]
+Scales = Callable[[Json, Json], Json]
+Words = Callable[[Json, Json], str]
 _JUDGES: dict[str, Judge] = {}
 _SCALES: dict[str, Scales] = {}
 _WORDS: dict[str, Words] = {}
@@ -72,11 +73,11 @@ class Check:
 
     name: str
     kind: str
-    statistics: Mapping[str, Any]
-    result: Mapping[str, Any]
+    statistics: Json
+    result: Json
 
     @classmethod
-    def of(cls, name: str, kind: str, statistics: Mapping[str, Any]) -> Check:
+    def of(cls, name: str, kind: str, statistics: Json) -> Check:
         """Judge `statistics` and keep both."""
         return cls(name, kind, dict(statistics), judged(kind, statistics))
 
@@ -85,7 +86,7 @@ class Check:
         """The result's verdict."""
         return str(self.result["verdict"])
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values, as they stand in a record."""
         return {
             "name": self.name,
@@ -95,7 +96,7 @@ class Check:
         }
 
 
-def judged(kind: str, statistics: Mapping[str, Any]) -> dict[str, Any]:
+def judged(kind: str, statistics: Json) -> JsonDict:
     """What the judge of `kind` makes of `statistics`.
 
     Raises
@@ -106,12 +107,12 @@ def judged(kind: str, statistics: Mapping[str, Any]) -> dict[str, Any]:
     return _JUDGES[kind](statistics)
 
 
-def in_words(check: Mapping[str, Any]) -> str:
+def in_words(check: Json) -> str:
     """The sentence of a recorded check (`worded`)."""
     return _WORDS[check["kind"]](check["statistics"], check["result"])
 
 
-def scales_of(check: Mapping[str, Any]) -> Mapping[str, Any]:
+def scales_of(check: Json) -> Json:
     """Scales of a recorded check, as its judge states them (`judge`); none if its numbers are unusable."""
     try:
         return _SCALES[check["kind"]](check["statistics"], check["result"])

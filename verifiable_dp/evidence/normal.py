@@ -23,7 +23,7 @@ from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.noise import Recorder, Replayer, Seeded
 from verifiable_dp.core.symmetric import matrix, rows_of
-from verifiable_dp.core.validate import BoolArray, FloatArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import Premise, UpperBound, epsilon_of_mu, mu_of
@@ -60,7 +60,7 @@ class Found:
     mu: float = 0.0
     fixed: float = 0.0
     divergence: str = ""
-    worst: Mapping[str, Any] = field(default_factory=dict)
+    worst: Json = field(default_factory=dict)
 
     def merge(self, other: Found) -> Found:
         """Both together."""
@@ -139,7 +139,7 @@ def _mu(epsilon: float, delta: float) -> float:
     return gdp_mu(epsilon, delta) if 0 < epsilon < math.inf else epsilon
 
 
-def _counterexample(pair: AnyPair, done: Replay, run: int, seed: int, turned: bool) -> dict[str, Any]:
+def _counterexample(pair: AnyPair, done: Replay, run: int, seed: int, turned: bool) -> JsonDict:
     rows = [row for row in done.tape.rows() if row["run"] == run][:12]
     return {
         "pair": pair.as_dict(),
@@ -165,7 +165,7 @@ def check(
     *,
     name: str = "alignment",
     enough: bool = False,
-) -> tuple[Check, Mapping[str, Any]]:
+) -> tuple[Check, Json]:
     """The alignment check on neighbouring inputs, and the costliest case; `enough` stops at a refutation."""
     found = Found()
     for pair in pairs:

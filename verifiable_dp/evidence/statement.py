@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
@@ -58,7 +59,7 @@ def statement(
 
 
 @judge("statement")
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Consistent if the relation holds, contradicted if not."""
     value, limit = float(statistics["value"]), float(statistics["limit"])
     holds = _RELATIONS[str(statistics["relation"])](value, limit, float(statistics["tolerance"]))
@@ -67,5 +68,5 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("statement")
-def _statement_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _statement_in_words(numbers: Json, result: Json) -> str:
     return f"{digits(numbers['value'])}, to be {numbers['relation']} {digits(numbers['limit'])}"

@@ -7,21 +7,21 @@ verified without running anything. Each form of certificate has one function tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
 
 SCOPES = ("certified", "every path", "n paths")
 KIND = "upper_bound"
-Evaluate = Callable[[Mapping[str, Any], float], float]
+Evaluate = Callable[[Json, float], float]
 _FORMS: dict[str, Evaluate] = {}
 
 
@@ -94,7 +94,7 @@ class UpperBound:
     paths: int | None
     method: str
     premises: tuple[Premise, ...]
-    certificate: Mapping[str, Any]
+    certificate: Json
 
     def __post_init__(self) -> None:
         validate.choice("scope", self.scope, SCOPES)
@@ -106,7 +106,7 @@ class UpperBound:
     @classmethod
     def of(
         cls,
-        certificate: Mapping[str, Any],
+        certificate: Json,
         *,
         method: str,
         premises: tuple[Premise, ...],
@@ -132,7 +132,7 @@ class UpperBound:
         return Check.of(name, KIND, statistics)
 
 
-def evaluated(certificate: Mapping[str, Any], delta: float) -> float:
+def evaluated(certificate: Json, delta: float) -> float:
     """The epsilon that follows from a certificate at `delta`.
 
     Raises
@@ -154,7 +154,7 @@ def evaluated(certificate: Mapping[str, Any], delta: float) -> float:
 
 
 @form("sums")
-def _largest_sum(certificate: Mapping[str, Any], delta: float) -> float:
+def _largest_sum(certificate: Json, delta: float) -> float:
     """The largest cost of a state: its ``terms`` [change, scale, times] cost times * change / scale each.
 
     ``states`` holds the public states, paths or places of one replaced reward that had to be told apart, each
@@ -173,7 +173,7 @@ def _cost(term: Any) -> float:
 
 
 @form("normal")
-def _largest_mu(certificate: Mapping[str, Any], delta: float) -> float:
+def _largest_mu(certificate: Json, delta: float) -> float:
     """The epsilon at `delta` of the largest mu of a state: normal noise of deviation ``scale``.
 
     ``states`` is as of sums; mu^2 is the sum of times * (change / scale)^2.
@@ -182,7 +182,7 @@ def _largest_mu(certificate: Mapping[str, Any], delta: float) -> float:
 
 
 @form("wishart")
-def _largest_of_matrices(certificate: Mapping[str, Any], delta: float) -> float:
+def _largest_of_matrices(certificate: Json, delta: float) -> float:
     """The epsilon at `delta` of the costliest state: Wishart noise on ``size`` x ``size`` matrices.
 
     ``states`` is as of sums, each term having the degrees of freedom after ``times``; the change is the
@@ -222,7 +222,7 @@ def epsilon_of_mu(mu: float, delta: float) -> float:
 
 
 @form("group")
-def _times(certificate: Mapping[str, Any], delta: float) -> float:
+def _times(certificate: Json, delta: float) -> float:
     """``size`` times the epsilon of one event, whose certificate is ``of``: a chain of neighbours."""
     if delta > 0:
         raise InputError(f"certificate: a group needs delta 0, got {delta!r}")
@@ -230,7 +230,7 @@ def _times(certificate: Mapping[str, Any], delta: float) -> float:
 
 
 @form("clones")
-def _of_clones(certificate: Mapping[str, Any], delta: float) -> float:
+def _of_clones(certificate: Json, delta: float) -> float:
     """The largest epsilon of ``batches`` [crowd, eps0]: shuffled reports, each eps0-LDP, at `delta`.
 
     A reward enters one batch. Source: `shuffle.clones_delta`.
@@ -245,7 +245,7 @@ def _shuffled(crowd: int, local: float, delta: float) -> float:
 
 
 @form("digest")
-def _stated(certificate: Mapping[str, Any], delta: float) -> float:
+def _stated(certificate: Json, delta: float) -> float:
     """The stated ``epsilon`` of a certificate too large for a record, of which it holds the ``sha256``.
 
     Only a re-run computes it again (`verify --rerun`).
@@ -256,13 +256,13 @@ def _stated(certificate: Mapping[str, Any], delta: float) -> float:
 # ---------------------------------------------------------------- the check
 
 
-def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scales(statistics: Json, result: Json) -> Json:
     epsilon = float(statistics["epsilon"])
     return {"statistics": {"certificate": epsilon}, "result": {"epsilon_upper": epsilon}}
 
 
 @judge(KIND, _scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Not refuted if the bound lies within the claim; above it, it decides nothing."""
     upper = evaluated(statistics["certificate"], float(statistics["delta"]))
     within = not exceeds(upper, float(statistics["epsilon"]))
@@ -270,7 +270,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded(KIND)
-def _in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _in_words(numbers: Json, result: Json) -> str:
     scope = f"{numbers['paths']} paths" if numbers["scope"] == "n paths" else numbers["scope"]
     at = f" at delta {digits(numbers['delta'])}" if numbers["delta"] else ""
     return (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
+
+from verifiable_dp.core.validate import Json
 
 
 def digits(value: Any, infinity: str = "infinity") -> str:
@@ -24,14 +25,14 @@ def p_value(value: float) -> str:
     return f"{value:.3g}" if value > 0 else "below 1e-300"
 
 
-def interval(result: Mapping[str, Any]) -> str:
+def interval(result: Json) -> str:
     """The two-sided 95 % interval of a result, in parentheses; empty without one."""
     if result.get("lower") is None or result.get("upper") is None:
         return ""
     return f" (95 %: {digits(result['lower'])} to {digits(result['upper'])})"
 
 
-def bounded(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def bounded(numbers: Json, result: Json) -> str:
     """What a statistical test of privacy says of epsilon."""
     level = f"{100 * float(numbers['confidence']):.4g} % confidence"
     return (

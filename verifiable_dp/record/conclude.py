@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox.statistics import DETECT
@@ -13,12 +13,12 @@ REASONS = ("lead", "weak", "unsearched")
 _SAMPLED = ("black_box", "sequential")
 
 
-def privacy(checks: Sequence[Mapping[str, Any]], detect: float = DETECT) -> str:
+def privacy(checks: Sequence[Json], detect: float = DETECT) -> str:
     """``refuted``, ``not_refuted`` or ``inconclusive``; see `conclusion`."""
     return conclusion(checks, detect)[0]
 
 
-def conclusion(checks: Sequence[Mapping[str, Any]], detect: float = DETECT) -> tuple[str, str | None]:
+def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str | None]:
     """The verdict on privacy and, where it is inconclusive, why: one of `REASONS`.
 
     Refuted if any check is. Not refuted if nothing speaks against the claim and either an upper bound lies
@@ -50,20 +50,20 @@ def conclusion(checks: Sequence[Mapping[str, Any]], detect: float = DETECT) -> t
     return "inconclusive", "weak"
 
 
-def detectable(checks: Sequence[Mapping[str, Any]]) -> float | str | None:
+def detectable(checks: Sequence[Json]) -> float | str | None:
     """The least true epsilon that a test would have refuted with probability .95; None without such tests."""
     found = [check["result"]["detectable"] for check in checks if "detectable" in check["result"]]
     return min(found, key=float, default=None)
 
 
-def bounded(checks: Sequence[Mapping[str, Any]], *scopes: str) -> bool:
+def bounded(checks: Sequence[Json], *scopes: str) -> bool:
     """Whether an upper bound, of one of these scopes if they are given, lies within the claim."""
     found = epsilon_upper(checks)
     within = found is not None and _named(checks)[found["check"]]["result"]["verdict"] == "not_refuted"
     return within and (not scopes or (found is not None and found["scope"] in scopes))
 
 
-def epsilon_upper(checks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def epsilon_upper(checks: Sequence[Json]) -> JsonDict | None:
     """The least upper bound whose premises hold: epsilon, delta, scope, paths and the check it is from.
 
     A premise holds if the check that tests it is there, is not against the claim and has nothing left open.
@@ -86,15 +86,15 @@ def epsilon_upper(checks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _named(checks: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _named(checks: Sequence[Json]) -> dict[str, Json]:
     return {check["name"]: check for check in checks if "name" in check}
 
 
-def _holds(check: Mapping[str, Any] | None) -> bool:
+def _holds(check: Json | None) -> bool:
     return bool(check and check["result"]["verdict"] == "not_refuted" and check["result"].get("holds", True))
 
 
-def lead(checks: Sequence[Mapping[str, Any]]) -> str:
+def lead(checks: Sequence[Json]) -> str:
     """What speaks against a claim that no check refutes, in words; empty if nothing does.
 
     That is a cost above the claim (without delta: with it, single runs may cost more), raw data that decides,
@@ -120,7 +120,7 @@ def lead(checks: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _traced(check: Mapping[str, Any], pure: bool) -> str:
+def _traced(check: Json, pure: bool) -> str:
     """What tracing saw against the claim."""
     numbers = check["statistics"]
     epsilon, dearest = float(numbers["epsilon"]), float(numbers["max_cost"])
@@ -138,13 +138,13 @@ def _traced(check: Mapping[str, Any], pure: bool) -> str:
     return ""
 
 
-def epsilon_lower(checks: Sequence[Mapping[str, Any]]) -> float | str:
+def epsilon_lower(checks: Sequence[Json]) -> float | str:
     """Largest lower bound on epsilon of any check; ``inf`` as a string."""
     bounds = [check["result"].get("epsilon_lower", 0.0) for check in checks]
     return max(bounds, key=float, default=0.0)
 
 
-def regret(checks: Sequence[Mapping[str, Any]]) -> str | None:
+def regret(checks: Sequence[Json]) -> str | None:
     """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None without checks.
 
     One contradiction decides. Vacuous checks say nothing beside others that do.
@@ -160,7 +160,7 @@ def regret(checks: Sequence[Mapping[str, Any]]) -> str | None:
     return "consistent" if all(v == "consistent" for v in telling) else "inconclusive"
 
 
-def mutant(entry: Mapping[str, Any]) -> str:
+def mutant(entry: Json) -> str:
     """Verdict on a mutant, from its checks."""
     verdicts = [check["result"]["verdict"] for check in entry["checks"]]
     if entry["breaks"] == "privacy":

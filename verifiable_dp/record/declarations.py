@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.core import files, validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
@@ -126,7 +126,7 @@ def starter(path: Path) -> Path:
     return files.write_text(path, STARTER)
 
 
-def read(path: str | PathLike[str]) -> dict[str, Any]:
+def read(path: str | PathLike[str]) -> JsonDict:
     """Read a file of declarations.
 
     Returns
@@ -161,7 +161,7 @@ def _leaves(values: Any, place: str = "") -> Iterator[tuple[str, str]]:
         yield from _leaves(item, f"{place}.{key}" if place else str(key))
 
 
-def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def checked(given: Json) -> JsonDict:
     """Declarations in their one form, each value checked.
 
     Raises
@@ -169,11 +169,11 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     InputError
         As `read`.
     """
-    found: dict[str, Any] = _table("", given, _KEYS)
+    found: JsonDict = _table("", given, _KEYS)
     return found
 
 
-def given(declared: str | PathLike[str] | Mapping[str, Any] | None) -> dict[str, Any] | None:
+def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
     """Declarations of a path or of values; None if there are none.
 
     Raises
@@ -189,7 +189,7 @@ def given(declared: str | PathLike[str] | Mapping[str, Any] | None) -> dict[str,
 # ---------------------------------------------------------------- values
 
 
-def _table(name: str, value: Any, keys: Mapping[str, Reader]) -> dict[str, Any]:
+def _table(name: str, value: Any, keys: Mapping[str, Reader]) -> JsonDict:
     if not isinstance(value, Mapping):
         raise InputError(f"declarations: {name} must be a table with keys {', '.join(keys)}")
     dot = f"{name}." if name else ""
@@ -252,7 +252,7 @@ def _tables(keys: Mapping[str, Reader], required: Sequence[str]) -> Reader:
 
 
 def _of(keys: Mapping[str, Reader], *required: str) -> Reader:
-    def reader(name: str, value: Any) -> dict[str, Any]:
+    def reader(name: str, value: Any) -> JsonDict:
         found = _table(name, value, keys)
         for key in required:
             if key not in found:
@@ -321,7 +321,7 @@ _KEYS: dict[str, Reader] = {
 def neighbouring(
     world_0: Any,
     world_1: Any,
-    claim: Mapping[str, Any],
+    claim: Json,
     bounds: Sequence[float] | None = None,
 ) -> tuple[bool | None, str]:
     """Whether two declared worlds are neighbouring inputs of a claim, and why.
@@ -358,7 +358,7 @@ def neighbouring(
     return _within(claim, entries, len(rounds), where)
 
 
-def _within(claim: Mapping[str, Any], entries: int, rounds: int, where: str) -> tuple[bool | None, str]:
+def _within(claim: Json, entries: int, rounds: int, where: str) -> tuple[bool | None, str]:
     relation = claim.get("relation") or {"kind": "event", "size": 1}
     size = int(relation["size"])
     # A client of the shuffle model holds the rewards of all actions of its round.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
+
+from verifiable_dp.core.validate import Json, JsonDict
 
 # Signs beside the words, so that colour is not the only carrier.
 SIGNS = {"reward": "→", "release": "+", "raw": "!", "action": "←"}
 _ABOVE = 1 + 1e-9  # of the claim: rounding
 
 
-def too_costly(statistics: Mapping[str, Any]) -> list[dict[str, Any]]:
+def too_costly(statistics: Json) -> list[JsonDict]:
     """Lines of releases with their cost, if they cost more than the claim together; else none.
 
     Where the replay could not follow, no cost of single releases says anything.
@@ -34,7 +35,7 @@ def times(count: int) -> str:
     return "" if count < 1 else "once" if count == 1 else f"{count} times"
 
 
-def mark(step: Mapping[str, Any], number: Any = str) -> dict[str, str]:
+def mark(step: Json, number: Any = str) -> dict[str, str]:
     """Sign and words of what happens on a line.
 
     Parameters
@@ -52,12 +53,12 @@ def mark(step: Mapping[str, Any], number: Any = str) -> dict[str, str]:
     return {"role": str(step["role"]), "sign": SIGNS[step["role"]], "words": words}
 
 
-def files(statistics: Mapping[str, Any], number: Any = str) -> list[dict[str, Any]]:
+def files(statistics: Json, number: Any = str) -> list[JsonDict]:
     """Excerpts by file: rows of lines with their marks, and a row without a line where some are left out."""
     marks: dict[tuple[str, int], list[dict[str, str]]] = {}
     for step in statistics.get("flow", []):
         marks.setdefault((step["file"], step["line"]), []).append(mark(step, number))
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[JsonDict]] = {}
     for part in statistics.get("excerpts", []):
         rows = found.setdefault(part["file"], [])
         if rows:

@@ -9,9 +9,9 @@ import sys
 import time
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.core import engine
+from verifiable_dp.core.validate import JsonDict
 
 _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib")
 
@@ -30,7 +30,7 @@ def _git(*arguments: str, folder: Path | None = None) -> str:
     return done.stdout.strip()
 
 
-def place(path: str) -> dict[str, Any]:
+def place(path: str) -> JsonDict:
     """Repository and commit of the audited file; empty where it is unknown or in none."""
     file = Path(__file__).parents[2] / path if path.startswith("verifiable_dp/") else Path(path)
     unknown = {"repository": "", "commit": "", "dirty": False}
@@ -54,7 +54,7 @@ def _without_login(address: str) -> str:
     return "" if scheme == "file" else f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
-def ci() -> dict[str, Any] | None:
+def ci() -> JsonDict | None:
     """Which continuous integration runs this, and where its log is; None elsewhere."""
     known = os.environ.get
     if known("GITHUB_ACTIONS") == "true":
@@ -66,7 +66,7 @@ def ci() -> dict[str, Any] | None:
     return None
 
 
-def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> dict[str, Any]:
+def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> JsonDict:
     """Versions, machine, time and command: what may differ between two runs of one audit."""
     stamp = "%Y-%m-%dT%H:%M:%SZ"
     ended = max(started, time.time())  # a clock may be set back meanwhile

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Json, JsonDict
+
 SCHEMA_VERSION = "3.0.0"
 SCHEMAS = ("record-3", "compliance-1")
 # Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
@@ -56,7 +58,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def canonical(record: Mapping[str, Any]) -> str:
+def canonical(record: Json) -> str:
     """The one JSON text of a record: sorted keys, no spaces, shortest floats, no NaN.
 
     Raises
@@ -91,28 +93,28 @@ def _numbers(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, int | float) for item in value)
 
 
-def digest(record: Mapping[str, Any]) -> str:
+def digest(record: Json) -> str:
     """SHA-256 over everything but the digest itself."""
     rest = {key: value for key, value in record.items() if key != "digest"}
     return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
-def as_read(values: Mapping[str, Any]) -> dict[str, Any]:
+def as_read(values: Json) -> JsonDict:
     """Values as a reader of their file gets them back: one round through JSON."""
-    found: dict[str, Any] = json.loads(canonical(plain(values)))
+    found: JsonDict = json.loads(canonical(plain(values)))
     return found
 
 
-def sealed(values: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(values: Json) -> JsonDict:
     """Values of a record or of another data file, as they are read back, with the digest over them."""
     whole = as_read(values)
     return {**whole, "digest": digest(whole)}
 
 
-def schema(name: str = SCHEMAS[0]) -> dict[str, Any]:
+def schema(name: str = SCHEMAS[0]) -> JsonDict:
     """The JSON Schema of records, or that of another of `SCHEMAS`."""
     file = resources.files("verifiable_dp.record").joinpath(f"schema/{name}.json")
-    loaded: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    loaded: JsonDict = json.loads(file.read_text("utf-8"))
     return loaded
 
 
@@ -124,7 +126,7 @@ def pointer(*parts: Any) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def resolve(record: Mapping[str, Any], place: str) -> Any:
+def resolve(record: Json, place: str) -> Any:
     """What a JSON pointer points to.
 
     Raises
@@ -139,7 +141,7 @@ def resolve(record: Mapping[str, Any], place: str) -> Any:
     return value
 
 
-def without_run(record: Mapping[str, Any], run_of: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def without_run(record: Json, run_of: Json | None = None) -> JsonDict:
     """A record, or another data file, without what names its run (`RUN`).
 
     Parameters
@@ -156,7 +158,7 @@ def _without_run(value: Any, run_of: Any, place: str) -> Any:
     if not isinstance(value, Mapping) or not any(here.startswith(place) for here in RUN):
         return value
     other = run_of if isinstance(run_of, Mapping) else {}
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for key in sorted({*value, *other}):
         here = place + pointer(key)
         if here in RUN:

@@ -18,12 +18,11 @@ import binascii
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record.sealing import canonical
 from verifiable_dp.record.verify import check_digest
 
@@ -35,7 +34,7 @@ SIGNS = "the canonical JSON of the record, digest included"
 _LARGEST = 64 << 10  # bytes of a key or of a signature file
 
 
-def signed_bytes(record: Mapping[str, Any]) -> bytes:
+def signed_bytes(record: Json) -> bytes:
     """The bytes that are signed."""
     return canonical(record).encode()
 
@@ -68,7 +67,7 @@ def keygen(prefix: str | Path) -> tuple[Path, Path]:
     return paths
 
 
-def sign(record: Mapping[str, Any], key: str | Path) -> str:
+def sign(record: Json, key: str | Path) -> str:
     """Sign a record.
 
     Parameters
@@ -101,7 +100,7 @@ def sign(record: Mapping[str, Any], key: str | Path) -> str:
     return json.dumps(signature, indent=1) + "\n"
 
 
-def check(record: Mapping[str, Any], key: str | Path, signature: str | Path) -> str:
+def check(record: Json, key: str | Path, signature: str | Path) -> str:
     """Check a signature.
 
     Parameters
@@ -135,7 +134,7 @@ def check(record: Mapping[str, Any], key: str | Path, signature: str | Path) -> 
     return _fingerprint(public)
 
 
-def _why(record: Mapping[str, Any], public: Ed25519PublicKey, found: Mapping[str, Any]) -> str:
+def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
     """What is wrong, as far as the signature file can be believed."""
     if found.get("digest") != record["digest"]:
         return "it is of another record, or the record was altered and given a new digest"
@@ -192,7 +191,7 @@ def _fingerprint(public: Ed25519PublicKey) -> str:
     return "sha256:" + hashlib.sha256(public.public_bytes(serialization.Encoding.DER, form)).hexdigest()
 
 
-def read_signature(path: str | Path) -> dict[str, Any]:
+def read_signature(path: str | Path) -> JsonDict:
     """What a signature file says, which nobody has checked.
 
     Raises
@@ -212,7 +211,7 @@ def read_signature(path: str | Path) -> dict[str, Any]:
     return loaded
 
 
-def _decoded(found: Mapping[str, Any]) -> bytes:
+def _decoded(found: Json) -> bytes:
     try:
         return base64.b64decode(found["signature"], validate=True)
     except (binascii.Error, ValueError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, named
+from verifiable_dp.core.validate import InputError, Json, JsonDict, named
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.record import conclude, declarations
@@ -47,7 +47,7 @@ class Verified:
         The key by which its signature holds; empty if that was not checked.
     """
 
-    record: Mapping[str, Any]
+    record: Json
     checks: int
     rerun: bool
     signer: str = ""
@@ -70,10 +70,10 @@ def said_of(signer: str, rerun: bool, numbers: str = "count") -> str:
     return f"{signed}; {f'run again, every {numbers} is the same' if rerun else f'{numbers}s not run again'}"
 
 
-Given = str | Path | Mapping[str, Any]
+Given = str | Path | Json
 
 
-def read(given: Given) -> dict[str, Any]:
+def read(given: Given) -> JsonDict:
     """Read a record without trusting it; what was read already is taken as it is.
 
     Raises
@@ -87,7 +87,7 @@ def read(given: Given) -> dict[str, Any]:
     return parsed(given, files.content("record", given, LARGEST))
 
 
-def parsed(path: str | Path, content: bytes) -> dict[str, Any]:
+def parsed(path: str | Path, content: bytes) -> JsonDict:
     """As `read`, of the content of the file `path`."""
     place = Path(path)
     files.check_values(f"record: {str(place)!r}", content)
@@ -133,7 +133,7 @@ def _whole(word: str) -> int:
     return int(word)
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> JsonDict:
     """An object whose keys differ: of two equal ones, readers take one or the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -155,7 +155,7 @@ def _depth(value: Any) -> int:
     return deepest
 
 
-def check_digest(whole: Mapping[str, Any], what: str = "record") -> None:
+def check_digest(whole: Json, what: str = "record") -> None:
     """Refuse a record, or another data file, whose digest is missing or is not that of its values.
 
     Raises
@@ -170,14 +170,12 @@ def check_digest(whole: Mapping[str, Any], what: str = "record") -> None:
         )
 
 
-def judged_again(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def judged_again(checks: Sequence[Json]) -> list[JsonDict]:
     """Checks with the results that follow from their statistics."""
     return [{**c, "result": plain(judged(c["kind"], c["statistics"]))} for c in checks]
 
 
-def verify_sealed(
-    given: Given, what: str, version: str, again: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-) -> dict[str, Any]:
+def verify_sealed(given: Given, what: str, version: str, again: Callable[[Json], Json]) -> JsonDict:
     """Read a data file that is not a record and compute anew what follows from its numbers; return it.
 
     Parameters
@@ -216,7 +214,7 @@ def verify_sealed(
     return whole
 
 
-def validate(record: Mapping[str, Any]) -> None:
+def validate(record: Json) -> None:
     """Check a record against the schema.
 
     Raises
@@ -230,7 +228,7 @@ def validate(record: Mapping[str, Any]) -> None:
     _fits(record)
 
 
-def _fits(values: Mapping[str, Any], name: str = SCHEMAS[0], what: str = "record") -> None:
+def _fits(values: Json, name: str = SCHEMAS[0], what: str = "record") -> None:
     """Hold values against a schema, or against its definition of `what`."""
     found = itertools.islice(_validator(name, what).iter_errors(values), _SHOWN)
     errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
@@ -285,7 +283,7 @@ def _word(value: Any) -> None:
             _word(item)
 
 
-def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _all_checks(record: Json) -> Iterator[tuple[str, Json]]:
     for i, check in enumerate(record["checks"]):
         yield f"checks.{i}", check
     for i, mutant in enumerate(record["mutants"]):
@@ -297,7 +295,7 @@ def _all_checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, A
         yield f"regret.tables.{i}", table
 
 
-def _rejudge(record: Mapping[str, Any]) -> int:
+def _rejudge(record: Json) -> int:
     count = 0
     for place, check in _all_checks(record):
         try:
@@ -311,17 +309,17 @@ def _rejudge(record: Mapping[str, Any]) -> int:
     return count
 
 
-def _comparable(record: Mapping[str, Any]) -> dict[str, Any]:
+def _comparable(record: Json) -> JsonDict:
     """What two runs of one audit share."""
     return {key: value for key, value in record.items() if key not in _FREE}
 
 
-def _across_versions(record: Mapping[str, Any]) -> dict[str, Any]:
+def _across_versions(record: Json) -> JsonDict:
     """Without what may change from version to version of this package: how things are described.
 
     These are the words of pairs and events, and where counterexamples say that they were found.
     """
-    bare: dict[str, Any] = _wordless(record)
+    bare: JsonDict = _wordless(record)
     for found in [
         *bare["counterexamples"],
         *(mutant.get("counterexample", {}) for mutant in bare["mutants"]),
@@ -338,13 +336,13 @@ def _wordless(value: Any) -> Any:
     return [_wordless(item) for item in value] if isinstance(value, list) else value
 
 
-def _same(place: str, recorded: Any, again: Any, record: Mapping[str, Any]) -> None:
+def _same(place: str, recorded: Any, again: Any, record: Json) -> None:
     difference = first_difference(recorded, again, place)
     if difference:
         raise InputError(_otherwise("record", record, difference))
 
 
-def _otherwise(what: str, whole: Mapping[str, Any], found: str) -> str:
+def _otherwise(what: str, whole: Json, found: str) -> str:
     """The message of a file whose digest holds and that is not what its numbers give here."""
     return (
         f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute otherwise (verify "
@@ -352,7 +350,7 @@ def _otherwise(what: str, whole: Mapping[str, Any], found: str) -> str:
     )
 
 
-def _libraries(whole: Mapping[str, Any]) -> str:
+def _libraries(whole: Json) -> str:
     """With which versions of numerical libraries a file was written, and which are here."""
     facts = whole.get("provenance")
     written = facts.get("packages") if isinstance(facts, Mapping) else None
@@ -409,7 +407,7 @@ def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = No
     return words
 
 
-def scales_in(value: Mapping[str, Any], scale: Any) -> Any:
+def scales_in(value: Json, scale: Any) -> Any:
     """Scales of an object: those given or, of a check, those that its judge states."""
     return scales_of(value) if scale is None and value.keys() >= _CHECK else scale
 
@@ -428,9 +426,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def verify(
-    given: Given, *, rerun: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-) -> Verified:
+def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:
     """Check a record: schema, digest, results from their numbers, verdicts from results.
 
     Parameters
@@ -460,7 +456,7 @@ def verify(
     return Verified(record, count, rerun is not None)
 
 
-def examine(record: Mapping[str, Any]) -> int:
+def examine(record: Json) -> int:
     """Check values of a record as `verify` does those of a file; nothing is run.
 
     Returns

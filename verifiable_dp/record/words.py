@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from verifiable_dp.core.claims import GIVEN, PROTECTED
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 
-Record = Mapping[str, Any]
 OUTPUTS = {
     "actions": "the sequence of actions",
     "releases": "the actions and every noisy statistic",
@@ -30,27 +29,27 @@ _BASELINE = "non-private baseline"
 _CAUGHT = ("refuted", "contradicted")
 
 
-def is_baseline(record: Record) -> bool:
+def is_baseline(record: Json) -> bool:
     """Whether the target makes no privacy promise."""
     return str(record["target"]["note"]).startswith(_BASELINE)
 
 
-def is_printed(record: Record) -> bool:
+def is_printed(record: Json) -> bool:
     """Whether the target is a listing as printed that the default variant corrects."""
     return str(record["target"]["note"]).startswith("the listing as printed")
 
 
-def promises(record: Record) -> bool:
+def promises(record: Json) -> bool:
     """Whether there is a privacy claim of the target's own."""
     return record["claim"] is not None and not is_baseline(record)
 
 
-def caught(mutants: Sequence[Record]) -> int:
+def caught(mutants: Sequence[Json]) -> int:
     """How many mutants were caught."""
     return sum(mutant["verdict"] in _CAUGHT for mutant in mutants)
 
 
-def title(record: Mapping[str, Any]) -> str:
+def title(record: Json) -> str:
     """Name of the target; a listing as printed says so."""
     return f"{record['target']['name']}{' as printed' if is_printed(record) else ''}"
 
@@ -58,7 +57,7 @@ def title(record: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------- the whole record
 
 
-def verdict(record: Record) -> str:
+def verdict(record: Json) -> str:
     """What the audit concludes on privacy, and what that does not mean."""
     if not record["checks"]:
         return "Privacy was not audited."
@@ -79,7 +78,7 @@ def verdict(record: Record) -> str:
     return f"The audit is inconclusive about epsilon {epsilon}: {why(record)}."
 
 
-def _acquitted(record: Record, epsilon: str) -> str:
+def _acquitted(record: Json, epsilon: str) -> str:
     """What stands behind a verdict of not refuted."""
     upper = record["epsilon_upper"]
     if conclude.bounded(record["checks"]):
@@ -98,7 +97,7 @@ def _acquitted(record: Record, epsilon: str) -> str:
     return f"No violation of epsilon {epsilon} was found.{detected} This is not a proof of privacy."
 
 
-def why(record: Record) -> str:
+def why(record: Json) -> str:
     """Why a verdict is inconclusive."""
     if record["reason"] == "lead":
         return conclude.lead(record["checks"])
@@ -117,7 +116,7 @@ def why(record: Record) -> str:
     return "not every check could decide"
 
 
-def interval(record: Record) -> str:
+def interval(record: Json) -> str:
     """Between which bounds epsilon lies, or what would have been detected, in a few words."""
     lower, upper, seen = float(record["epsilon_lower"]), record["epsilon_upper"], record["detectable"]
     delta = float(record["claim"]["delta"])
@@ -132,7 +131,7 @@ def interval(record: Record) -> str:
     return f"epsilon >= {digits(lower)}; would have seen {digits(seen)}{at}"
 
 
-def detected(record: Record) -> str:
+def detected(record: Json) -> str:
     """The least true epsilon that a test of the audit would have refuted."""
     seen = record["detectable"]
     if record["verdict"] == "refuted":
@@ -144,7 +143,7 @@ def detected(record: Record) -> str:
     return f"At its event, a test would have refuted a true epsilon of {digits(seen)} with 95 % probability."
 
 
-def power(record: Record) -> str:
+def power(record: Json) -> str:
     """Which reduction of the noise the audit would have detected."""
     found = record["power"]
     if not found:
@@ -165,18 +164,18 @@ def power(record: Record) -> str:
     return f"{_sampled(found)}: {found['statement']}."
 
 
-def _sampled(found: Record) -> str:
+def _sampled(found: Json) -> str:
     chance = f"{100 * float(found['probability']):.4g} % probability"
     return f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} with {chance}"
 
 
-def changed(record: Record) -> str:
+def changed(record: Json) -> str:
     """What a claim lets change, to follow `changing`."""
     unit = str(record["claim"]["unit"])
     return "the data to a neighbour given" if unit == GIVEN else unit.partition(": ")[2] or unit
 
 
-def seen(record: Record) -> str:
+def seen(record: Json) -> str:
     """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
     claim = record["claim"]
     if record["target"]["kind"].startswith("release") and claim["observe"] == "releases":
@@ -187,7 +186,7 @@ def seen(record: Record) -> str:
     return OUTPUTS[claim["observe"]]
 
 
-def least_caught(found: Record) -> str:
+def least_caught(found: Json) -> str:
     """The smallest violation that the audit would have detected, for a table."""
     return (
         "any excess, on the transcripts examined"
@@ -196,7 +195,7 @@ def least_caught(found: Record) -> str:
     )
 
 
-def level(record: Record) -> str:
+def level(record: Json) -> str:
     """How often the sampling tests would reject a true claim; empty without such tests."""
     alphas = [float(c["statistics"]["alpha"]) for c in record["checks"] if c["kind"] in SAMPLED]
     if not alphas:
@@ -205,7 +204,7 @@ def level(record: Record) -> str:
     return f"If the claim is true, the sampling tests wrongly reject it at most once in {once}."
 
 
-def counted(record: Record) -> str:
+def counted(record: Json) -> str:
     """How many checks on privacy came out how; empty without any."""
     verdicts = [check["result"]["verdict"] for check in record["checks"]]
     total = len(verdicts)
@@ -221,7 +220,7 @@ def counted(record: Record) -> str:
     return f"Of {total} privacy check{'' if total == 1 else 's'}, {listed} {what}."
 
 
-def line(check: Record) -> str:
+def line(check: Json) -> str:
     """Name, verdict and sentence of a check; a table has no verdict."""
     said = str(check["result"].get("verdict", "")).replace("_", " ")
     return f"{check['name']}: {said}{', ' if said else ''}{in_words(check)}"
@@ -230,13 +229,13 @@ def line(check: Record) -> str:
 # ---------------------------------------------------------------- counterexamples and leads
 
 
-def counterexample(found: Record, record: Record | None) -> str:
+def counterexample(found: Json, record: Json | None) -> str:
     """Inputs of a counterexample, what they show, and where they were found, in a few words."""
     parts = (found.get("pair", {}).get("words", ""), _shown(found), found_on(found, record))
     return "; ".join(filter(None, parts))
 
 
-def found_on(found: Mapping[str, Any], record: Mapping[str, Any] | None) -> str:
+def found_on(found: Json, record: Json | None) -> str:
     """The instance that a counterexample was found on; empty where it is the audited one.
 
     What that instance promises may differ from the claim: a loss counts in units of it. Without a record,
@@ -261,7 +260,7 @@ def found_on(found: Mapping[str, Any], record: Mapping[str, Any] | None) -> str:
     return f"{words}: epsilon at least {least:.4g} when held against a claim of {claimed:g}"
 
 
-def _shown(found: Mapping[str, Any]) -> str:
+def _shown(found: Json) -> str:
     if "event" in found:
         shown = (
             f"delta at least {digits(found['delta_lower'])}"
@@ -274,7 +273,7 @@ def _shown(found: Mapping[str, Any]) -> str:
     return f"cost {float(found['cost']):.6g}, loss {float(found['loss']):.6g} (noise seed {found['seed']})"
 
 
-def leads(check: Mapping[str, Any]) -> list[str]:
+def leads(check: Json) -> list[str]:
     """What tracing names lines for, as linters write it: ``file:line: what``.
 
     Raw data that decides, releases that cost more than the claim, and draws that cannot be repeated.
@@ -289,24 +288,24 @@ def leads(check: Mapping[str, Any]) -> list[str]:
     return [*(f"{file}:{line}: {words}" for file, line, words in found), *apart]
 
 
-def lead_in_words(lead: Mapping[str, Any]) -> str:
+def lead_in_words(lead: Json) -> str:
     """What a lead says of its line, with its source."""
     return f"{lead['words']}: {lead['source']}"
 
 
-def share_in_words(share: Mapping[str, Any]) -> str:
+def share_in_words(share: Json) -> str:
     """What the releases of a line cost."""
     often = excerpts.times(share["releases"])
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 
-def in_process(record: Mapping[str, Any]) -> str:
+def in_process(record: Json) -> str:
     """That the audited code was not in a process of its own, and why."""
     why = record["provenance"]["in_process"]
     return f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
 
 
-def resumed(record: Mapping[str, Any]) -> str:
+def resumed(record: Json) -> str:
     """That an interrupted audit went on, and how much of it was made before."""
     steps = record["provenance"]["resumed"]["steps"]
     return f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"

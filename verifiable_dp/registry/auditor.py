@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim
 from verifiable_dp.core.neighbours import AnyPair
-from verifiable_dp.core.validate import InputError, choice
+from verifiable_dp.core.validate import InputError, Json, JsonDict, choice
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.theorems import Trial
 from verifiable_dp.registry.wrapped import AlteredNoise, Prefix
@@ -63,7 +63,7 @@ class Printed:
     """
 
     expected: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Json = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         choice("expected", self.expected, ("refuted", "not_refuted"))
@@ -114,13 +114,13 @@ class Auditor:
     algorithm: type[Algorithm]
     paper: str
     model: str
-    instance: Mapping[str, Any]
-    small: Mapping[str, Any]
+    instance: Json
+    small: Json
     pairs: Callable[[Any], Sequence[AnyPair]]
     mutants: Sequence[Mutant]
     claims: Sequence[RegretClaim]
     reference_epsilon: float | None = None
-    experiment: Mapping[str, Any] = field(default_factory=dict)
+    experiment: Json = field(default_factory=dict)
     longest: int = 1 << 16
     tightness: float = 1.0
     printed: Printed | None = None
@@ -150,7 +150,7 @@ class Auditor:
         return self.algorithm.name
 
     @property
-    def printed_instance(self) -> dict[str, Any]:
+    def printed_instance(self) -> JsonDict:
         """Parameters of the instance of the printed listing that is audited.
 
         Raises

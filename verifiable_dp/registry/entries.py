@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import InputError, JsonDict, one_line
 from verifiable_dp.registry.auditor import Auditor
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ GROUP, CONTEXTUAL = "verifiable_dp.auditors", "verifiable_dp.contextual"
 
 
 @functools.cache
-def _points() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _points() -> JsonDict:
+    found: JsonDict = {}
     for point in (*entry_points(group=GROUP), *entry_points(group=CONTEXTUAL)):
         if point.name in found and found[point.name].value != point.value:
             raise InputError(

@@ -10,14 +10,13 @@ of `Erratum` objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import entry_points
-from typing import Any
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import Source
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import InputError, Json, JsonDict, one_line
 from verifiable_dp.evidence.check import Check
 
 GROUP = "verifiable_dp.errata"
@@ -73,7 +72,7 @@ class Findings:
 
     printed: Sequence[Check]
     corrected: Sequence[Check]
-    counterexample: Mapping[str, Any] = field(default_factory=dict)
+    counterexample: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,8 @@ class Erratum:
 def outcome(
     kind: str,
     register: str,
-    printed: Sequence[Mapping[str, Any]],
-    corrected: Sequence[Mapping[str, Any]],
+    printed: Sequence[Json],
+    corrected: Sequence[Json],
 ) -> str:
     """``confirmed``, ``not_confirmed``, or ``by_reading`` where nothing was run; from checks as in a record.
 
@@ -148,7 +147,7 @@ def outcome(
     return "confirmed" if failed and held and all(failed) and all(held) else "not_confirmed"
 
 
-def examine(erratum: Erratum, seed: int = 0) -> dict[str, Any]:
+def examine(erratum: Erratum, seed: int = 0) -> JsonDict:
     """The row of an erratum: plain values with every number of its checks."""
     found = erratum.find(seed) if erratum.find else Findings((), ())
     printed = [check.as_dict() for check in found.printed]
@@ -170,7 +169,7 @@ def examine(erratum: Erratum, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def examine_named(task: tuple[str, int]) -> dict[str, Any]:
+def examine_named(task: tuple[str, int]) -> JsonDict:
     """As `examine`, by name and seed, so that it can be sent to a worker."""
     name, seed = task
     return examine(chosen([name])[0], seed)

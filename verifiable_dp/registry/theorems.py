@@ -20,7 +20,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.simulation import Simulation, simulate
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Json
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges, tables
 from verifiable_dp.registry.wrapped import original, with_parameters
@@ -31,7 +31,7 @@ TABLE_RUNS = {"quick": 12, "standard": 50, "thorough": 150}  # of a mean in a ta
 _OTHER_SEED = 0x5EED  # runs of two algorithms are independent
 
 Runs = int | Mapping[str, int]  # or by budget
-Parameters = Mapping[str, Any]
+Parameters = Json
 
 
 @dataclass(frozen=True)

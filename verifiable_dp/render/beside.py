@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record import words
 from verifiable_dp.record.signing import read_signature
 from verifiable_dp.record.verify import LARGEST, parsed
@@ -18,7 +17,6 @@ from verifiable_dp.render import card
 from verifiable_dp.render.card import Around
 from verifiable_dp.render.mutation import verify_mutants
 
-Json = Mapping[str, Any]
 _PAGES = (
     ("all records", "index.html"),
     ("errata of the papers", "errata.html"),

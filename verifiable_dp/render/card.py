@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from verifiable_dp.compliance.nist import apart_worlds
 from verifiable_dp.core.claims import GIVEN
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.render import limits
 
-Json = Mapping[str, Any]
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
 _EMPTY = 10.0  # a leak of so many times the claim empties the meter
 _CAVEATS = 3

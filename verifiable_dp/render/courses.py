@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL
@@ -22,13 +23,13 @@ _MARKERS = "osD^v<>p"
 # ---------------------------------------------------------------- privacy loss over time
 
 
-def spent(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def spent(record: Json) -> Json | None:
     """Statistics of the first alignment that says how its costliest transcript pays; None without one."""
     found = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
     return next((numbers for numbers in found if numbers.get("spent")), None)
 
 
-def loss_over_time(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def loss_over_time(record: Json, *, narrow: bool = False) -> str | None:
     """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim."""
     numbers = spent(record)
     if numbers is None:
@@ -69,7 +70,7 @@ def seen_rounds(event: str, horizon: int) -> tuple[int, int] | None:
     return (1, min(max(named), horizon)) if named else None
 
 
-def placed(example: Mapping[str, Any]) -> str:
+def placed(example: Json) -> str:
     """What `placement` shows of a counterexample, in words; empty where there is nothing to show."""
     found = _changed(example.get("pair", {}))
     if found is None:
@@ -92,7 +93,7 @@ def placed(example: Mapping[str, Any]) -> str:
     return f"{words} The event looks at what comes out in the end."
 
 
-def _changed(pair: Mapping[str, Any]) -> tuple[int, int, float, float] | None:
+def _changed(pair: Json) -> tuple[int, int, float, float] | None:
     """Round from 1, arm, reward in the recorded input and in the neighbour, of a pair that differs in one."""
     if pair.get("type") not in ("table", "stream") or not pair.get("rows"):
         return None
@@ -104,7 +105,7 @@ def _changed(pair: Mapping[str, Any]) -> tuple[int, int, float, float] | None:
     return None
 
 
-def worlds(pair: Mapping[str, Any], most: int = 10) -> list[tuple[str, str, str, bool]]:
+def worlds(pair: Json, most: int = 10) -> list[tuple[str, str, str, bool]]:
     """Rewards of both inputs side by side: rounds, recorded input, neighbour, and whether they differ.
 
     Rounds that are equal within and between the inputs are one row; at most `most` rows, the one that differs
@@ -143,7 +144,7 @@ def _run(
     return [(rounds, was, is_, list(map(float, left)) != list(map(float, right)))]
 
 
-def placement(example: Mapping[str, Any], number: int = 0, *, narrow: bool = False) -> str | None:
+def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | None:
     """Where the reward that differs sits in the stream, and which rounds the event looks at.
 
     Parameters
@@ -221,7 +222,7 @@ def _logs(points: Sequence[Sequence[float]], log_power: float) -> tuple[list[flo
     return xs, [math.log(p[1]) - less for p, less in zip(points, part, strict=True)]
 
 
-def scaling_fit(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def scaling_fit(record: Json, *, narrow: bool = False) -> str | None:
     """Points on logarithmic axes with their fitted lines, and the slopes that the claim allows as wedges.
 
     A figure for each quantity that the rates are over. Each check is divided by its value in the middle, so
@@ -230,7 +231,7 @@ def scaling_fit(record: Mapping[str, Any], *, narrow: bool = False) -> str | Non
     checks = [c for c in record["regret"]["checks"] if c["kind"] == "scaling"] if record["regret"] else []
     checks = [c for c in checks if len({p[0] for p in c["statistics"]["points"]}) > 1]
 
-    def draw(axes: Any, over: str, shown: Sequence[Mapping[str, Any]]) -> None:
+    def draw(axes: Any, over: str, shown: Sequence[Json]) -> None:
         for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
             _fit(axes, check, marker, color)
         axes.set_xscale("log")
@@ -244,7 +245,7 @@ def scaling_fit(record: Mapping[str, Any], *, narrow: bool = False) -> str | Non
     return plots.panels("scaling", checks, draw, narrow=narrow) or None
 
 
-def over_time(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def over_time(record: Json, *, narrow: bool = False) -> str | None:
     """Mean regret over horizons with the rate that its theorem claims; None where none was measured so."""
     checks = [c for c in record["regret"]["checks"] if c["kind"] in _GROWING] if record["regret"] else []
     checks = [c for c in checks if c["statistics"].get("over", "horizon T") in ("horizon T", "T")]
@@ -270,7 +271,7 @@ def over_time(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
 _GROWING = ("scaling", "linear_in_log")
 
 
-def _growing(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
+def _growing(axes: Any, check: Json, marker: str, color: str) -> None:
     """Means with error bars, and the claimed growth through their (geometric) middle."""
     numbers = check["statistics"]
     xs, means, errors = (
@@ -296,7 +297,7 @@ def _growing(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> No
     )
 
 
-def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
+def _fit(axes: Any, check: Json, marker: str, color: str) -> None:
     numbers, result = check["statistics"], check["result"]
     claimed, margin = float(numbers["exponent"]), float(numbers["margin"])
     xs, ys = _logs(numbers["points"], float(numbers["log_power"]))
@@ -324,7 +325,7 @@ def _fit(axes: Any, check: Mapping[str, Any], marker: str, color: str) -> None:
 _OUTCOMES = {"killed": (GOOD, ""), "within_the_claim": (RIVAL, "//"), "undecided": (CLAIM, "..")}
 
 
-def kills(rows: Sequence[Mapping[str, Any]], *, narrow: bool = False) -> str | None:
+def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
     """How many mutants of each algorithm came out how; None without any."""
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
     outcomes = dict.fromkeys([*_OUTCOMES, *(row["outcome"] for row in rows)])

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from verifiable_dp.compliance import blocks, nist
-from verifiable_dp.core.validate import named, on_one_line
+from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.verify import first_difference
 
@@ -108,7 +108,7 @@ class Difference:
         found += [f"  provenance: {change.line()}" for change in self.provenance]
         return found
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """JSON values."""
         return {
             "old": dict(self.old),
@@ -121,7 +121,7 @@ class Difference:
         }
 
 
-def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Difference:
+def compare(old: Json, new: Json) -> Difference:
     """Compare two records, which have been verified.
 
     Worse are: a lower verdict on privacy or regret, overall or of a check (refuted and contradicted are
@@ -167,13 +167,13 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Difference:
     )
 
 
-def _evidence(record: Mapping[str, Any]) -> dict[str, Any]:
+def _evidence(record: Json) -> JsonDict:
     """What a record holds beside provenance; no declarations are empty ones."""
     held = {key: value for key, value in record.items() if key not in _FREE}
     return {**held, "declarations": record["declarations"] or {}}
 
 
-def _side(record: Mapping[str, Any]) -> dict[str, str]:
+def _side(record: Json) -> dict[str, str]:
     return {"target": str(record["target"]["name"]), "digest": str(record["digest"])}
 
 
@@ -195,7 +195,7 @@ def _direction(old: str, new: str) -> str:
     return "worse" if after < before else "better" if after > before else "neutral"
 
 
-def _measure(claim: Mapping[str, Any]) -> str:
+def _measure(claim: Json) -> str:
     if "mu" in claim:
         return "trade-off function of Gaussian differential privacy (mu)"
     if "rho" in claim:
@@ -203,7 +203,7 @@ def _measure(claim: Mapping[str, Any]) -> str:
     return "hockey-stick divergence (epsilon, delta)" if claim["delta"] else "max divergence (epsilon)"
 
 
-def _other_target(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def _other_target(old: Json, new: Json) -> Iterator[str]:
     names = [str(record["target"]["name"]) for record in (old, new)]
     if names[0] != names[1]:
         yield f"they are of different targets: {names[0]} against {names[1]}"
@@ -214,7 +214,7 @@ def _undirected(change: Change) -> Change:
     return change if change.direction == "neutral" else replace(change, direction="neutral", note="")
 
 
-def _incomparable(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[str]:
+def _incomparable(old: Json | None, new: Json | None) -> Iterator[str]:
     if old is None or new is None:
         if (old is None) != (new is None):
             yield "only one of the records states a privacy claim"
@@ -230,7 +230,7 @@ def _incomparable(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) 
             yield f"guarantees with different {key} cannot be compared: {units} {_NIST}"
 
 
-def _target(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _target(old: Json, new: Json) -> Iterator[Change]:
     for key in ("name", "kind", "note"):
         if old["target"][key] != new["target"][key]:
             yield Change(f"target.{key}", old["target"][key] or None, new["target"][key] or None)
@@ -240,9 +240,7 @@ def _target(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         yield Change("target.source.sha256", before, after)
 
 
-def _by_key(
-    what: str, old: Mapping[str, Any], new: Mapping[str, Any], free: Sequence[str] = ()
-) -> Iterator[Change]:
+def _by_key(what: str, old: Json, new: Json, free: Sequence[str] = ()) -> Iterator[Change]:
     for key in dict.fromkeys([*old, *new]):
         left, right = old.get(key), new.get(key)
         if key in free or left == right:
@@ -253,22 +251,22 @@ def _by_key(
             yield Change(f"{what}.{key}", left, right)
 
 
-def _privacy(record: Mapping[str, Any]) -> str:
+def _privacy(record: Json) -> str:
     return str(record["verdict"]) if record["checks"] else "not_checked"
 
 
-def _regret(record: Mapping[str, Any]) -> str:
+def _regret(record: Json) -> str:
     return str((record["regret"] or {}).get("verdict") or "not_checked")
 
 
-def _verdicts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _verdicts(old: Json, new: Json) -> Iterator[Change]:
     for what, of in (("verdict", _privacy), ("regret.verdict", _regret)):
         before, after = of(old), of(new)
         if before != after:
             yield Change(what, before, after, _direction(before, after))
 
 
-def _claim(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, apart: bool) -> Iterator[Change]:
+def _claim(old: Json | None, new: Json | None, apart: bool) -> Iterator[Change]:
     """What is promised: a larger epsilon is a weaker promise where the two can be compared."""
     if old is None or new is None:
         if old is not None:
@@ -292,10 +290,10 @@ def _claim(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, apart: 
             yield Change(f"claim.{key}", old.get(key), new.get(key), note=note)
 
 
-def _listed(record: Mapping[str, Any], group: str) -> dict[str, Mapping[str, Any]]:
+def _listed(record: Json, group: str) -> dict[str, Json]:
     """Checks by name; a name that comes again gets its number."""
     checks = record["checks"] if group == "checks" else (record["regret"] or {}).get("checks", [])
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, Json] = {}
     for check in checks:
         name, count = str(check["name"]), 2
         while name in found:
@@ -304,7 +302,7 @@ def _listed(record: Mapping[str, Any], group: str) -> dict[str, Mapping[str, Any
     return found
 
 
-def _checks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _checks(old: Json, new: Json) -> Iterator[Change]:
     same = old["target"]["name"] == new["target"]["name"]
     for group in ("checks", "regret.checks"):
         before, after = _listed(old, group), _listed(new, group)
@@ -326,7 +324,7 @@ def _checks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
                 )
 
 
-def _mutants(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _mutants(old: Json, new: Json) -> Iterator[Change]:
     before, after = ({m["name"]: m["verdict"] for m in record["mutants"]} for record in (old, new))
     if bool(before) != bool(after):
         yield Change(
@@ -347,7 +345,7 @@ def _mutants(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
             yield Change(f"mutants.{name}", left, right)
 
 
-def _numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _numbers(old: Json, new: Json) -> Iterator[Change]:
     """Bound and power: they are shown and decide nothing, for chance and the budget move them, too."""
     if old["checks"] and new["checks"]:
         before, after = float(old["epsilon_lower"]), float(new["epsilon_lower"])
@@ -370,7 +368,7 @@ def _numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
             yield Change(f"power.{key}", *values)
 
 
-def _uncovered(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _uncovered(old: Json, new: Json) -> Iterator[Change]:
     for line in new["not_covered"]:
         if line not in old["not_covered"]:
             yield Change("not_covered", None, line)
@@ -379,14 +377,14 @@ def _uncovered(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chang
             yield Change("not_covered", line, None)
 
 
-def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _settings(old: Json, new: Json) -> Iterator[Change]:
     for key in ("seed", "confidence"):
         if old[key] != new[key]:
             yield Change(key, old[key], new[key])
     yield from _by_key("plan", old["plan"], new["plan"])
 
 
-def _declared(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _declared(old: Json, new: Json) -> Iterator[Change]:
     """Declarations, and the hazards whose status follows from them."""
     before, after = old["declarations"] or {}, new["declarations"] or {}
     yield from _by_key("declarations", before, after)
@@ -395,11 +393,11 @@ def _declared(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change
         yield from _by_key("hazards", _statuses(left), _statuses(right))
 
 
-def _statuses(hazards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _statuses(hazards: Sequence[Json]) -> JsonDict:
     return {row["id"]: row["status"] for row in hazards}
 
 
-def _provenance(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _provenance(old: Json, new: Json) -> Iterator[Change]:
     """Versions, machine and commit; times differ always."""
     left, right = old["provenance"], new["provenance"]
     yield from _by_key("packages", left.get("packages", {}), right.get("packages", {}))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.core.files import write_text
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, read, verify_sealed
@@ -19,9 +18,7 @@ ERRATA_VERSION = "errata-1.1.0"
 _CHECKS = ("checks_of_printed", "checks_of_right")
 
 
-def document(
-    rows: Sequence[Mapping[str, Any]], *, seed: int, started: float, cpu_seconds: float
-) -> dict[str, Any]:
+def document(rows: Sequence[Json], *, seed: int, started: float, cpu_seconds: float) -> JsonDict:
     """The data file of errata rows (`registry.errata.examine`): JSON values with provenance and digest."""
     return sealed(
         {
@@ -33,7 +30,7 @@ def document(
     )
 
 
-def verify_errata(given: Given) -> dict[str, Any]:
+def verify_errata(given: Given) -> JsonDict:
     """Read a data file of errata and judge every check again; return it.
 
     Raises
@@ -50,17 +47,17 @@ def verify_errata(given: Given) -> dict[str, Any]:
     return verify_sealed(whole, "errata", ERRATA_VERSION, _again)
 
 
-def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+def _again(whole: Json) -> JsonDict:
     """The data file with every check judged and every outcome drawn anew."""
     return {**whole, "errata": [_row_again(row) for row in whole["errata"]]}
 
 
-def _row_again(row: Mapping[str, Any]) -> dict[str, Any]:
+def _row_again(row: Json) -> JsonDict:
     parts = {part: judged_again(row[part]) for part in _CHECKS}
     return {**row, **parts, "outcome": outcome(row["kind"], row["register"], *parts.values())}
 
 
-def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
+def save(whole: Json, folder: Path) -> tuple[Path, Path]:
     """Write ``errata.json`` and ``errata.html`` into `folder`.
 
     Raises
@@ -74,7 +71,7 @@ def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
     )
 
 
-def line(row: Mapping[str, Any]) -> str:
+def line(row: Json) -> str:
     """One line of an erratum: name, register, outcome and what the checks came to."""
     printed = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_printed"])) or "not run"
     right = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_right"])) or "not run"

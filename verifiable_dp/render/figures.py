@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from typing import Any
 
+from verifiable_dp.core.validate import Json
 from verifiable_dp.render import plots
 
 _COLOURS = ("#2563a8", "#9f1d35", "#1f2933", "#b45309", "#0f766e", "#6b7280", "#7c3aed", "#a16207")
@@ -14,14 +14,14 @@ _WIDE = 2  # panels side by side
 _DECADES = 1e5  # how far back from the horizon a logarithmic time axis reaches
 
 
-def svg(figure: Mapping[str, Any], *, narrow: bool = False) -> str:
+def svg(figure: Json, *, narrow: bool = False) -> str:
     """A figure of the data file as inline SVG, for a page; on a phone its panels are a column."""
     name = f"{figure['name']} narrow" if narrow else figure["name"]
     across = 1 if narrow else _WIDE
     return plots.inline(name, size(figure, across), lambda drawn: _draw(drawn, figure, across))
 
 
-def png(figure: Mapping[str, Any]) -> bytes:
+def png(figure: Json) -> bytes:
     """The same as PNG at 160 dots per inch, on white."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -36,7 +36,7 @@ def png(figure: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def size(figure: Mapping[str, Any], most: int = _WIDE) -> tuple[float, float]:
+def size(figure: Json, most: int = _WIDE) -> tuple[float, float]:
     """Width and height in inches, of at most so many panels side by side."""
     panels = figure["panels"]
     across = min(len(panels), most)
@@ -45,7 +45,7 @@ def size(figure: Mapping[str, Any], most: int = _WIDE) -> tuple[float, float]:
     return (width, (3.0 + 0.17 * named) * -(-len(panels) // across))
 
 
-def _draw(drawn: Any, figure: Mapping[str, Any], most: int = _WIDE) -> None:
+def _draw(drawn: Any, figure: Json, most: int = _WIDE) -> None:
     panels = figure["panels"]
     across = min(len(panels), most)
     grid = drawn.subplots(-(-len(panels) // across), across, squeeze=False)
@@ -55,7 +55,7 @@ def _draw(drawn: Any, figure: Mapping[str, Any], most: int = _WIDE) -> None:
         _panel(axes, panel)
 
 
-def _lowest(axes: Any, panel: Mapping[str, Any]) -> None:
+def _lowest(axes: Any, panel: Json) -> None:
     """The y axis begins below what is seen."""
     left = axes.get_xlim()[0]
     seen = [
@@ -68,7 +68,7 @@ def _lowest(axes: Any, panel: Mapping[str, Any]) -> None:
         axes.set_ylim(bottom=0.7 * min(seen))
 
 
-def _panel(axes: Any, panel: Mapping[str, Any]) -> None:
+def _panel(axes: Any, panel: Json) -> None:
     colours = {}
     for number, line in enumerate(panel["lines"]):
         colour = colours[line["label"]] = _COLOURS[number % len(_COLOURS)]

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
 from verifiable_dp.record.verify import LARGEST, below, first_difference, parsed, scales_in, verify
 from verifiable_dp.render import mutation, page
@@ -33,7 +33,6 @@ _DIGITS = "last digits"  # what differs as numerics do: evidence.rounding
 _FIELDS = 20  # of a file that are shown on a terminal
 _LINES = 3  # of a text that are shown
 _BEFORE, _WIDE = 40, 160  # characters of a line that are shown: before the first that differs, and in all
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class Folders:
         found.append(f"folders {self.old} -> {self.new}: {self.outcome}: {', '.join(parts)}{left_out}")
         return [unbroken(line) for line in found]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """JSON values."""
         counts = Counter(file.status for file in self.files)
         return {

@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render.outcomes import outcomes
@@ -17,9 +15,7 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 
 
-def to_intoto(
-    record: Mapping[str, Any], *, name: str = "record.json", content: bytes | None = None, url: str = ""
-) -> str:
+def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None = None, url: str = "") -> str:
     """The statement: which file was audited, by which plan, and which checks passed, warned and failed.
 
     ``FAILED`` if a check refutes the privacy claim or contradicts a regret theorem; otherwise ``WARNED`` if
@@ -70,7 +66,7 @@ _PROMISE = ("epsilon", "delta", "rho", "mu", "observe")  # descriptors are to ho
 _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failedTests"}
 
 
-def _configuration(record: Mapping[str, Any], name: str, content: bytes | None) -> list[dict[str, Any]]:
+def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonDict]:
     """Resource descriptors: the record, the plan that decides every count, and the tool."""
     written = text(record).encode() if content is None else content
     claim = {key: value for key, value in (record["claim"] or {}).items() if key in _PROMISE}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
-from typing import Any
 
-from verifiable_dp.core.validate import on_one_line
+from verifiable_dp.core.validate import Json, on_one_line
 from verifiable_dp.render.outcomes import Outcome, outcomes
 
 # What XML 1.0 cannot hold, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_junit(record: Mapping[str, Any]) -> str:
+def to_junit(record: Json) -> str:
     """One test suite for the record, one test case for each check, for the power and for each mutant.
 
     A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a power that could not be
@@ -44,7 +42,7 @@ def to_junit(record: Mapping[str, Any]) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _properties(record: Mapping[str, Any]) -> dict[str, str]:
+def _properties(record: Json) -> dict[str, str]:
     claim, source = record["claim"] or {}, record["target"]["source"]
     found = {
         "verdict": record["verdict"] if record["checks"] else "",

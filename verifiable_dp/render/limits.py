@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.words import digits, p_value
 
 LOOSE = 10.0  # times the measured value that would still pass
 
 
-def of(check: Mapping[str, Any]) -> list[str]:
+def of(check: Json) -> list[str]:
     """Sentences on the limits of a recorded check; none where its verdict needs none."""
     numbers, result = check["statistics"], check["result"]
     found = _LIMITS.get(check["kind"])
     return [*(found(numbers, result) if found else ()), *_above(numbers, result)]
 
 
-def _above(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _above(numbers: Json, result: Json) -> list[str]:
     """A lower bound beyond the claim that refutes nothing."""
     least, claim = result.get("epsilon_lower"), numbers.get("epsilon")
     if result.get("verdict") != "not_refuted" or least is None or "p_value" not in result:
@@ -34,7 +35,7 @@ def _above(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _bound(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _bound(numbers: Json, result: Json) -> list[str]:
     equal = _equal(numbers, "sd", "n")
     mean, bound = float(numbers["mean"]), float(numbers["bound"])
     if result["verdict"] != "consistent" or mean <= 0 or bound < LOOSE * mean:
@@ -42,32 +43,32 @@ def _bound(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
     return [*equal, f"loose: code with {bound / mean:.3g} times this mean would pass"]
 
 
-def _floor(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _floor(numbers: Json, result: Json) -> list[str]:
     return _equal(numbers, "sd", "n")
 
 
-def _equal(numbers: Mapping[str, Any], spread: str, runs: str) -> list[str]:
+def _equal(numbers: Json, spread: str, runs: str) -> list[str]:
     """An interval of no width is not a sure one: the runs came out alike."""
     same = numbers.get(spread) == 0 and int(numbers[runs]) > 1
     return [f"all {numbers[runs]} runs equal"] if same else []
 
 
-def _comparison(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _comparison(numbers: Json, result: Json) -> list[str]:
     ratio, factor = float(result["ratio"]), float(numbers["factor"])
     if result["verdict"] != "consistent" or factor <= 0 or ratio < LOOSE * factor:
         return []
     return [f"loose: code with {ratio / factor:.3g} times this regret would pass"]
 
 
-def _rate(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _rate(numbers: Json, result: Json) -> list[str]:
     return _within(numbers["exponent"], numbers["margin"], result)
 
 
-def _line(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _line(numbers: Json, result: Json) -> list[str]:
     return _within(numbers["slope"], numbers["margin"], result)
 
 
-def _within(claimed: Any, margin: Any, result: Mapping[str, Any]) -> list[str]:
+def _within(claimed: Any, margin: Any, result: Json) -> list[str]:
     """The interval excludes what is claimed, and the check is consistent: what the margin does."""
     if claimed is None or result["verdict"] != "consistent" or result.get("lower") is None:
         return []
@@ -91,7 +92,7 @@ _LIMITS = {
 # ---------------------------------------------------------------- counterexamples
 
 
-def shown(example: Mapping[str, Any], claimed: float) -> float:
+def shown(example: Json, claimed: float) -> float:
     """The epsilon that a counterexample itself shows, held against a claim of `claimed`."""
     if "epsilon_lower" in example:
         return float(example["epsilon_lower"])
@@ -100,7 +101,7 @@ def shown(example: Mapping[str, Any], claimed: float) -> float:
     return abs(float(example["loss"])) * claimed / float(example.get("epsilon") or claimed)
 
 
-def another(example: Mapping[str, Any], checks: Sequence[Mapping[str, Any]], claimed: float) -> str:
+def another(example: Json, checks: Sequence[Json], claimed: float) -> str:
     """That the bound of a counterexample's checks comes from another run; empty where this one has it."""
     most = max((float(check["result"].get("epsilon_lower", 0.0)) for check in checks), default=0.0)
     here = shown(example, claimed)
@@ -112,7 +113,7 @@ def another(example: Mapping[str, Any], checks: Sequence[Mapping[str, Any]], cla
     )
 
 
-def strongest_first(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def strongest_first(record: Json) -> list[Json]:
     """The counterexamples of a record; the one that shows the largest epsilon leads."""
     claimed = float(record["claim"]["epsilon"]) if record["claim"] else 1.0
     return sorted(record["counterexamples"], key=lambda example: -shown(example, claimed))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.compliance import nist
-from verifiable_dp.core.validate import UNSEEN
+from verifiable_dp.core.validate import UNSEEN, Json, JsonDict
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import card, page, plainly
@@ -28,7 +27,7 @@ _UNSEEN = re.compile(f"[\t\n{UNSEEN}]+")
 _PLAIN_CODE = re.compile(r"[\w .:/=<>,+@%-]+", re.ASCII)
 
 
-def to_markdown(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
+def to_markdown(record: Json, around: card.Around = card.ALONE) -> str:
     """The whole report: verdicts, claim, checks, counterexamples, power, mutants, regret, provenance.
 
     Every text of the record is escaped: it can neither format, nor link, nor mention anyone.
@@ -39,7 +38,7 @@ def to_markdown(record: Mapping[str, Any], around: card.Around = card.ALONE) -> 
     return _tidy(shown.replace(_WORDS, f"## Words\n\n{listed}" if found else "", 1))
 
 
-def to_dpia(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
+def to_dpia(record: Json, around: card.Around = card.ALONE) -> str:
     """An annex to a data protection impact assessment: what the record says under the headings of one.
 
     Every text of the record is escaped; what the record does not hold is left to be written.
@@ -47,7 +46,7 @@ def to_dpia(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
     return _tidy(_written("dpia.md.jinja", record, around))
 
 
-def _written(template: str, record: Mapping[str, Any], around: card.Around) -> str:
+def _written(template: str, record: Json, around: card.Around) -> str:
     whole = {**page.context(record, around), "document": nist.DOCUMENT}
     return _environment().get_template(template).render(whole)
 
@@ -95,7 +94,7 @@ def code(value: Any) -> str:
     return f"`{words}`" if _PLAIN_CODE.fullmatch(words) else escape(words)
 
 
-def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(found: Json) -> JsonDict:
     """Heads, rows of cells, and columns of numbers of a table that promises nothing."""
     rows = readings.joined(found)
     if found["kind"] == "table":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.core.files import write_text
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
@@ -23,14 +23,14 @@ RUNGS = {
 
 
 def document(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Json],
     seconds: Mapping[str, float],
     *,
     budget: str,
     seed: int,
     started: float,
     cpu_seconds: float,
-) -> dict[str, Any]:
+) -> JsonDict:
     """The data file of a run of the suite (`selfcheck.mutation.run`): JSON values, provenance and digest.
 
     The CPU seconds of each mutant stand in the provenance: they may differ between two runs.
@@ -51,7 +51,7 @@ def document(
     )
 
 
-def verify_mutants(given: Given) -> dict[str, Any]:
+def verify_mutants(given: Given) -> JsonDict:
     """Read a data file of the suite and judge every check again; return it.
 
     Raises
@@ -62,18 +62,18 @@ def verify_mutants(given: Given) -> dict[str, Any]:
     return verify_sealed(given, "mutants", MUTANTS_VERSION, _again)
 
 
-def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+def _again(whole: Json) -> JsonDict:
     """The data file with everything computed anew that follows from its numbers."""
     rows = [_row_again(row) for row in whole["mutants"]]
     return {**whole, "mutants": rows, "summary": summary(rows)}
 
 
-def _row_again(row: Mapping[str, Any]) -> dict[str, Any]:
+def _row_again(row: Json) -> JsonDict:
     found = {**row, "checks": judged_again(row["checks"])}
     return {**found, **concluded(found)}
 
 
-def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
+def save(whole: Json, folder: Path) -> tuple[Path, Path]:
     """Write ``mutants.json`` and ``mutants.html`` into `folder`.
 
     Raises
@@ -87,7 +87,7 @@ def save(whole: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
     )
 
 
-def render(whole: Mapping[str, Any]) -> str:
+def render(whole: Json) -> str:
     """The kill table as a self-contained page; the same document gives the same bytes."""
     environment = page.environment()
     rows = whole["mutants"]
@@ -105,7 +105,7 @@ def render(whole: Mapping[str, Any]) -> str:
     return tables.arranged(drawn, whole=True)
 
 
-def samples(row: Mapping[str, Any]) -> str:
+def samples(row: Json) -> str:
     """What the audit of a mutant took, in words."""
     parts = []
     if row["transcripts"]:
@@ -115,13 +115,13 @@ def samples(row: Mapping[str, Any]) -> str:
     return ", ".join(parts) or "no samples"
 
 
-def line(row: Mapping[str, Any]) -> str:
+def line(row: Json) -> str:
     """One line of a mutant: name, outcome, rung and samples."""
     rung = RUNGS.get(row["killed_by"], "")
     return f"{row['name']:<57}  {row['outcome'].replace('_', ' '):<18}{rung:<26}{samples(row)}"
 
 
-def summary_lines(whole: Mapping[str, Any]) -> list[str]:
+def summary_lines(whole: Json) -> list[str]:
     """The suite in some lines."""
     found = whole["summary"]
     outcomes = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in found["outcome"].items() if n)

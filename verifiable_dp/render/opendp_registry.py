@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 
@@ -29,7 +29,7 @@ class Todo:
     hint: str
 
 
-def to_opendp(record: Mapping[str, Any]) -> str:
+def to_opendp(record: Json) -> str:
     """The draft: one YAML document in the layout of the registry.
 
     Facts of the deployment come from the record's declarations. What they do not say is null with a comment
@@ -50,7 +50,7 @@ def to_opendp(record: Mapping[str, Any]) -> str:
     return "\n".join([*_comments(record), *_lines(_entry(record), 0)]) + "\n"
 
 
-def _comments(record: Mapping[str, Any]) -> list[str]:
+def _comments(record: Json) -> list[str]:
     """What has to be read before the draft is sent."""
     lines = [
         "# Draft for github.com/opendp/deployments-registry-data, from an audit record of verifiable-dp.",
@@ -61,7 +61,7 @@ def _comments(record: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(record: Json) -> JsonDict:
     declared = record.get("declarations") or {}
     return {
         "url_slug": Todo("short and stable, such as product-curator-year"),
@@ -80,7 +80,7 @@ def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _basic(declared: Mapping[str, Any]) -> dict[str, Any]:
+def _basic(declared: Json) -> JsonDict:
     return {
         "name": Todo("of the data product"),
         "data_curators": [
@@ -103,7 +103,7 @@ def _basic(declared: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _variant(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+def _variant(record: Json, declared: Json) -> JsonDict:
     claim, unprotected = record["claim"], declared.get("unprotected_outputs")
     curved = "Gaussian DP" if "mu" in claim else "Zero-concentrated DP" if "rho" in claim else ""
     name = curved or ("Approximate DP" if claim["delta"] else "Pure DP")
@@ -118,7 +118,7 @@ def _variant(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str
     }
 
 
-def _loss(record: Mapping[str, Any]) -> dict[str, Any]:
+def _loss(record: Json) -> JsonDict:
     claim, source = record["claim"], record["claim"]["source"]
     parameters = {name: claim.get(name) for name in ("epsilon", "delta", "rho", "mu")}
     told = (
@@ -135,7 +135,7 @@ def _loss(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _audit(record: Mapping[str, Any]) -> str:
+def _audit(record: Json) -> str:
     """What the audit says of the parameters, and what it does not."""
     if not record["checks"]:
         return words.verdict(record)
@@ -146,7 +146,7 @@ def _audit(record: Mapping[str, Any]) -> str:
     return f"{said} {words.power(record)}" if record["power"] else said
 
 
-def _model(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+def _model(record: Json, declared: Json) -> JsonDict:
     claim, deployment = record["claim"], declared.get("deployment", {})
     known = _MODELS.get(str(claim["trust_model"]).lower())
     return {
@@ -166,13 +166,13 @@ def _model(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _actor(actor: Mapping[str, Any]) -> str:
+def _actor(actor: Json) -> str:
     trust = "trusted" if actor.get("trusted") else "not trusted"
     assumption = f": {actor['assumption']}" if actor.get("assumption") else ""
     return f"{actor.get('role', 'actor')} ({trust}){assumption}"
 
 
-def _implementation(record: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+def _implementation(record: Json, declared: Json) -> JsonDict:
     accounting = declared.get("accounting", {})
     target, provenance = record["target"], record["provenance"]
     source = target["source"]
@@ -201,7 +201,7 @@ def _implementation(record: Mapping[str, Any], declared: Mapping[str, Any]) -> d
     }
 
 
-def _utility(record: Mapping[str, Any]) -> Any:
+def _utility(record: Json) -> Any:
     regret = record["regret"]
     if not regret:
         return Todo("metrics, if there are any")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
 from verifiable_dp.record.kinds import in_words
 
@@ -53,7 +52,7 @@ class Outcome:
         return f"{self.group}: {self.name}"
 
 
-def outcomes(record: Mapping[str, Any]) -> list[Outcome]:
+def outcomes(record: Json) -> list[Outcome]:
     """Every check on privacy, the power, every check on regret, every mutant.
 
     A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are
@@ -69,7 +68,7 @@ def outcomes(record: Mapping[str, Any]) -> list[Outcome]:
     ]
 
 
-def _check(group: str, check: Mapping[str, Any], record: Mapping[str, Any]) -> Outcome:
+def _check(group: str, check: Json, record: Json) -> Outcome:
     verdict = str(check["result"]["verdict"])
     found = [
         f"counterexample: {words.counterexample(example, record)}"
@@ -85,7 +84,7 @@ def _check(group: str, check: Mapping[str, Any], record: Mapping[str, Any]) -> O
     return Outcome(group, str(check["name"]), verdict, status, in_words(check), details)
 
 
-def _context(record: Mapping[str, Any]) -> tuple[str, ...]:
+def _context(record: Json) -> tuple[str, ...]:
     """What a reader of a failure has to know of its target."""
     if words.is_baseline(record):
         return ("the target promises no privacy, so that a refutation is expected",)
@@ -94,7 +93,7 @@ def _context(record: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def _power(record: Mapping[str, Any]) -> list[Outcome]:
+def _power(record: Json) -> list[Outcome]:
     """The power that is stated, and why the audit is inconclusive, if it is: all checks may have passed."""
     if not record["checks"]:
         return []
@@ -104,11 +103,11 @@ def _power(record: Mapping[str, Any]) -> list[Outcome]:
     return [_undecided("power", record)] if record["verdict"] == "inconclusive" else []
 
 
-def _undecided(name: str, record: Mapping[str, Any]) -> Outcome:
+def _undecided(name: str, record: Json) -> Outcome:
     return Outcome("privacy", name, "inconclusive", "undecided", words.why(record))
 
 
-def _mutant(mutant: Mapping[str, Any]) -> Outcome:
+def _mutant(mutant: Json) -> Outcome:
     caught = mutant["verdict"] in _CAUGHT
     by = f", by {str(mutant['decided_by']).replace('_', ' ')}" if mutant["decided_by"] else ""
     message = f"{mutant['fault']}: {'caught' + by if caught else 'not caught'}"

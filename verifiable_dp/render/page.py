@@ -16,7 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.compliance import blocks, nist
-from verifiable_dp.core.validate import on_one_line, printable
+from verifiable_dp.core.validate import Json, JsonDict, on_one_line, printable
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
@@ -38,17 +38,17 @@ def _words(value: Any) -> str:
     return str(value).replace("_", " ")
 
 
-def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
+def _bound(checks: Sequence[Json]) -> float:
     return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
 
 
-def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
+def _counts(rows: Sequence[Json]) -> str:
     """How many rows have which verdict, such as ``3 consistent, 1 vacuous``."""
     verdicts = [row["verdict"] for row in rows]
     return ", ".join(f"{verdicts.count(verdict)} {_words(verdict)}" for verdict in dict.fromkeys(verdicts))
 
 
-def of_claim(checks: Sequence[Mapping[str, Any]], name: str) -> str:
+def of_claim(checks: Sequence[Json], name: str) -> str:
     """Verdicts of the checks of one claim; says so if there is none."""
     found = [c["result"]["verdict"] for c in checks if c["statistics"].get("claim") == name]
     counts = {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
@@ -161,7 +161,7 @@ def _layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
     return f'<div class="desk">{wide}</div><div class="phone">{draw(*given, narrow=True)}</div>'
 
 
-def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict[str, Any]:
+def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
     """What the templates of a record are given, whatever they make of it."""
     whole = {**record, **blocks.of(record, card.missed(record, around.kills))}
     return {
@@ -181,7 +181,7 @@ def context(record: Mapping[str, Any], around: card.Around = card.ALONE) -> dict
     }
 
 
-def render(record: Mapping[str, Any], *, drawn: bool = True, around: card.Around = card.ALONE) -> str:
+def render(record: Json, *, drawn: bool = True, around: card.Around = card.ALONE) -> str:
     """The page of a record.
 
     Parameters
@@ -216,7 +216,7 @@ def render(record: Mapping[str, Any], *, drawn: bool = True, around: card.Around
     return tables.arranged(_with_contents(_with_words(page, bool(record["checks"]))))
 
 
-def render_pack(record: Mapping[str, Any], around: card.Around = card.ALONE) -> str:
+def render_pack(record: Json, around: card.Around = card.ALONE) -> str:
     """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
     found = context(record, around)
     page = (
@@ -253,9 +253,7 @@ def _with_words(page: str, explained: bool) -> str:
     return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
 
 
-def _example(
-    templates: Environment, drawn: bool = True, record: Mapping[str, Any] | None = None
-) -> Callable[..., Any]:
+def _example(templates: Environment, drawn: bool = True, record: Json | None = None) -> Callable[..., Any]:
     """Renders a counterexample."""
     from markupsafe import Markup
 
@@ -263,9 +261,7 @@ def _example(
 
     numbers = itertools.count(1)
 
-    def example(
-        found: Mapping[str, Any], plot: bool = True, checks: Sequence[Mapping[str, Any]] | None = None
-    ) -> Any:
+    def example(found: Json, plot: bool = True, checks: Sequence[Json] | None = None) -> Any:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         number = next(numbers)
@@ -273,7 +269,7 @@ def _example(
         if plot and drawn and number <= _PLACED:
             shown = {"pair": whole["pair"], "event": whole["event"]}  # all that it shows
             placement = layouts(courses.placement, shown, number)
-        said: dict[str, Any] = {
+        said: JsonDict = {
             "placed": courses.placed(found),
             "shown": words.counterexample(found, record),
             "another": "",
@@ -287,7 +283,7 @@ def _example(
     return example
 
 
-def render_errata(whole: Mapping[str, Any]) -> str:
+def render_errata(whole: Json) -> str:
     """The page of the errata's data file."""
     templates, rows = environment(), whole["errata"]
     return tables.arranged(
@@ -304,14 +300,14 @@ def render_errata(whole: Mapping[str, Any]) -> str:
     )
 
 
-def render_papers(rows: Sequence[Mapping[str, Any]]) -> str:
+def render_papers(rows: Sequence[Json]) -> str:
     """The page of the papers' items (`campaign.papers.rows`)."""
     papers = list(dict.fromkeys(row["paper"] for row in rows))
     template = environment().get_template("papers.html.jinja")
     return tables.arranged(template.render(rows=rows, papers=papers, style=_style()), whole=True)
 
 
-def render_study(whole: Mapping[str, Any], shown: Mapping[str, str]) -> str:
+def render_study(whole: Json, shown: Mapping[str, str]) -> str:
     """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
     return tables.arranged(
         environment()
@@ -348,21 +344,21 @@ class Beside:
         Rows of the kill table.
     """
 
-    errata: Sequence[Mapping[str, Any]] = ()
-    mutants: Mapping[str, Any] | None = None
-    studies: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    errata: Sequence[Json] = ()
+    mutants: Json | None = None
+    studies: Sequence[tuple[str, Json]] = ()
     pages: tuple[str, str] = ("", "")
     papers: str = ""
     schema: str = ""
-    kills: Sequence[Mapping[str, Any]] = ()
+    kills: Sequence[Json] = ()
 
-    def kills_of(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    def kills_of(self, record: Json) -> tuple[Json, ...]:
         """Rows of the kill table on the algorithm of a record."""
         return card.of_algorithm(record, self.kills)
 
 
 def render_index(
-    records: Sequence[Mapping[str, Any]],
+    records: Sequence[Json],
     links: Sequence[str],
     beside: Beside = Beside(),
     *,
@@ -393,7 +389,7 @@ def render_index(
     str
         HTML without external references; the same records give the same bytes.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonDict] = []
     seen: dict[str, str] = {}
     empty = [""] * len(records)
     for record, link, path, signer in zip(records, links, paths or empty, signers or empty, strict=True):
@@ -419,7 +415,7 @@ def render_index(
     )
 
 
-def _catches(record: Mapping[str, Any]) -> str:
+def _catches(record: Json) -> str:
     """The smallest leak that is caught, with how; the scope of what is exact is never left out."""
     power = record["power"]
     if not power:
@@ -428,7 +424,7 @@ def _catches(record: Mapping[str, Any]) -> str:
     return f"{words.least_caught(power)}{by}"
 
 
-def _flags(record: Mapping[str, Any]) -> list[str]:
+def _flags(record: Json) -> list[str]:
     """What guidance flags of a claim: for one round, and for a person with several."""
     if not words.promises(record):
         return []
@@ -437,7 +433,7 @@ def _flags(record: Mapping[str, Any]) -> list[str]:
     return [*flags, *card.of_a_person({**record, "guarantee": guarantee})]
 
 
-def _row(record: Mapping[str, Any], kills: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def _row(record: Json, kills: Sequence[Json] = ()) -> JsonDict:
     """What an index shows of a record, with the rows of the kill table on its algorithm."""
     checks = record["regret"]["checks"] if record["regret"] else []
     bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
@@ -464,7 +460,7 @@ def _row(record: Mapping[str, Any], kills: Sequence[Mapping[str, Any]] = ()) -> 
 _FACETS = ("verdict", "regret", "model", "paper")
 
 
-def _facets(record: Mapping[str, Any]) -> dict[str, str]:
+def _facets(record: Json) -> dict[str, str]:
     """What a record is filtered by, in words."""
     verdict = _words(record["verdict"]) if record["checks"] else "not checked"
     return {

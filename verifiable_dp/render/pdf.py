@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.render import card
 from verifiable_dp.render.page import render
 
@@ -37,7 +36,7 @@ summary { display: block; }
 """
 
 
-def to_pdf(record: Mapping[str, Any], around: card.Around = card.ALONE) -> bytes:
+def to_pdf(record: Json, around: card.Around = card.ALONE) -> bytes:
     """The page of a record on A4, with page numbers and the record's digest at the foot of each.
 
     Nothing is fetched while it is made. The same record gives the same bytes with the same WeasyPrint.
@@ -80,6 +79,6 @@ def _dated(finished: str) -> Iterator[None]:
         del os.environ[name]
 
 
-def _footer(record: Mapping[str, Any]) -> str:
+def _footer(record: Json) -> str:
     """The digest; it has the form that the schema demands, so that it cannot end the string it stands in."""
     return "".join(c for c in str(record["digest"]) if c.isalnum() or c == ":")

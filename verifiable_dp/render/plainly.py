@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
 
 _BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
@@ -72,7 +73,7 @@ _TERMS = (
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 
-def summary(record: Mapping[str, Any]) -> list[str]:
+def summary(record: Json) -> list[str]:
     """Sentences on what was promised, found and left open."""
     sentences = [_promise(record)] if words.promises(record) and record["checks"] else []
     sentences += [words.counted(record), words.verdict(record), words.level(record)]
@@ -82,7 +83,7 @@ def summary(record: Mapping[str, Any]) -> list[str]:
     return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
 
 
-def _promise(record: Mapping[str, Any]) -> str:
+def _promise(record: Json) -> str:
     claim = record["claim"]
     epsilon, delta = float(claim["epsilon"]), float(claim["delta"])
     times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
@@ -124,7 +125,7 @@ def value(found: Any, missing: str = "none") -> str:
     return str(found)
 
 
-def pairs(found: Mapping[str, Any], missing: str = "none") -> str:
+def pairs(found: Json, missing: str = "none") -> str:
     """``key = value`` for each, groups in parentheses."""
     return ", ".join(
         f"{key} ({pairs(item, missing)})" if isinstance(item, Mapping) else f"{key} = {value(item, missing)}"
@@ -132,7 +133,7 @@ def pairs(found: Mapping[str, Any], missing: str = "none") -> str:
     )
 
 
-def provenance(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def provenance(record: Json) -> list[tuple[str, str]]:
     """What a record says of where it was made, in words: one row for each fact, in the record's order."""
     facts = record["provenance"]
     return [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
@@ -146,7 +147,7 @@ _LABELS = {
 }
 
 
-def _fact(key: str, facts: Mapping[str, Any]) -> str:
+def _fact(key: str, facts: Json) -> str:
     found = facts[key]
     if key == "ci":
         return value(found)

@@ -8,10 +8,11 @@ import math
 import re
 import textwrap
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
 
 # Colours that differ in lightness too, so that they can be told apart without hue.
@@ -212,11 +213,11 @@ def alone(inline: str, *, white: bool = False) -> str:
     return f"{head}>{ground}{rest}\n"
 
 
-def _bound(checks: Sequence[Mapping[str, Any]]) -> float:
+def _bound(checks: Sequence[Json]) -> float:
     return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
 
 
-def around(checks: Sequence[Mapping[str, Any]]) -> tuple[float, float | None] | None:
+def around(checks: Sequence[Json]) -> tuple[float, float | None] | None:
     """Estimate and upper limit of the epsilon of the one event that gives the largest lower bound.
 
     The limit is as sure as the lower bound; None with a delta, where no interval is made. It holds for that
@@ -232,7 +233,7 @@ def around(checks: Sequence[Mapping[str, Any]]) -> tuple[float, float | None] | 
     return point, -ratio_lower(int(numbers["k0"]), int(numbers["k1"]), level)
 
 
-def epsilon_bars(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def epsilon_bars(record: Json, *, narrow: bool = False) -> str | None:
     """Lower bounds on epsilon of the target and of its mutants with their intervals, against the claim."""
     if not record["checks"] or record["claim"] is None:
         return None
@@ -292,7 +293,7 @@ def _interval(axes: Any, row: int, value: float, near: tuple[float, float | None
     return most + 0.008 * right if most < 0.85 * right else value
 
 
-def hockey_stick(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def hockey_stick(record: Json, *, narrow: bool = False) -> str | None:
     """The measured hockey-stick curve against what the claim implies; None where none was measured."""
     found = [check for check in record["checks"] if check["kind"] == "curve"]
     if not found:
@@ -306,7 +307,7 @@ def hockey_stick(record: Mapping[str, Any], *, narrow: bool = False) -> str | No
 
 def curve(
     claim: PrivacyClaim,
-    points: Sequence[Mapping[str, Any]] = (),
+    points: Sequence[Json] = (),
     law: Callable[[Any], Any] | None = None,
     *,
     narrow: bool = False,
@@ -367,7 +368,7 @@ _WIDEST, _FAINTEST = 1e3, 1e-9
 _BINS = 80  # points of a plot over the horizon, at most
 
 
-def traced(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def traced(record: Json) -> Json | None:
     """Statistics of the check by tracing; None without one."""
     found = [check["statistics"] for check in record["checks"] if check["kind"] == "tracing"]
     return found[0] if found else None
@@ -393,7 +394,7 @@ def _against(axes: Any, claim: float, costs: Sequence[float], right: float) -> f
     return 0.93 * top
 
 
-def budget(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def budget(record: Json, *, narrow: bool = False) -> str | None:
     """What the reward of each round pays, as tracing bounds it, against the claim."""
     numbers = traced(record)
     if numbers is None or not numbers["attribution"]:
@@ -421,7 +422,7 @@ def budget(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     return single("budget", 2.7, draw, narrow=narrow)
 
 
-def spending(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def spending(record: Json, *, narrow: bool = False) -> str | None:
     """How the cost of the costliest pair of runs adds up over its releases; None for one or two of them."""
     numbers = traced(record)
     points = [(x, float(y)) for x, y in numbers.get("spent", [])] if numbers else []
@@ -444,7 +445,7 @@ def spending(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
 _FEW = 3  # releases that pay, at least, for their sum to be worth a plot
 
 
-def regret_bounds(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def regret_bounds(record: Json, *, narrow: bool = False) -> str | None:
     """Measured mean regret beside the theorem's bound, and beside a rival where one was run."""
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "mean_bound"] if regret else []
@@ -491,7 +492,7 @@ def regret_bounds(record: Mapping[str, Any], *, narrow: bool = False) -> str | N
     return single("regret", 1.2 + rows_high(names, narrow), draw, narrow=narrow)
 
 
-def growth(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def growth(record: Json, *, narrow: bool = False) -> str | None:
     """What was measured divided by its claimed rate, relative to the first point: flat if the rate holds.
 
     A figure for each quantity that the rates are over: the horizon T, where a check does not say another.
@@ -501,7 +502,7 @@ def growth(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
     if not checks:
         return None
 
-    def draw(axes: Any, over: str, shown: Sequence[Mapping[str, Any]]) -> None:
+    def draw(axes: Any, over: str, shown: Sequence[Json]) -> None:
         for check, marker, color in zip(shown, "osD^v<>p", MANY, strict=False):
             numbers = check["statistics"]
             power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
@@ -538,13 +539,13 @@ def bars(errors: Sequence[float], means: Sequence[float] = ()) -> list[float] | 
 
 def panels(
     name: str,
-    checks: Sequence[Mapping[str, Any]],
+    checks: Sequence[Json],
     draw: Callable[..., None],
     *,
     narrow: bool,
 ) -> str:
     """A figure for each quantity that rates are over, one below the other; `draw(axes, over=, shown=)`."""
-    by_quantity: dict[str, list[Mapping[str, Any]]] = {}
+    by_quantity: dict[str, list[Json]] = {}
     for check in checks:
         by_quantity.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
     return "".join(
@@ -558,7 +559,7 @@ def panels(
     )
 
 
-def constants(record: Mapping[str, Any], *, narrow: bool = False) -> str | None:
+def constants(record: Json, *, narrow: bool = False) -> str | None:
     """Means over a logarithmic axis with their straight fits, and with the claimed leading constant."""
     regret = record["regret"]
     checks = [c for c in regret["checks"] if c["kind"] == "linear_in_log"] if regret else []

@@ -8,11 +8,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.core import files
 from verifiable_dp.core.files import write_text
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record.sealing import SCHEMAS
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside as company
@@ -24,7 +23,6 @@ from verifiable_dp.render.study import verify_study
 
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"\d+\.\d+\.\d+"')  # other data files name their kind first
 _KEYS = (b'"target"', b'"checks"', b'"digest"')
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -46,11 +44,11 @@ class Portfolio:
     """
 
     folder: Path
-    records: Mapping[Path, Mapping[str, Any]]
+    records: Mapping[Path, Json]
     broken: Mapping[Path, str]
-    errata: Mapping[str, Any] | None = None
-    mutants: Mapping[str, Any] | None = None
-    studies: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
+    errata: Json | None = None
+    mutants: Json | None = None
+    studies: Mapping[Path, Json] = field(default_factory=dict)
 
 
 def find(folder: str | Path) -> Portfolio:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from verifiable_dp.core.validate import Json
 from verifiable_dp.render import plots
 
 _MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
 _WIDE = 2  # panels side by side
 
 
-def svg(record: Mapping[str, Any]) -> str | None:
+def svg(record: Json) -> str | None:
     """The figure of a record's claims about regret as inline SVG; None where there is nothing to draw."""
     checks = record["regret"]["checks"] if record["regret"] else []
     panels = [[check] for check in checks if check["kind"] == "scaling"]
@@ -36,7 +37,7 @@ def svg(record: Mapping[str, Any]) -> str | None:
     return plots.inline("regret-claims", (3.9 * across, 3.4 * down), draw)
 
 
-def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
+def _bounds(axes: Any, checks: Sequence[Json]) -> None:
     for row, check in enumerate(checks):
         numbers, result, first = check["statistics"], check["result"], row == 0
         if result["lower"] is not None and result["lower"] > 0:
@@ -59,7 +60,7 @@ def _bounds(axes: Any, checks: Sequence[Mapping[str, Any]]) -> None:
     plots.legend(axes, 3)
 
 
-def _rate(axes: Any, check: Mapping[str, Any]) -> None:
+def _rate(axes: Any, check: Json) -> None:
     """Means over x on logarithmic axes, with the claimed rate through their middle."""
     numbers, result = check["statistics"], check["result"]
     xs = [float(point[0]) for point in numbers["points"]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.compliance.blocks import to_compliance
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, choice
+from verifiable_dp.core.validate import InputError, Json, choice
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside
 from verifiable_dp.render.card import Around
@@ -21,14 +20,13 @@ from verifiable_dp.render.page import render_pack as to_pack
 from verifiable_dp.render.pdf import to_pdf
 from verifiable_dp.render.sarif import to_sarif
 
-Record = Mapping[str, Any]
-_OF_RECORD: dict[str, Callable[[Record], str]] = {
+_OF_RECORD: dict[str, Callable[[Json], str]] = {
     "sarif": to_sarif,
     "opendp": to_opendp,
     "junit": to_junit,
     "compliance": to_compliance,
 }
-_OF_CARD: dict[str, Callable[[Record, Around], str]] = {
+_OF_CARD: dict[str, Callable[[Json, Around], str]] = {
     "markdown": to_markdown,
     "pack": to_pack,
     "dpia": to_dpia,

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from verifiable_dp.core.validate import on_one_line
+from verifiable_dp.core.validate import Json, JsonDict, on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.sealing import canonical
@@ -24,7 +24,7 @@ _RULES = {
 }
 
 
-def to_sarif(record: Mapping[str, Any]) -> str:
+def to_sarif(record: Json) -> str:
     """One result for each refuted or contradicted check, and one if privacy stays undecided.
 
     Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
@@ -55,7 +55,7 @@ def _seen(value: Any) -> Any:
     return on_one_line(value) if isinstance(value, str) else value
 
 
-def _category(record: Mapping[str, Any]) -> str:
+def _category(record: Json) -> str:
     """What tells this run from others: code hosts take one run of a tool and category, and refuse two."""
     target, claim = record["target"], record["claim"] or {}
     promise = "".join(f" {key} {claim[key]}" for key in ("epsilon", "delta", "observe") if key in claim)
@@ -63,7 +63,7 @@ def _category(record: Mapping[str, Any]) -> str:
     return f"verifiable-dp/{words.title(record)}{promise} {mark}/"
 
 
-def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _findings(record: Json) -> list[tuple[str, str, str]]:
     """(rule, level, message) of each finding."""
     found: list[tuple[str, str, str]] = []
     name, verdict = words.title(record), words.verdict(record)
@@ -79,7 +79,7 @@ def _findings(record: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return found
 
 
-def _leads(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _leads(record: Json) -> list[JsonDict]:
     """A warning on each line that tracing names, unless the claim stands."""
     if record["verdict"] == "not_refuted":
         return []
@@ -92,7 +92,7 @@ def _leads(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _warning(rule: str, row: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _warning(rule: str, row: Json, text: str) -> JsonDict:
     place = _location(row["file"], row["line"])
     return {"ruleId": rule, "level": "warning", "message": {"text": text}, "locations": [place]}
 
@@ -112,18 +112,18 @@ def _in_repository(file: str) -> PurePath:
     return real.relative_to(_ROOT) if real.is_relative_to(_ROOT) else path
 
 
-def _location(file: str, line: int) -> dict[str, Any]:
+def _location(file: str, line: int) -> JsonDict:
     path = _in_repository(file)
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
-    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    location: JsonDict = {"artifactLocation": {"uri": uri}}
     if line:
         location["region"] = {"startLine": line}
     return {"physicalLocation": location}
 
 
-def _result(record: Mapping[str, Any], rule: str, level: str, text: str) -> dict[str, Any]:
+def _result(record: Json, rule: str, level: str, text: str) -> JsonDict:
     source = record["target"]["source"]
-    result: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": text}}
+    result: JsonDict = {"ruleId": rule, "level": level, "message": {"text": text}}
     if source["path"]:
         result["locations"] = [_location(source["path"], source["line"])]
     return result

@@ -12,13 +12,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from verifiable_dp.core import files
 from verifiable_dp.core.files import make_folder, write_bytes, write_text
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
 from verifiable_dp.render import beside as company
 from verifiable_dp.render import card, docs, figures, mutation, page, portfolio
 
-Json = Mapping[str, Any]
 HEAVIEST = 400_000  # bytes of a page
 _SIGNATURE = 64 << 10  # bytes of a signature file
 _SAID = 160  # characters of a section that the search shows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verifiable_dp.core.files import make_folder, write_bytes, write_text
-from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
@@ -38,7 +38,7 @@ def document(
     seed: int,
     started: float,
     cpu_seconds: float,
-) -> dict[str, Any]:
+) -> JsonDict:
     """The data file of a study: JSON values with provenance and digest."""
     return sealed(
         {
@@ -57,7 +57,7 @@ def document(
     )
 
 
-def _cell(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+def _cell(cell: Cell, outcome: Outcome) -> JsonDict:
     regret = outcome.regret
     return {
         "algorithm": cell.algorithm.name,
@@ -69,14 +69,14 @@ def _cell(cell: Cell, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _scalars(algorithm: Any) -> dict[str, Any]:
+def _scalars(algorithm: Any) -> JsonDict:
     """Parameters that are single values."""
     names = [field.name for field in fields(algorithm) if field.init] if is_dataclass(algorithm) else []
     values = {name: getattr(algorithm, name) for name in names}
     return {name: value for name, value in values.items() if isinstance(value, bool | int | float | str)}
 
 
-def _statement(statement: Any, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def _statement(statement: Any, outcomes: Mapping[str, Outcome]) -> JsonDict:
     checks = [check.as_dict() for check in statement.checks(outcomes)]
     return {
         "name": statement.name,
@@ -88,7 +88,7 @@ def _statement(statement: Any, outcomes: Mapping[str, Outcome]) -> dict[str, Any
     }
 
 
-def _figure(figure: Figure, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def _figure(figure: Figure, outcomes: Mapping[str, Outcome]) -> JsonDict:
     return {
         "name": figure.name,
         "caption": figure.caption,
@@ -97,7 +97,7 @@ def _figure(figure: Figure, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     }
 
 
-def _panel(panel: Panel, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def _panel(panel: Panel, outcomes: Mapping[str, Outcome]) -> JsonDict:
     lines = [_thinned(drawn(line, outcomes), panel.axis) for line in panel.lines]
     return {
         "title": panel.title,
@@ -109,7 +109,7 @@ def _panel(panel: Panel, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     }
 
 
-def drawn(line: Line, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def drawn(line: Line, outcomes: Mapping[str, Outcome]) -> JsonDict:
     """xs, means, lows and highs of a line: quartiles over time, else 95 % t limits of the mean."""
     cells = [outcomes[name] for name in line.cells]
     if line.xs is None:
@@ -144,7 +144,7 @@ def _limits(samples: Sequence[FloatArray]) -> tuple[float, float]:
     return float(np.mean([s.mean() for s in samples])), float(stdtrit(freedom, 0.975)) * error
 
 
-def _thinned(line: dict[str, Any], axis: str) -> dict[str, Any]:
+def _thinned(line: JsonDict, axis: str) -> JsonDict:
     """Few points, six digits."""
     count = len(line["xs"])
     some = range(count)
@@ -159,7 +159,7 @@ def _thinned(line: dict[str, Any], axis: str) -> dict[str, Any]:
     }
 
 
-def _bound(bound: Bound | Guide, lines: Sequence[Mapping[str, Any]], logx: bool) -> dict[str, Any]:
+def _bound(bound: Bound | Guide, lines: Sequence[Json], logx: bool) -> JsonDict:
     reach = [x for line in lines for x in line["xs"]]
     low, high = min(reach), max(reach)
     xs: FloatArray = np.geomspace(low, high, 25) if logx else np.linspace(low, high, 25)
@@ -174,7 +174,7 @@ def _bound(bound: Bound | Guide, lines: Sequence[Mapping[str, Any]], logx: bool)
     }
 
 
-def _through(guide: Guide, lines: Sequence[Mapping[str, Any]]) -> Callable[[float], float]:
+def _through(guide: Guide, lines: Sequence[Json]) -> Callable[[float], float]:
     """The guide's line, in the mean distance (of logarithms) from the points of its line."""
 
     def shape(x: float) -> float:
@@ -186,7 +186,7 @@ def _through(guide: Guide, lines: Sequence[Mapping[str, Any]]) -> Callable[[floa
     return lambda x: level * shape(x)
 
 
-def verify_study(given: Given) -> dict[str, Any]:
+def verify_study(given: Given) -> JsonDict:
     """Read a data file of a study and judge every check again; return it.
 
     Raises
@@ -197,7 +197,7 @@ def verify_study(given: Given) -> dict[str, Any]:
     return verify_sealed(given, "study", STUDY_VERSION, _again)
 
 
-def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
+def _again(whole: Json) -> JsonDict:
     """The data file with every check judged and every verdict drawn anew."""
     named = {name for figure in whole["figures"] for name in figure["statements"]}
     missing = sorted(named - {row["name"] for row in whole["statements"]})
@@ -206,7 +206,7 @@ def _again(whole: Mapping[str, Any]) -> dict[str, Any]:
     return {**whole, "statements": [_statement_again(row) for row in whole["statements"]]}
 
 
-def _statement_again(row: Mapping[str, Any]) -> dict[str, Any]:
+def _statement_again(row: Json) -> JsonDict:
     checks = judged_again(row["checks"])
     return {**row, "checks": checks, "verdict": conclude.regret(checks)}
 
@@ -261,16 +261,16 @@ def runs(plan: Plan, outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _drawn(whole: Mapping[str, Any]) -> dict[str, str]:
+def _drawn(whole: Json) -> dict[str, str]:
     return {figure["name"]: figures.svg(figure) for figure in whole["figures"]}
 
 
-def page_of(whole: Mapping[str, Any]) -> str:
+def page_of(whole: Json) -> str:
     """The page of a study's data file, with its figures; the same file gives the same bytes."""
     return page.render_study(whole, _drawn(whole))
 
 
-def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> None:
+def save(whole: Json, plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> None:
     """Write ``study.json``, ``index.html``, ``tables/*.csv`` and ``figures/*.{svg,png}`` into `folder`.
 
     Raises
@@ -295,14 +295,14 @@ def save(whole: Mapping[str, Any], plan: Plan, outcomes: Mapping[str, Outcome], 
     write_text(folder / "index.html", page.render_study(whole, shown))
 
 
-def lines(whole: Mapping[str, Any]) -> list[str]:
+def lines(whole: Json) -> list[str]:
     """Verdicts of the statements, a line each, for a terminal."""
     rows = whole["statements"]
     width = max((len(row["name"]) for row in rows), default=0) + 2
     return [f"{row['name']:<{width}}{row['verdict']!s:<14}{row['words']}" for row in rows]
 
 
-def surprising(whole: Mapping[str, Any]) -> bool:
+def surprising(whole: Json) -> bool:
     """Whether a statement is contradicted that is not known to be, or the other way round."""
     return any(
         (row["verdict"] == "contradicted") != (row["expected"] == "contradicted")

@@ -10,9 +10,8 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from verifiable_dp.auditing.plans import BUDGETS, Budget, Progress, silent, sizes_of
 from verifiable_dp.auditing.power import reseeded
@@ -21,7 +20,7 @@ from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, sub
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
@@ -214,7 +213,7 @@ _RUNGS_OF_USERS: tuple[Rung, ...] = (_of_users,)
 _RUNGS: tuple[Rung, ...] = (_strongest, _others, _searched, _exact, _black_box, _bounded)
 
 
-def examine(case: Case, *, budget: str = "quick", seed: int = 0) -> dict[str, Any]:
+def examine(case: Case, *, budget: str = "quick", seed: int = 0) -> JsonDict:
     """Audit one mutant; its row in the kill table, as plain values.
 
     Parameters
@@ -254,7 +253,7 @@ def examine(case: Case, *, budget: str = "quick", seed: int = 0) -> dict[str, An
     return {**row, **concluded(row)}
 
 
-def concluded(row: Mapping[str, Any]) -> dict[str, Any]:
+def concluded(row: Json) -> JsonDict:
     """What follows from a row's numbers: verdict, rung, samples, true epsilon and outcome.
 
     The true epsilon is the closed form where there is one, else the largest one that a rung proves: the exact
@@ -293,11 +292,11 @@ def concluded(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lower(check: Mapping[str, Any]) -> float:
+def _lower(check: Json) -> float:
     return float(check["result"].get("epsilon_lower", 0.0))
 
 
-def _upper(checks: Sequence[Mapping[str, Any]], epsilon: float, refuted: bool) -> float:
+def _upper(checks: Sequence[Json], epsilon: float, refuted: bool) -> float:
     """What bounds the loss on the inputs that were looked at; infinite if nothing does."""
     if refuted:
         return math.inf
@@ -325,7 +324,7 @@ def run(
     seed: int = 0,
     workers: int = 1,
     progress: Progress = silent,
-) -> tuple[list[dict[str, Any]], dict[str, float]]:
+) -> tuple[list[JsonDict], dict[str, float]]:
     """Audit all mutants, or those of the algorithms in `only`.
 
     Parameters
@@ -357,7 +356,7 @@ def run(
     tasks = [(case.algorithm, case.name, budget, seed) for case in cases]
     clock = engine.Countdown(len(cases))
 
-    def ended(number: int, done: int, result: tuple[dict[str, Any], float]) -> None:
+    def ended(number: int, done: int, result: tuple[JsonDict, float]) -> None:
         progress(f"mutants: {done} of {len(cases)}, at {cases[number].algorithm}{clock.after(done)}")
 
     done = engine.ordered(_timed, tasks, workers=workers, step="mutant", ended=ended)
@@ -371,7 +370,7 @@ def _cases(algorithm: str) -> dict[str, Case]:
     return {case.name: case for case in suite([algorithm])}
 
 
-def _timed(task: tuple[str, str, str, int]) -> tuple[dict[str, Any], float]:
+def _timed(task: tuple[str, str, str, int]) -> tuple[JsonDict, float]:
     """A row, and the CPU seconds that it took; by name, so that it can be sent to a worker."""
     algorithm, name, budget, seed = task
     case = _cases(algorithm)[name]
@@ -380,7 +379,7 @@ def _timed(task: tuple[str, str, str, int]) -> tuple[dict[str, Any], float]:
     return examine(case, budget=budget, seed=seed), time.process_time() - start
 
 
-def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summary(rows: Sequence[Json]) -> JsonDict:
     """The suite in numbers.
 
     Returns
@@ -402,6 +401,6 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _is_clear(row: Mapping[str, Any]) -> bool:
+def _is_clear(row: Json) -> bool:
     effect = row["true_epsilon"]
     return effect is not None and float(effect) >= CLEAR * row["epsilon"] * (1 - TOLERANCE)

@@ -31,7 +31,7 @@ from verifiable_dp.core.neighbours import (
 )
 from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded, Tape
 from verifiable_dp.core.symmetric import likelihood
-from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
 
@@ -278,7 +278,7 @@ class Found:
     cost: float
     loss: float
     divergence: str
-    worst: Mapping[str, Any]
+    worst: Json
 
     def merge(self, other: Found) -> Found:
         """Both together."""
@@ -315,9 +315,7 @@ def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, runs: int = 32) -
     return found
 
 
-def _counterexample(
-    pair: AnyPair, done: Replay, run: int, seed: int, sign: int, turned: bool
-) -> dict[str, Any]:
+def _counterexample(pair: AnyPair, done: Replay, run: int, seed: int, sign: int, turned: bool) -> JsonDict:
     rows = [row for row in done.tape.rows() if row["run"] == run][:12]
     return {
         "pair": pair.as_dict(),
@@ -347,7 +345,7 @@ def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[Any]:
         return streams(horizon=algorithm.horizon, bounds=algorithm.search_bounds)
     from hypothesis import strategies as st
 
-    shape: dict[str, Any] = {
+    shape: JsonDict = {
         "n_arms": algorithm.n_arms,
         "horizon": algorithm.horizon,
         "bounds": algorithm.search_bounds,
@@ -447,7 +445,7 @@ class Instance:
 
     algorithm: Algorithm
     epsilon: float
-    said: Mapping[str, Any] = field(default_factory=dict)
+    said: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -523,7 +521,7 @@ def check(
     worse = searched if on_small else given
     if worse.worst:
         worse = replace(worse, worst={**worse.worst, **(small if on_small else whole).said})
-    statistics: dict[str, Any] = {
+    statistics: JsonDict = {
         "epsilon": epsilon,
         "visible": visible,
         "examined": given.examined + searched.examined,
@@ -543,7 +541,7 @@ def _refutes(found: Found, epsilon: float, visible: bool) -> bool:
     return found.divergence == SHARED or (visible and exceeds(found.loss, epsilon))
 
 
-def cost_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def cost_scales(statistics: Json, result: Json) -> Json:
     """Scale of costs and losses: the claim, which they are held against."""
     costs = ("max_cost", "max_loss", "loss", "rho", "attribution", "spent")
     epsilon = float(statistics["epsilon"])
@@ -554,7 +552,7 @@ def cost_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Map
 
 
 @judge("alignment", cost_scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Refuted by an exact loss above epsilon; a cost above it where outputs are hidden settles nothing.
 
     Runs that share their draws are refuted too: the output of one tells that of another.
@@ -574,7 +572,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("alignment")
-def _alignment_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _alignment_in_words(numbers: Json, result: Json) -> str:
     cost = f"largest cost {digits(numbers['max_cost'])} in {numbers['examined']} replayed runs"
     return f"{cost}, claimed {digits(numbers['epsilon'])}"
 

@@ -10,9 +10,8 @@ Source of the method: Rubinstein & Kroese, The Cross-Entropy Method (2004), ch. 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from verifiable_dp.core import adversaries
 from verifiable_dp.core.adversaries import FEATURES, Strategy
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.neighbours import InteractivePair
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import Found, Instance, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -67,7 +66,7 @@ class Sizes:
         return cls(rounds, 8 + 4 * (generations // 2), generations, probe, test // 2, test)
 
     @classmethod
-    def read(cls, mapping: Mapping[str, Any]) -> Sizes:
+    def read(cls, mapping: Json) -> Sizes:
         """The sizes of an earlier record."""
         return cls(**{field.name: int(mapping[field.name]) for field in fields(cls)})
 
@@ -323,7 +322,7 @@ class Played:
     """
 
     checks: Sequence[Check]
-    counterexamples: Sequence[dict[str, Any]]
+    counterexamples: Sequence[JsonDict]
     words: Sequence[str]
 
 

@@ -9,7 +9,7 @@ whole curve, and a promise (epsilon, delta) also by what it implies at smaller e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from scipy import special
 
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.claims import CURVED, PrivacyClaim
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Event, Observation, Setting, choose
@@ -231,7 +231,7 @@ def check(
     )
 
 
-def counterexample(found: Check, pair: Any) -> dict[str, Any]:
+def counterexample(found: Check, pair: Any) -> JsonDict:
     """The point that refutes most clearly, as a record holds it."""
     at = min(range(len(found.result["points"])), key=lambda i: float(found.result["points"][i]["p_value"]))
     return {
@@ -246,12 +246,12 @@ def counterexample(found: Check, pair: Any) -> dict[str, Any]:
 # ---------------------------------------------------------------- judge
 
 
-def _claim(statistics: Mapping[str, Any]) -> PrivacyClaim:
-    curved: dict[str, Any] = {name: float(statistics[name]) for name in CURVED if name in statistics}
+def _claim(statistics: Json) -> PrivacyClaim:
+    curved: JsonDict = {name: float(statistics[name]) for name in CURVED if name in statistics}
     return PrivacyClaim(float(statistics["epsilon"]), float(statistics["delta"]), **curved)
 
 
-def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scales(statistics: Json, result: Json) -> Json:
     """Scales of bounds: what searches find them to, the widest of all, since bounds are made monotone."""
     n, rows = int(statistics["runs"]), []
     epsilons, deltas = [1.0], [0.0]
@@ -285,7 +285,7 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
 
 
 @judge("curve", _scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Refuted if the family-wise p-value of what the claim implies at any point reaches alpha."""
     claim, n = _claim(statistics), int(statistics["runs"])
     shared = len(statistics["points"]) * int(statistics["tests"])
@@ -301,11 +301,11 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("curve")
-def _curve_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _curve_in_words(numbers: Json, result: Json) -> str:
     return f"{len(numbers['points'])} points of {numbers['runs']} runs a side: {bounded(numbers, result)}"
 
 
-def _point(point: Mapping[str, Any], n: int, claim: PrivacyClaim, level: float) -> dict[str, Any]:
+def _point(point: Json, n: int, claim: PrivacyClaim, level: float) -> JsonDict:
     """Both bounds are of one event, and the p-value is that of the claim at the point."""
     k1, k0 = int(point["k1"]), int(point["k0"])
     if "epsilon" in point:
@@ -345,13 +345,13 @@ def _epsilon_claimed(claim: PrivacyClaim, delta: float) -> float:
     return high
 
 
-def _implied(rows: Sequence[Mapping[str, Any]], delta: float) -> list[float]:
+def _implied(rows: Sequence[Json], delta: float) -> list[float]:
     """Lower bounds on the epsilon at `delta`: epsilon grows as delta falls, and delta as epsilon falls."""
     found = [float(row["epsilon_lower"]) for row in rows if "delta" in row and row["delta"] >= delta]
     return found + [float(r["epsilon"]) for r in rows if "epsilon" in r and r["delta_lower"] > delta]
 
 
-def _monotone(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _monotone(rows: Sequence[JsonDict]) -> list[JsonDict]:
     """The bounds made monotone: what holds at an epsilon, or a delta, holds at every smaller one."""
     out = []
     for row in rows:

@@ -24,7 +24,7 @@ I. Mironov, "On significance of the least significant bits for differential priv
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ import numpy as np
 
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
 from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms
@@ -226,7 +226,7 @@ def _tested(
     return chosen, {"k1": hits[one], "n1": found[one], "k0": hits[zero], "n0": found[zero]}
 
 
-def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scales(statistics: Json, result: Json) -> Json:
     """As a black box, for the mechanism and for the control."""
     found = blackbox.scales(statistics, result)["result"]
     control = blackbox.scales({**statistics, **statistics["control"]}, result)["result"]
@@ -234,7 +234,7 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
 
 
 @judge("numerics", _scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """As a black box; inconclusive where the sampler that is known to leak is not refuted either."""
     result = judged("black_box", statistics)
     control = judged("black_box", {**statistics, **statistics["control"]})
@@ -244,6 +244,6 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("numerics")
-def _numerics_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _numerics_in_words(numbers: Json, result: Json) -> str:
     leaky = f"a sampler that leaks has epsilon at least {digits(result['control_epsilon_lower'])}"
     return f"{in_words({'kind': 'black_box', 'statistics': numbers, 'result': result})}; {leaky}"

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
@@ -192,7 +192,7 @@ class Candidate:
     shares: tuple[float, float]
     held: int
     counts: tuple[Counts, ...] = ()
-    words: Mapping[str, Any] = field(default_factory=dict)
+    words: Json = field(default_factory=dict)
 
     def log_e(self, epsilon: Any, delta: float) -> FloatArray:
         """Log e-values at all looks against claims `epsilon` (m,), (looks, m)."""
@@ -207,7 +207,7 @@ class Candidate:
         now = (last[0] + more[0], last[1] + more[1], last[2] + more[2], last[3] + more[3])
         return replace(self, counts=(*self.counts, now))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """JSON values."""
         return {
             **self.words,
@@ -218,7 +218,7 @@ class Candidate:
         }
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Candidate:
+    def of(cls, entry: Json) -> Candidate:
         """From its JSON values.
 
         Raises
@@ -323,7 +323,7 @@ def lower_limits(rounds: Sequence[Sequence[Candidate]], delta: float, level: flo
 # ---------------------------------------------------------------- the judge
 
 
-def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scales(statistics: Json, result: Json) -> Json:
     """Scales: the log e-value adds up a term a run, and the p-value is its exponential."""
     runs = sum(
         max(sum(candidate["counts"][-1]) for candidate in row["candidates"]) for row in statistics["rounds"]
@@ -336,7 +336,7 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
 
 
 @judge("sequential", _scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Refuted if the e-value ever reached the number of tests over alpha."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
     tests = int(statistics["tests"])
@@ -390,7 +390,7 @@ def _detectable(rounds: Sequence[Sequence[Candidate]], epsilon: float, delta: fl
 
 
 @worded("sequential")
-def _sequential_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _sequential_in_words(numbers: Json, result: Json) -> str:
     return f"{numbers['runs']} runs, {result['looks']} looks: {bounded(numbers, result)}"
 
 
@@ -524,7 +524,7 @@ def run(
     claimed = terms.claim.epsilon, terms.claim.delta
     bench = _Bench(sampler, terms.seed, terms.workers)
     goal, wealth = math.log(terms.tests / terms.alpha), 0.0
-    rounds: list[dict[str, Any]] = []
+    rounds: list[JsonDict] = []
     for part in rounds_of(plan):
         chosen, ranked = select(part)
         candidates, wealth = _play_round(bench, chosen, part.test, claimed, wealth, goal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.noise import Seeded
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
@@ -190,7 +190,7 @@ def _coarse(ratio: FloatArray) -> FloatArray:
     return np.asarray(np.floor(ratio * 1e6 + 0.318) / 1e6)
 
 
-def _outputs(output: Any) -> dict[str, Any]:
+def _outputs(output: Any) -> JsonDict:
     return {f"output {j + 1}": column for j, column in enumerate(output.T)}
 
 
@@ -409,7 +409,7 @@ def put_to_test(
     return checks
 
 
-def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def scales(statistics: Json, result: Json) -> Json:
     """Scales of the bounds: 1, as of any logarithm of a ratio; with delta they are found by a search."""
     k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
     size, delta = 1.0, float(statistics["delta"])
@@ -424,7 +424,7 @@ def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[
 
 
 @judge("black_box", scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Refuted if the family-wise p-value reaches alpha."""
     k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
@@ -455,6 +455,6 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("black_box")
-def _black_box_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _black_box_in_words(numbers: Json, result: Json) -> str:
     counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"
     return f"{counts}: {bounded(numbers, result)}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.noise import Draw, Hidden
-from verifiable_dp.core.validate import BoolArray, FloatArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, Json
 from verifiable_dp.evidence.alignment.replay import plain, worlds
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.check import Check
@@ -306,7 +306,7 @@ def check(
     )
 
 
-def _described(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> Mapping[str, Any]:
+def _described(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> Json:
     """As `exact.describe`."""
     worst = known.worst
     p, q = float(known.log_p[worst]), float(known.log_q[worst])

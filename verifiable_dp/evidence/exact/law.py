@@ -11,16 +11,15 @@ import functools
 import heapq
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import at_least, exceeds, plain, worlds
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.check import Check, judge, worded
@@ -285,7 +284,7 @@ def _spent(node: Node, before: frozenset[int]) -> frozenset[int]:
 # ---------------------------------------------------------------- the check
 
 
-def describe(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> dict[str, Any]:
+def describe(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> JsonDict:
     """What a record says of the law of one pair, in plain values."""
     worst = known.worst
     least, most = known.delta(claim.epsilon)
@@ -331,7 +330,7 @@ def check(
     )
 
 
-def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scales(statistics: Json, result: Json) -> Json:
     """Scales of probabilities and of their logarithms, which are sums of numbers up to 1."""
     logs = dict.fromkeys(("epsilon", "epsilon_at_delta", "epsilon_at_1e-6", "log_probabilities"), 1.0)
     probabilities = dict.fromkeys(("delta", "delta_upper", "remainder"), ROUNDED)
@@ -343,7 +342,7 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
 
 
 @judge("exact", _scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Refuted if a path's loss exceeds epsilon (delta = 0), or the hockey-stick divergence delta."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
     pairs = statistics["pairs"]
@@ -367,12 +366,12 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("exact")
-def _exact_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _exact_in_words(numbers: Json, result: Json) -> str:
     found = f"exact epsilon of the actions {digits(result['epsilon_lower'])}"
     return f"{found} over {len(numbers['pairs'])} pairs of inputs, claimed {digits(numbers['epsilon'])}"
 
 
-def counterexample(found: Check, pairs: Sequence[AnyPair]) -> dict[str, Any]:
+def counterexample(found: Check, pairs: Sequence[AnyPair]) -> JsonDict:
     """What refutes, in plain values; `pairs` are those of the check.
 
     Raises

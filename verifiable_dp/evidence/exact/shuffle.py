@@ -7,16 +7,15 @@ is the hockey-stick divergence of how many Laplace reports exceed a threshold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Draw, Noise, Seeded
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import exceeds, plain
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
@@ -94,7 +93,7 @@ def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Che
     return Check.of(f"shuffle, batch {batch.number} of {batch.clients} reports", "shuffle", numbers)
 
 
-def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scales(statistics: Json, result: Json) -> Json:
     """Scales: for deltas the claimed one, for epsilons what the search finds them to."""
     local, delta = float(result["local_epsilon"]), float(statistics["delta"])
     found = dict.fromkeys(("epsilon_lower", "epsilon_upper"), searched(shuffle.SEARCHED * local))
@@ -103,7 +102,7 @@ def _scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping
 
 
 @judge("shuffle", _scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Refuted if the lower bound exceeds delta, not refuted if the upper one does not."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
     crowd, scale = int(statistics["crowd"]), 2 * float(statistics["scale"]) / float(statistics["range"])
@@ -141,7 +140,7 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("shuffle")
-def _shuffle_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _shuffle_in_words(numbers: Json, result: Json) -> str:
     between = f"delta between {digits(result['delta_lower'])} and {digits(result['delta_upper'])}"
     return (
         f"{between} at epsilon {digits(numbers['epsilon'])}, claimed {digits(numbers['delta'])}; one report "
@@ -171,7 +170,7 @@ def epsilon_upper(checks: Sequence[Check]) -> float:
     return max(float(c.result["epsilon_upper"]) for c in checks)
 
 
-def counterexample(found: Check, pair: Mapping[str, Any]) -> dict[str, Any]:
+def counterexample(found: Check, pair: Json) -> JsonDict:
     """What refutes, in plain values; `pair` holds the inputs."""
     numbers, result = found.statistics, found.result
     return {

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import special
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import at_least
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
@@ -36,7 +36,7 @@ WEAK = 100.0  # a bound that is so many times the measured mean would hold for m
 SATURATED = 0.75  # of uniform play's regret: on the worst instance about one half is usual
 
 
-def _levels(statistics: Mapping[str, Any]) -> tuple[float, float]:
+def _levels(statistics: Json) -> tuple[float, float]:
     return float(statistics.get("alpha", ALPHA)), float(statistics.get("confidence", CONFIDENCE))
 
 
@@ -104,7 +104,7 @@ def least_horizon(
     return high
 
 
-def _mean_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _mean_scales(statistics: Json, result: Json) -> Json:
     """Scales of a mean's limits: the mean and its standard error, which cancel near 0."""
     size = abs(float(statistics["mean"]))
     error = float(statistics["sd"]) / math.sqrt(int(statistics["n"]))
@@ -166,7 +166,7 @@ def mean_bound(
 
 
 @judge("mean_bound", _mean_scales)
-def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_mean_bound(statistics: Json) -> JsonDict:
     """Student t limits of the mean against the bound.
 
     They take the mean of n runs for normal; an outcome too rare to occur in n runs is not excluded. Runs
@@ -178,7 +178,7 @@ def _judge_mean_bound(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("mean_bound")
-def _mean_bound_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _mean_bound_in_words(numbers: Json, result: Json) -> str:
     words = f"{_mean(numbers, result)}, claimed at most {digits(numbers['bound'])}"
     if result["verdict"] != "vacuous":
         loose = 1 / result["ratio"] if result.get("ratio") else math.inf
@@ -189,12 +189,12 @@ def _mean_bound_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) 
     return f"{words}, the largest possible is {digits(numbers['largest'])}{from_}"
 
 
-def _mean(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _mean(numbers: Json, result: Json) -> str:
     horizon = f" at T = {digits(numbers['horizon'])}" if "horizon" in numbers else ""
     return f"mean {digits(numbers['mean'])}{interval(result)} of {numbers['n']} runs{horizon}"
 
 
-def _against_bound(statistics: Mapping[str, Any], *, at_most: bool, idle: bool) -> dict[str, Any]:
+def _against_bound(statistics: Json, *, at_most: bool, idle: bool) -> JsonDict:
     """A mean that is claimed to be at most, or at least, a bound; an `idle` bound holds for every sample."""
     n, mean, bound = int(statistics["n"]), float(statistics["mean"]), float(statistics["bound"])
     alpha, confidence = _levels(statistics)
@@ -269,7 +269,7 @@ def mean_at_least(
 
 
 @judge("mean_at_least", _mean_scales)
-def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_mean_at_least(statistics: Json) -> JsonDict:
     """Student t limits of the mean against the bound, as in `mean_bound` the other way round.
 
     They take the mean of n runs for normal. An outcome too rare to occur in n runs, which alone may carry
@@ -281,7 +281,7 @@ def _judge_mean_at_least(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("mean_at_least")
-def _mean_at_least_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _mean_at_least_in_words(numbers: Json, result: Json) -> str:
     return f"{_mean(numbers, result)}, claimed at least {digits(numbers['bound'])}"
 
 
@@ -336,12 +336,12 @@ def probability(
     return Check.of(name, "probability", _plain(statistics))
 
 
-def _probability_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _probability_scales(statistics: Json, result: Json) -> Json:
     return {"result": {"p_value": of_p_value(float(result["p_value"]))}}
 
 
 @judge("probability", _probability_scales)
-def _judge_probability(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_probability(statistics: Json) -> JsonDict:
     """Exact binomial test, and the Clopper-Pearson upper limit."""
     n, failures = int(statistics["n"]), int(statistics["failures"])
     claimed = float(statistics["probability"])
@@ -375,7 +375,7 @@ def _exact_interval(failures: int, n: int) -> dict[str, float]:
 
 
 @worded("probability")
-def _probability_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _probability_in_words(numbers: Json, result: Json) -> str:
     failed = f"{numbers['failures']} of {numbers['n']} runs fail{interval(result)}"
     return f"{failed}, claimed with probability at most {digits(numbers['probability'])}"
 
@@ -441,7 +441,7 @@ def scaling(
     return Check.of(name, "scaling", _plain(statistics))
 
 
-def _logarithms(statistics: Mapping[str, Any]) -> tuple[list[float], list[float], list[float]]:
+def _logarithms(statistics: Json) -> tuple[list[float], list[float], list[float]]:
     """log x, what is fitted to it, and the standard errors of that.
 
     Means and logarithms are taken over their first: what they have in common would only cost digits.
@@ -454,19 +454,19 @@ def _logarithms(statistics: Mapping[str, Any]) -> tuple[list[float], list[float]
     return log_x, log_y, [error / mean for _, mean, error in points]
 
 
-def _scaling_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scaling_scales(statistics: Json, result: Json) -> Json:
     """Scales of a slope, its error and limits: the logarithms it was fitted to, over the spread of log x."""
     log_x, log_y, _ = _logarithms(statistics)
     size = (1 + max(map(abs, log_y))) / float(np.std(log_x))
     return {"statistics": _point_scales(statistics), "result": _limit_scales(result, size)}
 
 
-def _point_scales(statistics: Mapping[str, Any]) -> Mapping[str, Any]:
+def _point_scales(statistics: Json) -> Json:
     """Standard errors of means are compared at the scale of these."""
     return {"points": [[0.0, 0.0, abs(mean)] for _, mean, _ in statistics["points"]]}
 
 
-def _limit_scales(result: Mapping[str, Any], size: float) -> dict[str, float]:
+def _limit_scales(result: Json, size: float) -> dict[str, float]:
     """Scales of a fitted slope of that `size`, its standard error, limits and p-value."""
     error = float(result["standard_error"])
     reach = size * (1 + (abs(float(result["upper"]) - float(result["slope"])) / error if error > 0 else 0.0))
@@ -476,7 +476,7 @@ def _limit_scales(result: Mapping[str, Any], size: float) -> dict[str, float]:
 
 
 @judge("scaling", _scaling_scales)
-def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_scaling(statistics: Json) -> JsonDict:
     """Equivalence test of the slope, or a one-sided one: least squares, HC3 standard error, Student t limits.
 
     The error of the means themselves is added to HC3's, which sees only how far they scatter. Where
@@ -511,7 +511,7 @@ def _judge_scaling(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("scaling")
-def _scaling_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _scaling_in_words(numbers: Json, result: Json) -> str:
     over = str(numbers.get("over", "T"))
     left = f" beside log {over}" if numbers["log_power"] else ""
     first, last = numbers["points"][0][0], numbers["points"][-1][0]
@@ -529,7 +529,7 @@ def _scaling_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
     )
 
 
-def _advice(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _advice(numbers: Json, result: Json) -> str:
     """What would decide an inconclusive rate."""
     slope, margin = float(result["slope"]), float(numbers["margin"])
     off = slope - float(numbers["exponent"])
@@ -609,7 +609,7 @@ def linear_in_log(
     return Check.of(name, "linear_in_log", _plain(statistics))
 
 
-def _linear_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _linear_scales(statistics: Json, result: Json) -> Json:
     """Scales of what is fitted: the means, over the spread of log x."""
     log_x = [math.log(x) for x, _, _ in statistics["points"]]
     half, middle = (max(log_x) - min(log_x)) / 2, (max(log_x) + min(log_x)) / 2
@@ -622,7 +622,7 @@ def _linear_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> 
 
 
 @judge("linear_in_log", _linear_scales)
-def _judge_linear_in_log(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_linear_in_log(statistics: Json) -> JsonDict:
     """Least squares with HC3 errors, to which the errors of the means are added; Student t limits.
 
     The bend is tested as the contrasts q - m b and -q - m b (Fieller's way), m the margin. The level of a
@@ -660,14 +660,14 @@ def _judge_linear_in_log(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("linear_in_log")
-def _linear_in_log_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _linear_in_log_in_words(numbers: Json, result: Json) -> str:
     return (
         f"slope {digits(result['slope'])} in log x{interval(result)}{claimed_slope(numbers)}; bend "
         f"{digits(result['bend'])}, at most {digits(numbers['curvature'])} if straight"
     )
 
 
-def claimed_slope(numbers: Mapping[str, Any]) -> str:
+def claimed_slope(numbers: Json) -> str:
     """What is claimed of a leading constant, in words; empty if nothing is."""
     if numbers["most_slope"] is not None:
         return f", claimed at most {digits(numbers['most_slope'])} + {digits(numbers['margin'])}"
@@ -726,7 +726,7 @@ def _contrast(
     return _dot(weights, params), math.sqrt(max(variance, 0.0)), df
 
 
-def _sides(statistics: Mapping[str, Any], constant: float) -> list[float]:
+def _sides(statistics: Json, constant: float) -> list[float]:
     """How far the leading constant lies beyond what is claimed, on each side that is claimed."""
     margin = float(statistics["margin"])
     if statistics["most_slope"] is not None:
@@ -784,7 +784,7 @@ def comparison(
     return Check.of(name, "comparison", _plain(statistics))
 
 
-def _comparison_scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _comparison_scales(statistics: Json, result: Json) -> Json:
     """Scales of a ratio's limits, which are its multiples by e^(+-spread), and of the p-value."""
     means, factor = (float(statistics["mean_a"]), float(statistics["mean_b"])), float(statistics["factor"])
     errors = [float(statistics[f"sd_{side}"]) / math.sqrt(int(statistics[f"n_{side}"])) for side in "ab"]
@@ -795,7 +795,7 @@ def _comparison_scales(statistics: Mapping[str, Any], result: Mapping[str, Any])
     return {"statistics": sds, "result": {**_ratio_scales(result), "p_value": p_value}}
 
 
-def _ratio_scales(result: Mapping[str, Any]) -> dict[str, float]:
+def _ratio_scales(result: Json) -> dict[str, float]:
     """Scales of the limits of a ratio: e^spread magnifies what the spread is off by."""
     if result["lower"] is None or not 0 < result["ratio"] < result["upper"]:
         return {}
@@ -804,7 +804,7 @@ def _ratio_scales(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 @judge("comparison", _comparison_scales)
-def _judge_comparison(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_comparison(statistics: Json) -> JsonDict:
     """Welch's t for mean_b - factor mean_a (Fieller's way); the stated interval is that of the log ratio."""
     counts = (int(statistics["n_a"]), int(statistics["n_b"]))
     mean_a, mean_b = float(statistics["mean_a"]), float(statistics["mean_b"])
@@ -833,7 +833,7 @@ def _judge_comparison(statistics: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @worded("comparison")
-def _comparison_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _comparison_in_words(numbers: Json, result: Json) -> str:
     times = f"{digits(result['ratio'])} times the regret{interval(result)}"
     return (
         f"{numbers.get('rival', 'the rival')} has {times}, claimed at least {digits(numbers['factor'])} times"

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import in_words, worded
 
-Row = Mapping[str, Any]
 _KINDS = ("table", "price", "floors")
 _ALIKE = 1e-3  # regret within a thousandth of that of equal play counts as equal play
 
 
-def is_table(check: Mapping[str, Any]) -> bool:
+def is_table(check: Json) -> bool:
     """Whether a check is a table, which promises nothing and has no verdict."""
     return check["kind"] in _KINDS
 
 
-def joined(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+def joined(table: Json) -> list[JsonDict]:
     """Rows with what follows from each."""
     statistics, result = table["statistics"], table["result"]
     return [{**row, **found} for row, found in zip(statistics["rows"], result["rows"], strict=True)]
@@ -28,15 +28,15 @@ def _list(values: Iterable[float]) -> str:
     return ", ".join(f"{value:.3g}" for value in values)
 
 
-def _by(rows: Iterable[Row], key: str) -> dict[Any, list[Row]]:
+def _by(rows: Iterable[Json], key: str) -> dict[Any, list[Json]]:
     """Rows by the value of a column, in order of appearance."""
-    found: dict[Any, list[Row]] = {}
+    found: dict[Any, list[Json]] = {}
     for row in rows:
         found.setdefault(row[key], []).append(row)
     return found
 
 
-def _places(rows: Sequence[Row], every: Sequence[Row]) -> str:
+def _places(rows: Sequence[Json], every: Sequence[Json]) -> str:
     """Where the rows lie: instance, kinds of outliers, alphas."""
     whole, words = _by(every, "instance"), []
     for instance, found in _by(rows, "instance").items():
@@ -52,13 +52,13 @@ def _places(rows: Sequence[Row], every: Sequence[Row]) -> str:
 
 
 @worded("table")
-def _who_wins_in_words(numbers: Row, result: Row) -> str:
+def _who_wins_in_words(numbers: Json, result: Json) -> str:
     names = [row["wins"] for row in result["rows"]]
     words = [f"{name} wins {names.count(name)}" for name in numbers["algorithms"]]
     return f"{', '.join(words)} of {len(names)} rows"
 
 
-def who_wins(table: Mapping[str, Any]) -> str:
+def who_wins(table: Json) -> str:
     """In which rows either algorithm has the smaller regret."""
     rows = joined(table)
     parts = []
@@ -69,7 +69,7 @@ def who_wins(table: Mapping[str, Any]) -> str:
     return f"Smaller clean regret, of {len(rows)} rows: " + ". ".join(parts) + "."
 
 
-def against_the_floor(table: Mapping[str, Any]) -> str:
+def against_the_floor(table: Json) -> str:
     """Whether the floor binds, and how the regret of the first algorithm grows beside it."""
     bad = [row for row in joined(table) if row["floor"] > 0]
     if not bad:
@@ -86,19 +86,19 @@ def against_the_floor(table: Mapping[str, Any]) -> str:
     )
 
 
-def _paid(row: Row) -> float:
+def _paid(row: Json) -> float:
     """Regret of the first algorithm in floors."""
     return float(row["floors_a"])
 
 
-def _unseparated(row: Row) -> float:
+def _unseparated(row: Json) -> float:
     """Regret of equal play if the gap were 4 beta, in floors; infinite where no batch by T tells any gap."""
     if row["resolution"] is None:
         return math.inf
     return float(row["equal"] / row["gap"] * row["resolution"] / row["floor"])
 
 
-def _largest(rows: Iterable[Row], of: Callable[[Row], float]) -> dict[str, list[float]]:
+def _largest(rows: Iterable[Json], of: Callable[[Json], float]) -> dict[str, list[float]]:
     """Largest value at each alpha, in ascending order, for each instance."""
     return {
         instance: [max(map(of, part)) for _, part in sorted(_by(some, "contamination").items())]
@@ -106,11 +106,11 @@ def _largest(rows: Iterable[Row], of: Callable[[Row], float]) -> dict[str, list[
     }
 
 
-def _multiples(rows: Sequence[Row], of: Callable[[Row], float]) -> str:
+def _multiples(rows: Sequence[Json], of: Callable[[Json], float]) -> str:
     return "; ".join(f"{_list(values)} on {instance}" for instance, values in _largest(rows, of).items())
 
 
-def _steady(rows: Sequence[Row]) -> str:
+def _steady(rows: Sequence[Json]) -> str:
     """How much the last multiple changes with alpha, and whether the regret keeps to it."""
     finite = [values for values in _largest(rows, _unseparated).values() if max(values) < math.inf]
     if not finite:
@@ -122,7 +122,7 @@ def _steady(rows: Sequence[Row]) -> str:
     )
 
 
-def what_is_separated(table: Mapping[str, Any]) -> str:
+def what_is_separated(table: Json) -> str:
     """Where the proofs separate no arms by T, and what is paid there."""
     rows = joined(table)
     first, second = table["statistics"]["algorithms"]
@@ -140,13 +140,13 @@ def what_is_separated(table: Mapping[str, Any]) -> str:
     )
 
 
-def _share(row: Row, side: str) -> float:
+def _share(row: Json, side: str) -> float:
     """Mean regret over that of equal play."""
     return float(row[f"mean_{side}"] / row["equal"])
 
 
 @worded("price")
-def _price_in_words(numbers: Row, result: Row) -> str:
+def _price_in_words(numbers: Json, result: Json) -> str:
     """Range of the price of privacy by epsilon, over all instances and algorithms."""
     words = []
     for epsilon, rows in sorted(_by(joined({"statistics": numbers, "result": result}), "epsilon").items()):
@@ -157,7 +157,7 @@ def _price_in_words(numbers: Row, result: Row) -> str:
 
 
 @worded("floors")
-def _floors_in_words(numbers: Row, result: Row) -> str:
+def _floors_in_words(numbers: Json, result: Json) -> str:
     """How far above the lower bound the algorithms stay."""
     rows = joined({"statistics": numbers, "result": result})
     verdicts = [row["verdict"] for row in rows]
@@ -169,7 +169,7 @@ def _floors_in_words(numbers: Row, result: Row) -> str:
     )
 
 
-def reading(table: Mapping[str, Any]) -> list[str]:
+def reading(table: Json) -> list[str]:
     """Who wins where, what the floor makes of it, and why; computed from the rows alone."""
     if table["kind"] != "table":
         return [in_words(table)]

@@ -7,13 +7,13 @@ recorded n, means and standard deviations, by the judges below.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy.typing as npt
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Scales, judge, judged
 from verifiable_dp.evidence.regret.judges import ALPHA, _moments, _plain, _ratio_scales, _t_limit, _welch
 
@@ -22,7 +22,7 @@ PER_ROW = 3  # intervals: two means and their difference
 NEITHER = "neither"
 
 
-def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: Any) -> dict[str, Any]:
+def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: Any) -> JsonDict:
     """One row from the regrets of both algorithms on independent runs, (n_a,) and (n_b,).
 
     Parameters
@@ -44,7 +44,7 @@ def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: Any) -> dict[str, Any
     for name, values in (("a", a), ("b", b)):
         n, mean, sd = _of_runs(name, values)
         found |= {f"n_{name}": n, f"mean_{name}": mean, f"sd_{name}": sd}
-    plain: dict[str, Any] = _plain(found)
+    plain: JsonDict = _plain(found)
     return plain
 
 
@@ -59,20 +59,20 @@ def _of_runs(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
 def _by_row(of_row: Scales) -> Scales:
     """Scales of a table from those of its rows."""
 
-    def scales(statistics: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+    def scales(statistics: Json, result: Json) -> Json:
         rows = [of_row(*both) for both in zip(statistics["rows"], result["rows"], strict=True)]
         return {part: {"rows": [row[part] for row in rows]} for part in ("statistics", "result")}
 
     return scales
 
 
-def _mean_limits(entry: Mapping[str, Any], side: str) -> float:
+def _mean_limits(entry: Json, side: str) -> float:
     """Scale of the limits of a mean: the mean and its standard error; `side` ends the names."""
     error = float(entry[f"sd{side}"]) / math.sqrt(int(entry[f"n{side}"]))
     return abs(float(entry[f"mean{side}"])) + error
 
 
-def _two_means(entry: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _two_means(entry: Json, result: Json) -> Json:
     """Scales of a row with two means: of their limits, and of their difference, which cancels."""
     sides = {side: _mean_limits(entry, f"_{side}") for side in "ab"}
     found = {f"{limit}_{side}": size for side, size in sides.items() for limit in ("lower", "upper")}
@@ -83,27 +83,27 @@ def _two_means(entry: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[s
     return {"statistics": {f"sd_{side}": size for side, size in sides.items()}, "result": found}
 
 
-def _one_mean(entry: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _one_mean(entry: Json, result: Json) -> Json:
     """Scales of a row with one mean."""
     size = _mean_limits(entry, "")
     return {"statistics": {"sd": size}, "result": {"lower": size, "upper": size}}
 
 
-def _rows_as_check(name: str, kind: str, rows: Sequence[Mapping[str, Any]], **about: Any) -> Check:
+def _rows_as_check(name: str, kind: str, rows: Sequence[Json], **about: Any) -> Check:
     """The check of a table with its rows; refuses one without rows."""
     if not rows:
         raise InputError("rows must hold at least one row, got none")
     return Check.of(name, kind, _plain({**about, "confidence": CONFIDENCE, "rows": list(rows)}))
 
 
-def _upper(statistics: Mapping[str, Any], intervals: int) -> float:
+def _upper(statistics: Json, intervals: int) -> float:
     """One-sided level of each limit, so that all two-sided intervals together have the confidence."""
     return 1 - (1 - float(statistics["confidence"])) / (2 * intervals)
 
 
 def table(
     name: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Json],
     *,
     claim: str,
     caption: str,
@@ -138,7 +138,7 @@ def table(
 
 
 @judge("table", _by_row(_two_means))
-def _judge_table(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_table(statistics: Json) -> JsonDict:
     """Student t intervals of the means, Welch's of their difference, all at Bonferroni's level.
 
     Zero variance, where all runs agree, is accepted.
@@ -150,12 +150,12 @@ def _judge_table(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return {"intervals": intervals, "level": 2 * upper - 1, "rows": judged}
 
 
-def _judge_row(entry: Mapping[str, Any], statistics: Mapping[str, Any], upper: float) -> dict[str, Any]:
+def _judge_row(entry: Json, statistics: Json, upper: float) -> JsonDict:
     """Intervals, who wins, the floor, and regrets as its multiples; `upper` is the one-sided level."""
     means = {side: float(entry[f"mean_{side}"]) for side in "ab"}
     counts = (int(entry["n_a"]), int(entry["n_b"]))
     variances = (float(entry["sd_a"]) ** 2 / counts[0], float(entry["sd_b"]) ** 2 / counts[1])
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for side, n, variance in zip("ab", counts, variances, strict=True):
         found[f"lower_{side}"] = _t_limit(means[side], math.sqrt(variance), n - 1, 1 - upper)
         found[f"upper_{side}"] = _t_limit(means[side], math.sqrt(variance), n - 1, upper)
@@ -185,7 +185,7 @@ def _judge_row(entry: Mapping[str, Any], statistics: Mapping[str, Any], upper: f
 
 def prices(
     name: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Json],
     *,
     claim: str,
     caption: str,
@@ -216,7 +216,7 @@ def prices(
 
 
 @judge("price", _by_row(_two_means))
-def _judge_prices(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_prices(statistics: Json) -> JsonDict:
     """Student t intervals of the means and of the log ratio, all at Bonferroni's level."""
     rows = statistics["rows"]
     intervals = PER_ROW * len(rows)
@@ -224,9 +224,9 @@ def _judge_prices(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return {"intervals": intervals, "level": 2 * upper - 1, "rows": [_judge_price(e, upper) for e in rows]}
 
 
-def _judge_price(entry: Mapping[str, Any], upper: float) -> dict[str, Any]:
+def _judge_price(entry: Json, upper: float) -> JsonDict:
     counts, relative = (int(entry["n_a"]), int(entry["n_b"])), []
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for side, n in zip("ab", counts, strict=True):
         mean, error = float(entry[f"mean_{side}"]), float(entry[f"sd_{side}"]) / math.sqrt(n)
         found[f"lower_{side}"] = _t_limit(mean, error, n - 1, 1 - upper)
@@ -241,7 +241,7 @@ def _judge_price(entry: Mapping[str, Any], upper: float) -> dict[str, Any]:
 # ---------------------------------------------------------------- lower bounds
 
 
-def floor_row(values: npt.ArrayLike, *, bound: float, **description: Any) -> dict[str, Any]:
+def floor_row(values: npt.ArrayLike, *, bound: float, **description: Any) -> JsonDict:
     """One row of `floors`: what an algorithm pays on a hard instance, (n,), and what every one must pay.
 
     Parameters
@@ -259,7 +259,7 @@ def floor_row(values: npt.ArrayLike, *, bound: float, **description: Any) -> dic
         If there are fewer than two runs, a number is not finite or the bound is not positive.
     """
     n, mean, sd = _of_runs("values", values)
-    plain: dict[str, Any] = _plain(
+    plain: JsonDict = _plain(
         {**description, "bound": validate.positive("bound", bound), "n": n, "mean": mean, "sd": sd}
     )
     return plain
@@ -267,7 +267,7 @@ def floor_row(values: npt.ArrayLike, *, bound: float, **description: Any) -> dic
 
 def floors(
     name: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Json],
     *,
     claim: str,
     caption: str,
@@ -298,7 +298,7 @@ def floors(
 
 
 @judge("floors", _by_row(_one_mean))
-def _judge_floors(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge_floors(statistics: Json) -> JsonDict:
     """Student t intervals at Bonferroni's level, and in each row what `regret.mean_at_least` makes of it."""
     rows = statistics["rows"]
     upper = _upper(statistics, len(rows))
