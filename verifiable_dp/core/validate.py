@@ -16,6 +16,7 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 Json = Mapping[str, Any]  # read from a record or a file, whose schema says what is in it
 JsonDict = dict[str, Any]  # the same while it is made
+JsonValue = Any  # one value in it
 
 
 class InputError(ValueError):

@@ -20,13 +20,21 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.algorithm import Algorithm, Batch, Histogram, NoMemory, Query, State, Truncated
+from verifiable_dp.core.algorithm import (
+    Algorithm,
+    Batch,
+    Histogram,
+    Memory,
+    NoMemory,
+    Query,
+    State,
+    Truncated,
+)
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.noise import Draw
+from verifiable_dp.core.noise import Draw, Outcome
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.upper import Premise, UpperBound
@@ -61,12 +69,15 @@ class NotOfFormError(InputError):
     """The algorithm does something that the certificate does not cover."""
 
 
+Terms = tuple[tuple[float, float, int], ...]  # (change, scale, times)
+
+
 @dataclass(frozen=True)
 class Reach:
     """What one replaced reward costs in a public state: terms (change, scale, times), as in a certificate."""
 
     state: str
-    terms: tuple[tuple[float, float, int], ...]
+    terms: Terms
 
     @property
     def cost(self) -> float:
@@ -163,7 +174,7 @@ class _Forced:
         """Whether anything came of hidden noise."""
         return any(draw.hidden and draw.hidden.outcome and draw.where.any() for draw, _ in self.calls)
 
-    def _edge(self, outcome: Any, scale: FloatArray) -> FloatArray:
+    def _edge(self, outcome: Outcome, scale: FloatArray) -> FloatArray:
         """Noise that only just gives the answer asked for."""
         low, high = np.full(scale.shape, -1.0) * scale, scale.copy()
         with np.errstate(invalid="ignore"):
@@ -218,7 +229,7 @@ class _Echo:
         return np.hstack([change for change, _ in self.moved]), np.hstack([scale for _, scale in self.moved])
 
 
-def _equal(left: Any, right: Any) -> bool:
+def _equal(left: object, right: object) -> bool:
     """Whether arrays, or batches of them, are equal to the last bits."""
     if isinstance(left, Batch):
         return all(_equal(getattr(left, f.name), getattr(right, f.name)) for f in fields(left))
@@ -234,7 +245,7 @@ def _equal(left: Any, right: Any) -> bool:
 class _Block:
     """A block on two neighbouring inputs whose releases are the same."""
 
-    memories: tuple[Any, Any]
+    memories: tuple[Memory, Memory]
     after: State
     changes: FloatArray  # (n, m)
     scales: FloatArray
@@ -251,8 +262,8 @@ class _Block:
 
 def _played(
     algorithm: Algorithm,
-    state: Any,
-    memories: tuple[Any, Any],
+    state: State,
+    memories: tuple[Memory, Memory],
     query: Query,
     answers: tuple[FloatArray, FloatArray],
     forced: _Forced,
@@ -285,7 +296,7 @@ def _played(
     )
 
 
-def _terms(changes: FloatArray, scales: FloatArray) -> tuple[tuple[float, float, int], ...]:
+def _terms(changes: FloatArray, scales: FloatArray) -> Terms:
     """Terms of one row, equal ones together."""
     found: dict[tuple[float, float], int] = {}
     for change, scale in zip(changes.tolist(), scales.tolist(), strict=True):
@@ -337,9 +348,9 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
     """
     if algorithm.n_arms > MOST_ARMS:
         raise NotOfFormError(f"algorithm: n_arms must be at most {MOST_ARMS} to be unfolded")
-    state: Any = algorithm.start(np.zeros(1, np.int64))
+    state: State = algorithm.start(np.zeros(1, np.int64))
     top, examined = np.full(1, -np.inf), 0
-    reaches: dict[tuple[Any, ...], Reach] = {}
+    reaches: dict[Terms, Reach] = {}
     batches: set[Batched] = set()
     while True:
         query = algorithm.query(state)
@@ -372,7 +383,10 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
         state, top = _children(state, query, block.after, row, np.maximum(top, last))
 
 
-def _lanes(query: Query) -> tuple[IntArray, IntArray, IntArray]:
+Lanes = tuple[IntArray, IntArray, IntArray]  # row, arm and variant
+
+
+def _lanes(query: Query) -> Lanes:
     """Row, arm and variant of each pair of inputs: every place of a block counts once for its arm."""
     bins = query.ask.size if type(query.ask) is Histogram else 1
     row, arm = np.nonzero(query.pulls())
@@ -380,11 +394,11 @@ def _lanes(query: Query) -> tuple[IntArray, IntArray, IntArray]:
     return np.repeat(row, len(variants)), np.repeat(arm, len(variants)), np.tile(variants, len(row))
 
 
-def _lane_block(algorithm: Algorithm, state: Any, query: Query, lanes: tuple[Any, ...]) -> _Block:
+def _lane_block(algorithm: Algorithm, state: State, query: Query, lanes: Lanes) -> _Block:
     row, arm, variant = lanes
     run = np.arange(len(row))  # every pair of inputs is a run of its own, with draws of its own
     state, query = replace(state.take(row), run=run), query.take(row)
-    memory: Any = algorithm.private(run)
+    memory: Memory = algorithm.private(run)
     if not isinstance(memory, NoMemory):
         raise NotOfFormError("algorithm: it keeps private values between blocks")
 
@@ -400,7 +414,11 @@ def _lane_block(algorithm: Algorithm, state: Any, query: Query, lanes: tuple[Any
 
 
 def _indifferent(
-    algorithm: Algorithm, state: Any, query: Query, lanes: tuple[Any, ...], block: _Block
+    algorithm: Algorithm,
+    state: State,
+    query: Query,
+    lanes: Lanes,
+    block: _Block,
 ) -> None:
     """Refuse a block that depends on released values other than through the arm that they chose."""
     other = replace(state, **{name: _AHEAD - getattr(state, name) for name in state.released})
@@ -442,26 +460,30 @@ def _slots(slots: FloatArray, row: IntArray, states: int) -> tuple[FloatArray, F
     return first, last
 
 
-def _children(state: Any, query: Query, after: Any, row: IntArray, top: FloatArray) -> tuple[Any, FloatArray]:
+def _children(
+    state: State, query: Query, after: State, row: IntArray, top: FloatArray
+) -> tuple[State, FloatArray]:
     """The next public states: all that were seen, and with them every set of arms that may remain.
 
     States that differ in the round alone are told apart by the first and the last one only. Where released
     values choose one arm, they do not tell states apart, and every arm is tried.
     """
     seen, largest = _merged(after, top[row], ("t", *state.released))
-    if not hasattr(after, "active"):
+    active = vars(after).get("active")
+    if active is None:
         return seen, largest
     first = np.flatnonzero(np.diff(row, prepend=-1))
     first = first[query.complete[row[first]]]
     if not len(first):
         return seen, largest
     open_, tops = _merged(after.take(first), top[row[first]], ("t", "active", *state.released))
-    kept = (after.active[first] | state.active[row[first]]).any(axis=0)
+    kept = (active[first] | vars(state)["active"][row[first]]).any(axis=0)
     sets = [s for number in range(1, 1 << len(kept)) if not ((s := _set(number, len(kept))) & ~kept).any()]
     if state.released:
         sets = list(np.eye(len(kept), dtype=bool))
     index = np.repeat(np.arange(len(tops)), len(sets))
-    more = replace(open_.take(index), active=np.tile(np.array(sets), (len(tops), 1)))
+    remaining = np.tile(np.array(sets), (len(tops), 1))
+    more = replace(open_.take(index), active=remaining)  # type: ignore[call-arg]  # `after` has it
     both = type(seen).join([seen, more], np.arange(len(largest) + len(index)))
     return _merged(both, np.concatenate([largest, tops[index]]), ("t", *state.released))
 
@@ -470,7 +492,7 @@ def _set(number: int, arms: int) -> BoolArray:
     return np.asarray(number >> np.arange(arms) & 1, dtype=bool)
 
 
-def _merged(state: Any, top: FloatArray, free: tuple[str, ...]) -> tuple[Any, FloatArray]:
+def _merged(state: State, top: FloatArray, free: tuple[str, ...]) -> tuple[State, FloatArray]:
     """Of states that differ in the fields `free` alone the first and the last round, with the largest top."""
     alike: dict[bytes, list[int]] = {}
     for number in range(len(top)):
@@ -484,7 +506,7 @@ def _merged(state: Any, top: FloatArray, free: tuple[str, ...]) -> tuple[Any, Fl
     return state.take(np.array(chosen)), np.array(largest)
 
 
-def _key(state: Any, row: int, free: tuple[str, ...]) -> bytes:
+def _key(state: Batch, row: int, free: tuple[str, ...]) -> bytes:
     """Everything of a row of a public state but the fields `free`."""
     parts = []
     for f in fields(state):
@@ -515,8 +537,8 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     run = np.arange(len(policy))
     if len(run) * blocks * (2 + algorithm.n_arms) > _HELD:
         raise NotOfFormError("algorithm: too many rounds and arms for a chain")
-    state: Any = algorithm.start(run)
-    memory: Any = algorithm.private(run)
+    state: State = algorithm.start(run)
+    memory: Memory = algorithm.private(run)
     chain = _Chain(algorithm, policy, place, variant, (memory, memory), 0 * run, np.zeros(len(run)))
     for number in range(blocks):
         state = chain.step(number, state)
@@ -531,8 +553,8 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
 def _length(algorithm: Algorithm) -> int:
     """Blocks of a run that does not halt."""
     run = np.zeros(1, np.int64)
-    state: Any = algorithm.start(run)
-    memory: Any = algorithm.private(run)
+    state: State = algorithm.start(run)
+    memory: Memory = algorithm.private(run)
     for number in range(MOST_BLOCKS + 1):
         query = algorithm.query(state)
         if query.rounds[0] <= 0:
@@ -553,7 +575,7 @@ class _Chain:
     policy: IntArray
     place: IntArray
     variant: IntArray
-    memories: tuple[Any, Any]
+    memories: tuple[Memory, Memory]
     arm: IntArray
     cost: FloatArray
     compared: bool = False
@@ -567,7 +589,7 @@ class _Chain:
         distance = np.where(mixed, near, np.where(self.policy == arm, _AHEAD, -_AHEAD))
         return lambda draw: np.broadcast_to(distance[:, None], draw.value.shape)
 
-    def step(self, number: int, state: Any) -> Any:
+    def step(self, number: int, state: State) -> State:
         """Play the block with this number; return the public state after it."""
         algorithm, query = self.algorithm, self.algorithm.query(state)
         arm = query.pulls().argmax(axis=1)
@@ -681,7 +703,7 @@ _IDEAL = ("Noise is drawn independently from exact Laplace distributions.",)
 _MIXED = "The shuffler hides which report of a batch is whose."
 
 
-def _shuffled(algorithm: Any, claim: PrivacyClaim, premises: tuple[Premise, ...]) -> UpperBound:
+def _shuffled(algorithm: Algorithm, claim: PrivacyClaim, premises: tuple[Premise, ...]) -> UpperBound:
     """By the reduction to clones, of every batch that can come about."""
     seen = unfolded(algorithm)
     if not seen.batches or claim.relation.size > 1:

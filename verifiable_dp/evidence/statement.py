@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
@@ -20,7 +19,7 @@ _RELATIONS: dict[str, Callable[[float, float, float], bool]] = {
 
 
 def statement(
-    name: str, value: float, relation: str, limit: float, *, tolerance: float = 0.0, **description: Any
+    name: str, value: float, relation: str, limit: float, *, tolerance: float = 0.0, **description: object
 ) -> Check:
     """Check that a computed `value` stands in the stated relation to `limit`.
 

@@ -7,9 +7,8 @@ verified without running anything. Each form of certificate has one function tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import gdp_epsilon
@@ -163,7 +162,7 @@ def _largest_sum(certificate: Json, delta: float) -> float:
     return max((math.fsum(map(_cost, state["terms"])) for state in certificate["states"]), default=0.0)
 
 
-def _cost(term: Any) -> float:
+def _cost(term: Sequence[float]) -> float:
     change, scale, times = map(float, term)
     if not (change >= 0 and scale >= 0 and times >= 0):
         raise InputError(f"certificate: change, scale and times must be at least 0, got {term!r}")
@@ -196,7 +195,7 @@ def _largest_of_matrices(certificate: Json, delta: float) -> float:
     return found
 
 
-def _released(term: Any, size: int) -> wishart.Release:
+def _released(term: Sequence[float], size: int) -> wishart.Release:
     change, scale, times, freedom = term
     if not (freedom >= 0 and float(freedom).is_integer() and float(times).is_integer()):
         raise InputError(f"certificate: times and degrees of freedom must be whole numbers, got {term!r}")
@@ -209,7 +208,7 @@ def _fewer(left: tuple[wishart.Release, ...], right: tuple[wishart.Release, ...]
     return left != right and all(times.get(replace(each, times=1), 0) >= each.times for each in left)
 
 
-def mu_of(terms: Iterable[Any]) -> float:
+def mu_of(terms: Iterable[Sequence[float]]) -> float:
     """Gaussian differential privacy of releases [change, scale, times] with normal noise."""
     return math.sqrt(math.fsum(cost**2 / float(term[2]) for term in terms if (cost := _cost(term[:3])) > 0))
 

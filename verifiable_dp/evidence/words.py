@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from verifiable_dp.core.validate import Json
 
 
-def digits(value: Any, infinity: str = "infinity") -> str:
+def digits(value: float | str | None, infinity: str = "infinity") -> str:
     """Four significant digits; whole numbers whole; nothing for None."""
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value).lower()

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.words import digits
 
 if TYPE_CHECKING:
+    import hypothesis
     from hypothesis.strategies import SearchStrategy
 
 TOLERANCE = 1e-9
@@ -180,16 +181,16 @@ def _chained(
     )
 
 
-def _alike(there: Any, here: Any, missing: float) -> BoolArray:
+def _alike(there: FloatArray | IntArray, here: FloatArray | IntArray, missing: float) -> BoolArray:
     """Whether rows of two arrays (n, s) are equal, the shorter one being filled with `missing`."""
     width = max(there.shape[1], here.shape[1])
 
-    def wide(columns: Any) -> Any:
+    def wide(columns: FloatArray | IntArray) -> FloatArray:
         return np.pad(columns, ((0, 0), (0, width - columns.shape[1])), constant_values=missing)
 
     left, right = wide(there), wide(here)
     if left.dtype.kind == "i":
-        return np.asarray((left == right).all(axis=1))
+        return np.asarray((left == right).all(axis=1), dtype=bool)
     # Forced releases are equal to the last bit, or up to rounding where they are rescaled.
     return np.asarray(np.isclose(left, right, rtol=1e-12, atol=0, equal_nan=True).all(axis=1))
 
@@ -229,7 +230,7 @@ _READINGS = 200
 
 def over_time(
     algorithm: Algorithm, pair: AnyPair, *, seed: int, sign: int, turned: bool, run: int = 0
-) -> list[list[Any]]:
+) -> list[list[float | str]]:
     """How the cost and the loss of a transcript add up over the rounds, as `replay` gives them in the end.
 
     Returns
@@ -335,7 +336,7 @@ def plain(number: float) -> float | str:
     return number if np.isfinite(number) else str(number)
 
 
-def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[Any]:
+def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[AnyPair]:
     if group > 1:
         most = min(group, algorithm.horizon)
         return groups(
@@ -367,7 +368,7 @@ def leaving_nothing() -> Iterator[None]:
             set_hypothesis_home_dir(None)
 
 
-def searching(examples: int) -> Any:
+def searching(examples: int) -> hypothesis.settings:
     """hypothesis's settings of a search by itself: quiet, not timed, knowing of none before it."""
     from hypothesis import HealthCheck, Phase, Verbosity, settings
 
@@ -632,8 +633,8 @@ class _Echo:
 
 @dataclass(frozen=True)
 class _TwinMemory:
-    here: Any
-    there: Any
+    here: Memory
+    there: Memory
 
     def take(self, index: IntArray) -> _TwinMemory:
         return _TwinMemory(self.here.take(index), self.there.take(index))
@@ -661,14 +662,15 @@ class Twin(Algorithm):
         """Both memories."""
         return _TwinMemory(self.inner.private(run), self.inner.private(run))
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: State) -> Query:
         """As the algorithm underneath."""
         return self.inner.query(state)
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Release here, weigh there."""
+        assert isinstance(memory, _TwinMemory)
         echo = _Echo(noise, len(state.run))
         here, released = self.inner.release(state, memory.here, query, answer, echo)
         if not echo.known:
@@ -681,10 +683,10 @@ class Twin(Algorithm):
         self.loss[state.run - self._first] += np.where(leaks, np.inf, echo.loss)
         return _TwinMemory(here, there), released
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: State, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath."""
         return self.inner.decide(state, query, released)
 
-    def output(self, state: Any) -> FloatArray:
+    def output(self, state: State) -> FloatArray:
         """As the algorithm underneath."""
         return self.inner.output(state)

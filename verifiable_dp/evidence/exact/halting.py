@@ -16,12 +16,11 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.algorithm import Algorithm, Data, Memory, Query, State
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.noise import Draw, Hidden
@@ -191,8 +190,8 @@ def _nodes(gaps: FloatArray, scales: FloatArray, threshold: float) -> tuple[Floa
 class _Side:
     """One input, and what its rule was seen to do."""
 
-    data: Any
-    memory: Any
+    data: Data
+    memory: Memory
     gaps: list[float] = field(default_factory=list)
     scales: list[float] = field(default_factory=list)
     thresholds: list[float] = field(default_factory=list)
@@ -211,7 +210,7 @@ def law(algorithm: Algorithm, pair: AnyPair) -> Law:
     if isinstance(pair, InteractivePair):
         raise UnsupportedError("pair: an interactive one has no fixed input")
     sides = [_Side(data, algorithm.private(_RUN)) for data in worlds(pair, algorithm.n_arms, 1)]
-    state: Any = algorithm.start(_RUN)
+    state: State = algorithm.start(_RUN)
     release: list[float] = []
     leaks = 0.0  # infinite once the path itself depends on the input
     while True:
@@ -248,8 +247,8 @@ def law(algorithm: Algorithm, pair: AnyPair) -> Law:
 
 def _at_halt(
     algorithm: Algorithm,
-    state: Any,
-    query: Any,
+    state: State,
+    query: Query,
     sides: Sequence[_Side],
     answers: Sequence[FloatArray],
     places: Sequence[tuple[float, float]],

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from verifiable_dp.core import validate
@@ -23,7 +23,7 @@ _SUM = 1e-6  # by how much the probabilities may exceed 1 in total
 # ---------------------------------------------------------------- divergences
 
 
-def _laws(log_p: Any, log_q: Any) -> tuple[FloatArray, FloatArray]:
+def _laws(log_p: npt.ArrayLike, log_q: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     p, q = np.asarray(log_p, dtype=np.float64), np.asarray(log_q, dtype=np.float64)
     if p.ndim != 1 or p.shape != q.shape or not len(p):
         raise InputError(f"log_p and log_q must be vectors of one length >= 1, got {p.shape} and {q.shape}")
@@ -39,12 +39,12 @@ def log_ratio(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
         return np.where((log_p == -np.inf) & (log_q == -np.inf), 0.0, log_p - log_q)
 
 
-def max_divergence(log_p: Any, log_q: Any) -> float:
+def max_divergence(log_p: npt.ArrayLike, log_q: npt.ArrayLike) -> float:
     """The least epsilon at which delta is 0 in both directions: the largest abs(log(p / q)); may be inf."""
     return float(np.abs(log_ratio(*_laws(log_p, log_q))).max())
 
 
-def hockey_stick(log_p: Any, log_q: Any, epsilon: float) -> float:
+def hockey_stick(log_p: npt.ArrayLike, log_q: npt.ArrayLike, epsilon: float) -> float:
     r"""The least delta with :math:`P(S) \le e^\varepsilon Q(S) + \delta` for all S.
 
     .. math:: \delta(\varepsilon) = \sum_i \max(p_i - e^\varepsilon q_i, 0)
@@ -61,7 +61,7 @@ def hockey_stick(log_p: Any, log_q: Any, epsilon: float) -> float:
     return math.fsum((np.exp(p[above]) * -np.expm1(epsilon + q[above] - p[above])).tolist())
 
 
-def epsilon_of(log_p: Any, log_q: Any, delta: float) -> float:
+def epsilon_of(log_p: npt.ArrayLike, log_q: npt.ArrayLike, delta: float) -> float:
     """The least epsilon >= 0 with `hockey_stick` <= `delta`; inf if there is none."""
     p, q = _laws(log_p, log_q)
     if hockey_stick(p, q, 0.0) <= delta:
@@ -112,7 +112,7 @@ class BestEvent:
     bound: float
 
 
-def lower_bounds(k1: Any, k0: Any, level: float = 0.05) -> FloatArray:
+def lower_bounds(k1: npt.ArrayLike, k0: npt.ArrayLike, level: float = 0.05) -> FloatArray:
     """`statistics.ratio_lower` of counts (n,), for all at once: -inf where k1 is 0.
 
     Parameters
@@ -143,7 +143,7 @@ def _rough_bounds(p: FloatArray, q: FloatArray, runs: int, level: float, delta: 
     return [np.nan_to_num(bounds, nan=-np.inf, posinf=-np.inf) for bounds in (exact, normal)]
 
 
-def median_counts(p: Any, runs: int, delta: float = 0.0) -> FloatArray:
+def median_counts(p: npt.ArrayLike, runs: int, delta: float = 0.0) -> FloatArray:
     """Median number of hits of events of probability p (n,) in a test with n runs a side.
 
     If delta is 0 each of 2 n runs is tossed one of the two worlds; else n runs are of this world.
@@ -165,7 +165,9 @@ def median_bound(p: float, q: float, runs: int, level: float = 0.05, delta: floa
     return max(statistics.approximate_lower(k1, runs, k0, runs, delta, level), 0.0)
 
 
-def best_event(log_p: Any, log_q: Any, runs: int, level: float = 0.05, *, delta: float = 0.0) -> BestEvent:
+def best_event(
+    log_p: npt.ArrayLike, log_q: npt.ArrayLike, runs: int, level: float = 0.05, *, delta: float = 0.0
+) -> BestEvent:
     """The event with the largest lower bound on epsilon at its median counts, in either direction.
 
     Atoms are taken in the order of their likelihood ratio, those with the same ratio together; the number

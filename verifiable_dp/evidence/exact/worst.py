@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -285,6 +284,9 @@ def _for_bound(decision: Decision, runs: int) -> Callable[[FloatArray, BoolArray
     return improve
 
 
+Weighed = tuple[float, FloatArray]  # a log-probability and its gradient
+
+
 def _for_ratio(decision: Decision, floor: float) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
     """Improves the sums for the log-ratio of an event whose probability must not fall below `floor`."""
     from scipy.optimize import minimize
@@ -292,7 +294,7 @@ def _for_ratio(decision: Decision, floor: float) -> Callable[[FloatArray, BoolAr
     scale = decision.scales.max()
     box = [(low / scale, high / scale) for low, high in decision.box]
 
-    def both(x: FloatArray, event: BoolArray, flipped: bool) -> Any:
+    def both(x: FloatArray, event: BoolArray, flipped: bool) -> tuple[Weighed, Weighed]:
         here, there = (event_ratio(*law, event) for law in decision.laws(x * scale))
         return (there, here) if flipped else (here, there)
 

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox.statistics import at_least
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import TOLERANCE, of_p_value, settled
@@ -52,7 +51,7 @@ def _t_p_value(distance: float, error: float, df: float) -> float:
     return 0.0 if distance > 0 else 1.0
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: JsonValue) -> JsonValue:
     """Numpy scalars as plain ones; refuses numbers that JSON does not know."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
@@ -65,7 +64,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _moments(name: str, values: Any) -> tuple[int, float, float]:
+def _moments(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
     """n, mean and standard deviation of a sample (n,); runs that agree have no spread from rounding."""
     sample = validate.rewards(name, values, (-np.inf, np.inf), ndim=1)
     if not len(sample):
@@ -126,7 +125,7 @@ def mean_bound(
     bound: float,
     largest: float,
     least_horizon: int | None = None,
-    **description: Any,
+    **description: object,
 ) -> Check:
     """Check that an expectation is at most `bound`.
 
@@ -232,7 +231,7 @@ def mean_at_least(
     *,
     bound: float,
     least: float = 0.0,
-    **description: Any,
+    **description: object,
 ) -> Check:
     """Check that an expectation is at least `bound`.
 
@@ -295,7 +294,7 @@ def probability(
     probability: float,
     vacuous: bool = False,
     least_horizon: int | None = None,
-    **description: Any,
+    **description: object,
 ) -> Check:
     """Check that a property fails with at most a given probability.
 
@@ -391,7 +390,7 @@ def scaling(
     log_power: float = 1.0,
     margin: float = 0.05,
     at_most: bool = False,
-    **description: Any,
+    **description: object,
 ) -> Check:
     """Check that a mean grows like x^exponent (log x)^log_power, or with `at_most` no faster.
 
@@ -557,7 +556,7 @@ def linear_in_log(
     slope: float | None = None,
     most_slope: float | None = None,
     margin: float = 0.0,
-    **description: Any,
+    **description: object,
 ) -> Check:
     """Check that a mean grows like a + b log x, and its leading constant b.
 
@@ -746,7 +745,7 @@ def comparison(
     worse: npt.ArrayLike,
     *,
     factor: float,
-    **description: Any,
+    **description: object,
 ) -> Check:
     """Check that the mean of `worse` is at least `factor` times that of `better`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import in_words, worded
@@ -28,9 +27,9 @@ def _list(values: Iterable[float]) -> str:
     return ", ".join(f"{value:.3g}" for value in values)
 
 
-def _by(rows: Iterable[Json], key: str) -> dict[Any, list[Json]]:
+def _by(rows: Iterable[Json], key: str) -> dict[str, list[Json]]:
     """Rows by the value of a column, in order of appearance."""
-    found: dict[Any, list[Json]] = {}
+    found: dict[str, list[Json]] = {}
     for row in rows:
         found.setdefault(row[key], []).append(row)
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy.typing as npt
 
@@ -22,7 +21,7 @@ PER_ROW = 3  # intervals: two means and their difference
 NEITHER = "neither"
 
 
-def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: Any) -> JsonDict:
+def row(a: npt.ArrayLike, b: npt.ArrayLike, **description: object) -> JsonDict:
     """One row from the regrets of both algorithms on independent runs, (n_a,) and (n_b,).
 
     Parameters
@@ -89,7 +88,7 @@ def _one_mean(entry: Json, result: Json) -> Json:
     return {"statistics": {"sd": size}, "result": {"lower": size, "upper": size}}
 
 
-def _rows_as_check(name: str, kind: str, rows: Sequence[Json], **about: Any) -> Check:
+def _rows_as_check(name: str, kind: str, rows: Sequence[Json], **about: object) -> Check:
     """The check of a table with its rows; refuses one without rows."""
     if not rows:
         raise InputError("rows must hold at least one row, got none")
@@ -241,7 +240,7 @@ def _judge_price(entry: Json, upper: float) -> JsonDict:
 # ---------------------------------------------------------------- lower bounds
 
 
-def floor_row(values: npt.ArrayLike, *, bound: float, **description: Any) -> JsonDict:
+def floor_row(values: npt.ArrayLike, *, bound: float, **description: object) -> JsonDict:
     """One row of `floors`: what an algorithm pays on a hard instance, (n,), and what every one must pay.
 
     Parameters
