@@ -33,7 +33,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp import api
 from verifiable_dp.auditing import identity, rates, resume
@@ -44,7 +43,7 @@ from verifiable_dp.core import claims, crash, engine, files, validate
 from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record.declarations import read as read_declarations
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
@@ -152,22 +151,22 @@ class Done:
 
 # ---------------------------------------------------------------- reading
 
-Reader = Callable[[str, Any], Any]
+Reader = Callable[[str, JsonValue], JsonValue]
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: JsonValue) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{name} must be a text in quotes, got {value!r}")
     return value
 
 
-def _switch(name: str, value: Any) -> bool:
+def _switch(name: str, value: JsonValue) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} must be true or false, got {value!r}")
     return value
 
 
-def _budget(name: str, value: Any) -> str | float:
+def _budget(name: str, value: JsonValue) -> str | float:
     try:
         sizes_of(value if not isinstance(value, bool) else "")
     except InputError:
@@ -177,7 +176,7 @@ def _budget(name: str, value: Any) -> str | float:
     return value if isinstance(value, str) else float(value)
 
 
-def _name(name: str, value: Any) -> str:
+def _name(name: str, value: JsonValue) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
         raise InputError(
             f"{name} must be a folder's name of letters, digits, '.', '_' and '-' that begins with a letter "
@@ -186,21 +185,21 @@ def _name(name: str, value: Any) -> str:
     return value
 
 
-def _adjacency(name: str, value: Any) -> str:
+def _adjacency(name: str, value: JsonValue) -> str:
     return validate.choice(name, value, tuple(claims.ADJACENCIES))
 
 
-def _observe(name: str, value: Any) -> str:
+def _observe(name: str, value: JsonValue) -> str:
     return validate.choice(name, value, ("actions", "releases", "reports", "shuffled"))
 
 
-def _parameters(name: str, value: Any) -> JsonDict:
+def _parameters(name: str, value: JsonValue) -> JsonDict:
     if not isinstance(value, Mapping):
         raise InputError(f"{name} must be a table of parameters, such as {{ epsilon = 0.5 }}, got {value!r}")
     return dict(value)
 
 
-def _delta(name: str, value: Any) -> float:
+def _delta(name: str, value: JsonValue) -> float:
     try:
         return validate.delta(value)
     except InputError:
@@ -211,7 +210,7 @@ def _at_least(least: int) -> Reader:
     return lambda name, value: validate.integer(name, value, least=least)
 
 
-def _claims(name: str, value: Any) -> JsonDict:
+def _claims(name: str, value: JsonValue) -> JsonDict:
     """Claims about the regret of one's own code."""
     if not isinstance(value, Mapping):
         example = '{ scaling = { T = "log" } }, as the theorems of your own code are not known'
@@ -222,17 +221,17 @@ def _claims(name: str, value: Any) -> JsonDict:
     return found
 
 
-def _bound(name: str, value: Any) -> Any:
+def _bound(name: str, value: JsonValue) -> str | float | Callable[..., float]:
     return value if isinstance(value, str) and ":" in value else Bound.of(value).value
 
 
-def _scaling(name: str, value: Any) -> JsonDict:
+def _scaling(name: str, value: JsonValue) -> JsonDict:
     for over, claim in _parameters(name, value).items():
         rates.claim_of(over, claim)
     return dict(value)
 
 
-def _instances(name: str, value: Any) -> list[Any]:
+def _instances(name: str, value: JsonValue) -> list[JsonValue]:
     if not isinstance(value, list) or not value:
         raise InputError(f"{name} must be lists of means such as [[0.9, 0.5]], got {value!r}")
     return value
@@ -292,7 +291,9 @@ _BESIDE_REGRET = ("budget", "seed", "declarations")
 _BESIDE_CLAIMS = ("arms", "horizon", "parameters", "contexts", "budget", "seed")
 
 
-def _read_table(place: str, given: Any, accepted: Mapping[str, Reader], room: str = "campaign: ") -> JsonDict:
+def _read_table(
+    place: str, given: JsonValue, accepted: Mapping[str, Reader], room: str = "campaign: "
+) -> JsonDict:
     if not isinstance(given, Mapping):
         raise InputError(f"{room}{place} must be a table with keys {', '.join(accepted)}")
     for key in given:
@@ -342,7 +343,7 @@ def read(path: str | Path) -> Campaign:
     return Campaign(place, tuple(entries))
 
 
-def _entry(number: int, row: Any, defaults: Json, folder: Path) -> Entry:
+def _entry(number: int, row: JsonValue, defaults: Json, folder: Path) -> Entry:
     place = f"target {number}"
     if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
         raise InputError(f"campaign: {place} must have a key target or a key exec, and not both")

@@ -11,11 +11,10 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from verifiable_dp.compliance import nist
 from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, adjacency_of, group_table
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
 from verifiable_dp.record.sealing import pointer, text
@@ -77,7 +76,7 @@ _METHODS = {
 }
 
 
-def decimal(value: Any) -> str | None:
+def decimal(value: JsonValue) -> str | None:
     """A number as a decimal string that reads back as the same number; None stays None."""
     if value is None or isinstance(value, str):
         return value
@@ -157,7 +156,7 @@ def _of(record: Json, missed: Sequence[str]) -> Block:
     return {name: found[name] for name in BLOCKS}
 
 
-def _digest(value: Any) -> Block:
+def _digest(value: JsonValue) -> Block:
     """SHA-256 of the canonical JSON of a value."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return {"sha256": hashlib.sha256(text.encode()).hexdigest()}

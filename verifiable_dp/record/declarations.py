@@ -12,12 +12,11 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core import files, validate
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
@@ -108,7 +107,7 @@ STARTER = """\
 #notes = ""
 """
 
-Reader = Callable[[str, Any], Any]
+Reader = Callable[[str, JsonValue], JsonValue]
 
 
 def starter(path: Path) -> Path:
@@ -151,11 +150,11 @@ def read(path: str | PathLike[str]) -> JsonDict:
     return found
 
 
-def _leaves(values: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(values: JsonValue, place: str = "") -> Iterator[tuple[str, str]]:
     """Texts with the path of each."""
     if isinstance(values, str):
         yield place, values
-    items: Iterable[tuple[Any, Any]] = values.items() if isinstance(values, Mapping) else ()
+    items: Iterable[tuple[JsonValue, JsonValue]] = values.items() if isinstance(values, Mapping) else ()
     items = enumerate(values) if isinstance(values, list) else items
     for key, item in items:
         yield from _leaves(item, f"{place}.{key}" if place else str(key))
@@ -189,7 +188,7 @@ def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
 # ---------------------------------------------------------------- values
 
 
-def _table(name: str, value: Any, keys: Mapping[str, Reader]) -> JsonDict:
+def _table(name: str, value: JsonValue, keys: Mapping[str, Reader]) -> JsonDict:
     if not isinstance(value, Mapping):
         raise InputError(f"declarations: {name} must be a table with keys {', '.join(keys)}")
     dot = f"{name}." if name else ""
@@ -199,7 +198,7 @@ def _table(name: str, value: Any, keys: Mapping[str, Reader]) -> JsonDict:
     return {key: reader(f"{dot}{key}", value[key]) for key, reader in keys.items() if key in value}
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: JsonValue) -> str:
     if not isinstance(value, str):
         raise InputError(f"declarations: {name} must be a text in quotes, got {type(value).__name__}")
     if len(value) > _LONGEST:
@@ -207,21 +206,21 @@ def _text(name: str, value: Any) -> str:
     return value.strip()
 
 
-def _said(name: str, value: Any) -> str:
+def _said(name: str, value: JsonValue) -> str:
     text = _text(name, value)
     if not text:
         raise InputError(f"declarations: {name} must not be empty; leave it out if there is nothing to say")
     return text
 
 
-def _flag(name: str, value: Any) -> bool:
+def _flag(name: str, value: JsonValue) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"declarations: {name} must be true or false, got {value!r}")
     return value
 
 
 def _one_of(*accepted: str) -> Reader:
-    def reader(name: str, value: Any) -> str:
+    def reader(name: str, value: JsonValue) -> str:
         if value not in accepted:
             raise InputError(f"declarations: {name} must be one of {', '.join(accepted)}, got {value!r}")
         return str(value)
@@ -230,14 +229,14 @@ def _one_of(*accepted: str) -> Reader:
 
 
 def _whole(least: int, most: int) -> Reader:
-    def reader(name: str, value: Any) -> int:
+    def reader(name: str, value: JsonValue) -> int:
         return validate.integer(f"declarations: {name}", value, least=least, most=most)
 
     return reader
 
 
 def _list(item: Reader) -> Reader:
-    def reader(name: str, value: Any) -> list[Any]:
+    def reader(name: str, value: JsonValue) -> list[JsonValue]:
         if not isinstance(value, list):
             raise InputError(f"declarations: {name} must be a list, got {type(value).__name__}")
         if len(value) > _MOST:
@@ -252,7 +251,7 @@ def _tables(keys: Mapping[str, Reader], required: Sequence[str]) -> Reader:
 
 
 def _of(keys: Mapping[str, Reader], *required: str) -> Reader:
-    def reader(name: str, value: Any) -> JsonDict:
+    def reader(name: str, value: JsonValue) -> JsonDict:
         found = _table(name, value, keys)
         for key in required:
             if key not in found:
@@ -262,7 +261,7 @@ def _of(keys: Mapping[str, Reader], *required: str) -> Reader:
     return reader
 
 
-def _world(name: str, value: Any) -> Any:
+def _world(name: str, value: JsonValue) -> JsonValue:
     """Words, a list of numbers, or a list of equally long lists of numbers."""
     if isinstance(value, str):
         return _said(name, value)
@@ -319,8 +318,8 @@ _KEYS: dict[str, Reader] = {
 
 
 def neighbouring(
-    world_0: Any,
-    world_1: Any,
+    world_0: JsonValue,
+    world_1: JsonValue,
     claim: Json,
     bounds: Sequence[float] | None = None,
 ) -> tuple[bool | None, str]:
@@ -372,7 +371,7 @@ def _within(claim: Json, entries: int, rounds: int, where: str) -> tuple[bool | 
     return True, f"{where}; {covers}"
 
 
-def _few(numbers: Any) -> str:
+def _few(numbers: JsonValue) -> str:
     """Rounds in words, the first few of many."""
     shown = ", ".join(str(int(n)) for n in numbers[:5])
     more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 from verifiable_dp.core.validate import Json, JsonDict
 
@@ -35,7 +35,7 @@ def times(count: int) -> str:
     return "" if count < 1 else "once" if count == 1 else f"{count} times"
 
 
-def mark(step: Json, number: Any = str) -> dict[str, str]:
+def mark(step: Json, number: Callable[[float | str], str] = str) -> dict[str, str]:
     """Sign and words of what happens on a line.
 
     Parameters
@@ -53,7 +53,7 @@ def mark(step: Json, number: Any = str) -> dict[str, str]:
     return {"role": str(step["role"]), "sign": SIGNS[step["role"]], "words": words}
 
 
-def files(statistics: Json, number: Any = str) -> list[JsonDict]:
+def files(statistics: Json, number: Callable[[float | str], str] = str) -> list[JsonDict]:
     """Excerpts by file: rows of lines with their marks, and a row without a line where some are left out."""
     marks: dict[tuple[str, int], list[dict[str, str]]] = {}
     for step in statistics.get("flow", []):

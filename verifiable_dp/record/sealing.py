@@ -7,11 +7,10 @@ import json
 import math
 from collections.abc import Mapping
 from importlib import resources
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 
 SCHEMA_VERSION = "3.0.0"
 SCHEMAS = ("record-3", "compliance-1")
@@ -43,7 +42,7 @@ RUN = (
 _WIDE = 200  # characters of a line of a file
 
 
-def plain(value: Any) -> Any:
+def plain(value: JsonValue) -> JsonValue:
     """`value` as JSON knows it: numpy scalars become Python's, infinities become strings."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -69,12 +68,12 @@ def canonical(record: Json) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
-def text(values: Any) -> str:
+def text(values: JsonValue) -> str:
     """JSON as it is written to a file: keys sorted; an array of numbers, and what fits, on one line."""
     return _written(values, "") + "\n"
 
 
-def _written(value: Any, pad: str) -> str:
+def _written(value: JsonValue, pad: str) -> str:
     line = json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
     if not isinstance(value, Mapping | list) or len(pad) + len(line) <= _WIDE or _numbers(value):
         return line
@@ -89,7 +88,7 @@ def _written(value: Any, pad: str) -> str:
     return f"{first}\n{pad} " + f",\n{pad} ".join(rows) + f"\n{pad}{last}"
 
 
-def _numbers(value: Any) -> bool:
+def _numbers(value: JsonValue) -> bool:
     return isinstance(value, list) and all(isinstance(item, int | float) for item in value)
 
 
@@ -121,12 +120,12 @@ def schema(name: str = SCHEMAS[0]) -> JsonDict:
 # ---------------------------------------------------------------- places, and what names a run
 
 
-def pointer(*parts: Any) -> str:
+def pointer(*parts: str | int) -> str:
     """JSON pointer (RFC 6901) to a place in the record."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def resolve(record: Json, place: str) -> Any:
+def resolve(record: Json, place: str) -> JsonValue:
     """What a JSON pointer points to.
 
     Raises
@@ -134,7 +133,7 @@ def resolve(record: Json, place: str) -> Any:
     KeyError, IndexError
         If there is nothing.
     """
-    value: Any = record
+    value: JsonValue = record
     for part in place.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         value = value[int(key)] if isinstance(value, list) else value[key]
@@ -154,7 +153,7 @@ def without_run(record: Json, run_of: Json | None = None) -> JsonDict:
     return dict(_without_run(record, run_of, ""))
 
 
-def _without_run(value: Any, run_of: Any, place: str) -> Any:
+def _without_run(value: JsonValue, run_of: JsonValue, place: str) -> JsonValue:
     if not isinstance(value, Mapping) or not any(here.startswith(place) for here in RUN):
         return value
     other = run_of if isinstance(run_of, Mapping) else {}

@@ -19,7 +19,8 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict
@@ -143,7 +144,7 @@ def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
     return "it does not fit the record: one of the two was altered"
 
 
-def _cryptography() -> Any:
+def _cryptography() -> ModuleType:
     try:
         from cryptography.hazmat.primitives import serialization
     except ImportError:

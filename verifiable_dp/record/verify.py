@@ -9,16 +9,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, Json, JsonDict, named
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.record import conclude, declarations
 from verifiable_dp.record.kinds import in_words, judged, scales_of
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
 
 LARGEST = 64 << 20  # bytes of a file
 _DIGITS = 300  # of a whole number: what reads it takes a float
@@ -133,7 +136,7 @@ def _whole(word: str) -> int:
     return int(word)
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> JsonDict:
+def _without_repeats(pairs: list[tuple[str, JsonValue]]) -> JsonDict:
     """An object whose keys differ: of two equal ones, readers take one or the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -143,7 +146,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> JsonDict:
     return found
 
 
-def _depth(value: Any) -> int:
+def _depth(value: JsonValue) -> int:
     deepest, stack = 0, [(value, 1)]
     while stack:
         item, level = stack.pop()
@@ -241,7 +244,7 @@ def _fits(values: Json, name: str = SCHEMAS[0], what: str = "record") -> None:
 
 
 @functools.cache
-def _validator(name: str, what: str) -> Any:
+def _validator(name: str, what: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator, ValidationError, validators
     from referencing import Registry, Resource
 
@@ -250,7 +253,9 @@ def _validator(name: str, what: str) -> Any:
     form = ours if name == SCHEMAS[0] else {"$ref": f"{ours['$id']}#/$defs/{what}"}
     every = Draft202012Validator.VALIDATORS["oneOf"]
 
-    def one_of(validator: Any, branches: Sequence[Any], instance: Any, whole: Any) -> Iterator[Any]:
+    def one_of(
+        validator: Draft202012Validator, branches: Sequence[Json], instance: JsonValue, whole: Json
+    ) -> Iterator[ValidationError]:
         """Where forms are told apart by a constant, try the one that is meant; the message stays."""
         meant = _meant(branches, instance)
         if len(meant) > 1:
@@ -262,7 +267,7 @@ def _validator(name: str, what: str) -> Any:
     return checked(form, registry=Registry().with_resources(known))
 
 
-def _meant(branches: Sequence[Any], instance: Any) -> Sequence[Any]:
+def _meant(branches: Sequence[Json], instance: JsonValue) -> Sequence[Json]:
     """The branches that the kind or the type of an instance leaves; all where these say nothing."""
     for key in ("kind", "type") if isinstance(instance, dict) else ():
         asked = [branch.get("properties", {}).get(key, {}).get("const") for branch in branches]
@@ -271,7 +276,7 @@ def _meant(branches: Sequence[Any], instance: Any) -> Sequence[Any]:
     return branches
 
 
-def _word(value: Any) -> None:
+def _word(value: JsonValue) -> None:
     """Make the sentence of every check in some values, so that no page fails to."""
     if isinstance(value, Mapping):
         if value.keys() >= _CHECK:
@@ -329,14 +334,14 @@ def _across_versions(record: Json) -> JsonDict:
     return bare
 
 
-def _wordless(value: Any) -> Any:
+def _wordless(value: JsonValue) -> JsonValue:
     if isinstance(value, Mapping):
         kept = {key: item for key, item in value.items() if key not in _WORDS or not isinstance(item, str)}
         return {key: _wordless(item) for key, item in kept.items()}
     return [_wordless(item) for item in value] if isinstance(value, list) else value
 
 
-def _same(place: str, recorded: Any, again: Any, record: Json) -> None:
+def _same(place: str, recorded: JsonValue, again: JsonValue, record: Json) -> None:
     difference = first_difference(recorded, again, place)
     if difference:
         raise InputError(_otherwise("record", record, difference))
@@ -365,7 +370,7 @@ def _listed(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
 
 
-def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = None) -> str:
+def first_difference(recorded: JsonValue, again: JsonValue, place: str = "", scale: JsonValue = None) -> str:
     """Where two JSON values differ first, in words; empty if they are equal.
 
     Whole numbers, words and structure must be the same. Floats are compared by the rule of
@@ -407,12 +412,12 @@ def first_difference(recorded: Any, again: Any, place: str = "", scale: Any = No
     return words
 
 
-def scales_in(value: Json, scale: Any) -> Any:
+def scales_in(value: Json, scale: JsonValue) -> JsonValue:
     """Scales of an object: those given or, of a check, those that its judge states."""
     return scales_of(value) if scale is None and value.keys() >= _CHECK else scale
 
 
-def below(scale: Any, key: Any) -> Any:
+def below(scale: JsonValue, key: JsonValue) -> JsonValue:
     """Scales of what is at `key` within values with these scales; one number holds for all below it."""
     if isinstance(scale, Mapping):
         return scale.get(key)
@@ -421,7 +426,7 @@ def below(scale: Any, key: Any) -> Any:
     return scale
 
 
-def _short(value: Any) -> str:
+def _short(value: JsonValue) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
