@@ -221,7 +221,7 @@ def _claims(name: str, value: JsonValue) -> JsonDict:
     return found
 
 
-def _bound(name: str, value: JsonValue) -> str | float | Callable[..., float]:
+def _bound(name: str, value: JsonValue) -> JsonValue:
     return value if isinstance(value, str) and ":" in value else Bound.of(value).value
 
 
