@@ -332,9 +332,10 @@ def told(coin: Any, one: Any, other: Any) -> Any:
 
 def answers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     """Functions of a module and its classes that may be answers: owner, name, function."""
-    methods = {name for value in scope.values() if inspect.isclass(value) for name in vars(value)}
-    functions = {name for name, value in scope.items() if inspect.isfunction(value)}
-    if (methods | functions) & (PURE | _DRAWS):
+    known = PURE | _DRAWS
+    if any(inspect.isfunction(scope.get(name)) for name in known) or not all(
+        known.isdisjoint(vars(value).keys()) for value in scope.values() if isinstance(value, type)
+    ):
         return  # what these names do is not known
     for name, value in list(scope.items()):
         if (

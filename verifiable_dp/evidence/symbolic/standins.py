@@ -25,7 +25,7 @@ from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arra
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
-from verifiable_dp.evidence.tracing.standin import is_function
+from verifiable_dp.evidence.tracing.standin import PLAIN, is_function
 
 _AS_ARRAYS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfarray")
 _MATH = {
@@ -315,6 +315,8 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     ):
         if value is module:
             return stand_in(value, world)
+    if type(value) in PLAIN or isinstance(value, types.ModuleType):
+        return None
     if (source := world.sources.instead_of(value)) is not None:
         return source
     if isinstance(value, random.SystemRandom):

@@ -32,6 +32,9 @@ _FOREIGN = (
     os.path.join(_PACKAGE, ""),
     *(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "platstdlib")),
 )
+_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+# Most globals, none of which anything stands in for.
+PLAIN = frozenset((types.NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset))
 # Functions whose sequences are sequences of arrays, not numbers.
 _OF_ARRAYS = frozenset(
     (
@@ -143,7 +146,9 @@ class _Numpy(_Module):
 
 def is_function(value: Any) -> bool:
     """Whether this is a function of numpy's on arrays: a ufunc, a builtin or a dispatched one."""
-    named = getattr(np, getattr(value, "__name__", ""), None) is value
+    named = (
+        vars(np).get(getattr(value, "__name__", "")) is value
+    )  # `getattr` is slow for names unknown to numpy
     return named and callable(value) and not isinstance(value, type)
 
 
@@ -337,9 +342,10 @@ def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
             found[file] = function.__globals__
             if os.path.exists(file):
                 folders.add(os.path.join(os.path.dirname(os.path.abspath(file)), ""))
-    for module in list(sys.modules.values()):
+    beside = tuple(folders)
+    for module in list(sys.modules.values()) if beside else ():
         file = getattr(module, "__file__", None) or ""
-        if file and file.startswith(tuple(folders)) and not _is_foreign(file):
+        if file.startswith(beside) and not _is_foreign(file):
             found.setdefault(file, vars(module))
     queue = list(found.values())
     while queue:
@@ -370,7 +376,9 @@ def _imported(scope: Mapping[str, Any]) -> set[str]:
     while codes:
         code = codes.pop()
         codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
-        steps = [step for step in dis.get_instructions(code) if step.opname == "IMPORT_NAME"]
+        if _IMPORT_NAME not in code.co_code[::2]:  # spares most functions the slow `dis`
+            continue
+        steps = [step for step in dis.get_instructions(code) if step.opcode == _IMPORT_NAME]
         names |= {name for step in steps for name in (str(step.argval), f"{package}.{step.argval}")}
     return names
 
@@ -385,13 +393,15 @@ def _replacement(value: Any, ledger: Ledger, numpy: _Numpy) -> Any:
         return _Math(value, ledger)
     if value is random:
         return _Python(value, ledger)
+    if type(value) in PLAIN or isinstance(value, type | types.ModuleType):
+        return None
     if isinstance(value, np.random.Generator) and not isinstance(value, TrackedGenerator):
         words = f"draws from a generator of its own, {NOT_GIVEN}"
         return TrackedGenerator.of(value.bit_generator, ledger, words)
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
         return _compiled(value, ledger)
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
-    if not isinstance(name, str) or isinstance(value, type):
+    if not isinstance(name, str):
         return None
     if module == "math" and getattr(math, name, None) is value:
         return getattr(_Math(math, ledger), name)
