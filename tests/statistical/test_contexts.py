@@ -59,7 +59,7 @@ LEAKS = {
 def test_leaks_are_refuted_under_joint_privacy(name, audited):
     draft = audited(getattr(contextual, name), model="joint", **LEAKS[name])
     assert verdict(draft) == "refuted"
-    assert all(found["pair"]["type"] == "context" for found in draft["counterexamples"])
+    assert all(found["pair"]["type"].startswith("context") for found in draft["counterexamples"])
 
 
 @pytest.mark.slow

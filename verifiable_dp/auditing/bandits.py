@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -10,20 +11,20 @@ import numpy as np
 
 from verifiable_dp.auditing import groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, duration, grounded
-from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look, more
-from verifiable_dp.auditing.plans import LEAST_RUNS, cost_of, first_plan, second_plan
+from verifiable_dp.auditing.looks import INTERACTIVE, Levels, UserCase, hits_needed, look, more
+from verifiable_dp.auditing.plans import LEAST_RUNS, UNPLAYED, cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair
+from verifiable_dp.core.contexts import AheadError, Contexts
+from verifiable_dp.core.neighbours import ContextGame, ContextPair, Pair, TablePair
 from verifiable_dp.core.validate import FloatArray, InputError, JsonDict
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.targets import horizons
-from verifiable_dp.targets.adapters import epsilon_of, made_for
+from verifiable_dp.targets.adapters import Contextual, epsilon_of, made_for
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
 from verifiable_dp.targets.process import ProcessTarget
 
@@ -32,7 +33,10 @@ _HELD = 1 << 24  # actions that one task holds
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
 ON_A_LEAD = "the runs that power takes went on with the test whose lower bound lay above the claim"
+_TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
 _FEW_RUNS = 1500  # below, nothing is searched for
+_GAMES = 0.2  # of the runs that are left go to adversaries over contexts
+_GAME_RUNS = 2  # of each of them, on either input, show whether they can play
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -68,6 +72,8 @@ class PlayCase(UserCase):
         Why there is no upper bound on epsilon; empty if there is one.
     tried
         What the search has tried, by number; empty if nothing was searched for.
+    unplayed, game
+        Why no adversary over contexts could play; sizes of the look at them, None if there was none.
     """
 
     n_arms: int
@@ -79,8 +85,10 @@ class PlayCase(UserCase):
     dear: Sequence[tuple[int, int]] = ()
     unbounded: str = ""
     tried: dict[str, int] = field(default_factory=dict)
+    unplayed: str = ""
+    game: Plan | None = None
 
-    CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded", "tried")
+    CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded", "tried", "unplayed", "game")
 
     @classmethod
     def of(cls, request: AuditRequest, function: Callable[..., Any], *, many: bool) -> PlayCase:
@@ -157,6 +165,7 @@ class PlayCase(UserCase):
             form=form,
         )
         case.kind = "play_many" if many else "play"
+        case.levels = replace(case.levels, tests=case.levels.tests + case.adaptive)
         if promise.model == "local" and not case.traceable:
             raise InputError("model local works only with code that is traced: play(rewards, rng) or a class")
         return case
@@ -172,6 +181,11 @@ class PlayCase(UserCase):
         local = self.request.promise.model == "local"
         together = self.form and self.kind == "play_many"
         return self._followed and not self.given and not together and not local
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether adversaries over contexts are asked to play: not where all runs are made together."""
+        return self.form is not None and self.kind == "play" and not self.given
 
     @property
     def _followed(self) -> bool:
@@ -208,18 +222,35 @@ class PlayCase(UserCase):
             for pair in pairs
         ]
 
+    def words(self) -> list[str]:
+        """See `Case.words`."""
+        games = self.finder.games() if self.game is not None and isinstance(self.finder, UserSearch) else []
+        return [*super().words(), *(game.describe() for game in games)]
+
     def notes(self) -> list[str]:
         """See `UserCase.notes`."""
         return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
 
     def noted(self) -> JsonDict:
         """See `Case.noted`; with what the search has tried."""
-        return {**super().noted(), **({"tried": self.tried} if self.tried else {})}
+        sizes = {"challenges": 2, "population": 0, "generations": 0}  # two users; nothing is learnt
+        if self.game is not None:
+            sizes |= {name: getattr(self.game, name) for name in ("probe", "select", "test")}
+        return {
+            **super().noted(),
+            **({"tried": self.tried} if self.tried else {}),
+            **({"interactive": sizes} if self.game is not None else {}),
+        }
 
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
         words = [Tried(**self.tried).describe()] if self.tried else []
-        return [*super().not_covered(), *(f"other neighbours than those of the search: {w}" for w in words)]
+        covered = [f"other neighbours than those of the search: {w}" for w in words]
+        given = any(isinstance(pair, ContextGame) for pair in self.pairs)
+        if self.form is not None and self.game is None and not given:
+            why = _TOGETHER if self.kind == "play_many" else self.unplayed
+            covered.append(f"{UNPLAYED}: {why}" if why else UNPLAYED)
+        return [*super().not_covered(), *covered]
 
     def parameters(self) -> JsonDict:
         """See `UserCase.parameters`."""
@@ -373,6 +404,45 @@ def second_look(case: PlayCase) -> None:
         case.request.progress(f"black box: {2 * plan.test} runs")
         case.take(look(case, case.pairs, case.plan, number=1))
         allowed.spend(cost_of(case.plan, len(case.pairs)))
+
+
+def adversaries(case: PlayCase) -> None:
+    """Adversaries who send each user by the actions seen before; one test of the most promising of them."""
+    assert isinstance(case.finder, UserSearch)
+    games, allowed, started = case.finder.games(), case.allowed, time.monotonic()
+    case.unplayed = engine.kept("playable", lambda: _unplayable(case, games))
+    # They take longer than runs on tables: that counts against the cap.
+    each = max(allowed.each, (time.monotonic() - started) / (2 * len(games) * _GAME_RUNS))
+    slower = replace(allowed, each=each)
+    runs = case.sizes("games", lambda: 0 if case.unplayed else int(_GAMES * slower.left))
+    allowed.capped = slower.capped
+    if case.unplayed or runs <= _least(case):
+        return
+    plan = second_plan(runs, len(games), case.request.settings.sizes.most)
+    case.request.progress(f"interactive black box: {2 * plan.test} runs")
+    try:
+        found = look(case, games, plan, number=INTERACTIVE)
+    except AheadError as error:  # only some of its runs ask for users too soon
+        case.unplayed = str(error)
+        return
+    case.game = plan
+    case.take(found, aside=True)
+    allowed.spend(cost_of(plan, len(games)))
+
+
+def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> str:
+    """Why code cannot be played against adversaries over contexts; empty if it can."""
+    runs = np.arange(_GAME_RUNS, dtype=np.int64)
+    try:
+        for world in (0, 1):
+            for game in games:
+                case.sampler.sample(game, world, TUNE, 0, runs)
+    except InputError as error:
+        # A function is not handed an array: it may fail in any way.
+        if not (isinstance(error, AheadError) or isinstance(case.function, Contextual)):
+            raise
+        return str(error)
+    return ""
 
 
 def _tried(finder: Search | UserSearch) -> dict[str, int]:

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing.audit import AlgorithmCase
+from verifiable_dp.auditing.plans import UNPLAYED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
@@ -69,4 +70,4 @@ class ContextualCase(AlgorithmCase):
 
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
-        return [*super().not_covered(), "adversaries that choose contexts by what they see"]
+        return [*super().not_covered(), UNPLAYED]

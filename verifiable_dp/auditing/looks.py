@@ -28,6 +28,7 @@ from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
 _SAME = 128
+INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 UNCONFIRMED = (
     "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "
@@ -153,18 +154,19 @@ class UserCase(Case):
         """What makes runs."""
         return self.ground.sampler
 
-    def take(self, look: Look) -> None:
-        """Keep what a look came to."""
-        self.last = look
+    def take(self, look: Look, *, aside: bool = False) -> None:
+        """Keep what a look came to; one that is made aside does not say what later ones go on with."""
+        if not aside:
+            self.last = look
         if look.excess > (self.lead.excess if self.lead else 0.0):
             self.lead = look
         self.black_boxes += len(look.checks)
-        self.found(look.checks)
+        self.found(look.checks, look.chosen)
 
-    def found(self, checks: Sequence[Check]) -> None:
-        """Add checks, and the counterexamples of those that refute."""
+    def found(self, checks: Sequence[Check], chosen: blackbox.Selected | None = None) -> None:
+        """Add checks, and the counterexamples of those that refute, on the pair `chosen` or the last one."""
         self.checks += checks
-        chosen = self.last.chosen if self.last else None
+        chosen = chosen or (self.last.chosen if self.last else None)
         self.counterexamples += drafts.counterexamples(checks, {}, chosen)
 
     def parameters(self) -> JsonDict:
@@ -260,6 +262,8 @@ def _look(
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
     terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests)
     name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
+    if number == INTERACTIVE:
+        name = "interactive black box"
     if lead is None:
         checks, chosen, ranked = sequential.conduct(
             source,

@@ -19,6 +19,7 @@ AUDIT_BUDGETS = ("smoke", *BUDGETS)
 MOST_SECONDS = 1e6  # 64 million runs a side, the most of a test, take less
 
 IDEALISED = "the floating-point sampler: the noise is audited as idealised real numbers"
+UNPLAYED = "adversaries that choose contexts by what they see"
 NOT_COVERED = (
     "timing and other side channels",
     IDEALISED,

@@ -77,6 +77,11 @@ RUNGS = (
     Rung("black box", _sampled, algorithms.black_box),
     Rung("first look: plain neighbours", _played, bandits.first_look),
     Rung("", _idle, bandits.longer),
+    Rung(
+        "interactive adversaries",
+        lambda case: isinstance(case, PlayCase) and case.adaptive and not case.settled,
+        bandits.adversaries,
+    ),
     Rung("", lambda case: _played(case) and not case.settled, bandits.second_look),
     Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
     Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),

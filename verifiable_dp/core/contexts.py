@@ -7,14 +7,15 @@ bandit's code is handed both apart, see `Contexts.split`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 _SLACK = 1e-9  # relative; norms are computed
 
@@ -88,6 +89,8 @@ class Contexts:
 
     def split(self, table: Any) -> tuple[Any, Any]:
         """Contexts (T, …) and rewards (T, K) of a table, or of some of its rounds; tracked tables stay so."""
+        if isinstance(table, Unfolding):
+            return table.contexts, table.rewards
         contexts = table[:, self.n_arms :]
         return contexts.reshape(len(table), *self.shape), table[:, : self.n_arms]
 
@@ -136,3 +139,177 @@ def shape_of(given: Any) -> tuple[int, ...]:
 def words_of(shape: Sequence[int]) -> str:
     """As it is typed."""
     return "x".join(str(part) for part in shape)
+
+
+class AheadError(InputError):
+    """Code asks for users who are not there yet: an adversary sends each by what was played before."""
+
+    @classmethod
+    def of(cls, why: str) -> AheadError:
+        """With the reason as a sentence about the code."""
+        return cls(f"no adversary can send this code its users one by one: {why}")
+
+
+_AT_ONCE = "it takes the users of all rounds at once"
+_SEVERAL = "it reads the rewards of several arms in one round"
+_UNEARNED = "it does not read the reward of each arm that it returns, round by round"
+_EARLY = "it reads what a user brings before it has played for all users before"
+
+
+class Sender(Protocol):
+    """Sends the users of a run one by one; see `reactions.Guests`."""
+
+    def rows(self, t: int) -> FloatArray:
+        """The user of round t, (1, width)."""
+        ...
+
+    def saw(self, t: int, rows: FloatArray, arm: IntArray) -> None:
+        """Note what was played in round t."""
+        ...
+
+
+class Unfolding:
+    """Contexts and rewards of one run as a table whose users come one by one, as an adversary sends them.
+
+    The arm of a round is known from the reward that is read there. It has what code needs that goes through
+    the rounds in their order: lengths and shapes, contexts of rounds up to the next one, rewards of the arms
+    that were played.
+
+    Parameters
+    ----------
+    form, horizon
+        Of the contexts, and T.
+    make
+        Makes a fresh sender.
+    """
+
+    def __init__(self, form: Contexts, horizon: int, make: Callable[[], Sender]) -> None:
+        self.form, self.horizon, self._make = form, horizon, make
+        self._sender, self._arms, self._sent = make(), list[int](), 0
+        self._table = np.zeros((horizon, form.width))
+        self._error: AheadError | None = None
+        # Views: what is sent shows in them.
+        self._parts = form.split(self._table)
+        self.contexts = _Contexts(self, (horizon, *form.shape), _AT_ONCE)
+        self.rewards = _Rewards(self, (horizon, form.n_arms), _AT_ONCE)
+
+    def __len__(self) -> int:
+        return self.horizon
+
+    def copy(self) -> Unfolding:
+        """The same from the first round on."""
+        return Unfolding(self.form, self.horizon, self._make)
+
+    def check(self, arms: Any) -> None:
+        """Refuse a run that got its users by other arms than those it returns.
+
+        Raises
+        ------
+        AheadError
+            If it did, or asked for a user too soon, even if it caught the error.
+        """
+        if self._error is not None:
+            raise self._error
+        known = len(self._arms)
+        if known < self.horizon - 1 or np.ravel(arms)[:known].tolist() != self._arms:
+            raise AheadError.of(_UNEARNED)
+
+    def ahead(self, why: str) -> AheadError:
+        """The error, which is kept: code may catch it."""
+        self._error = self._error or AheadError.of(why)
+        return self._error
+
+    def context(self, t: int) -> Any:
+        """Of round t, an array of its own."""
+        self._reach(t)
+        return self._parts[0][t].copy()
+
+    def reward(self, t: int, arm: int) -> Any:
+        """Of an arm in round t, which is thereby played."""
+        self._reach(t)
+        if t == len(self._arms):
+            self._sender.saw(t, self._table[t : t + 1], np.array([arm]))
+            self._arms.append(arm)
+        elif self._arms[t] != arm:
+            raise self.ahead(_SEVERAL)
+        return self._parts[1][t, arm]
+
+    def past(self, index: Any, part: int) -> Any:
+        """Contexts (part 0) or rewards (part 1) of several rounds whose arms are known."""
+        rounds = np.arange(self.horizon)[index[0] if isinstance(index, tuple) else index]
+        last = int(np.max(rounds, initial=-1))
+        if last >= 0:
+            self._reach(last)
+        if part == 1 and last >= len(self._arms):
+            raise self.ahead(_SEVERAL)
+        return np.array(self._parts[part][index])
+
+    def _reach(self, t: int) -> None:
+        if t > len(self._arms):
+            raise self.ahead(_EARLY)
+        if t == self._sent:
+            self._table[t], self._sent = self._sender.rows(t)[0], t + 1
+
+
+class _Lazy(NDArrayOperatorsMixin):
+    """A part of an `Unfolding` that is read as an array is, one element of its first axis at a time."""
+
+    def __init__(self, run: Unfolding, shape: tuple[int, ...], why: str) -> None:
+        self._run, self._why, self.shape = run, why, shape
+        self.ndim, self.size, self.dtype = len(shape), int(np.prod(shape)), np.dtype(np.float64)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _place(self, index: Any) -> int:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of bounds for an axis of {len(self)}")
+        return int(index) % len(self)
+
+    def _whole(self, *_: Any, **__: Any) -> Any:
+        raise self._run.ahead(self._why)
+
+    __array__ = __array_ufunc__ = __array_function__ = _whole
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._whole()
+
+
+class _Contexts(_Lazy):
+    """The contexts."""
+
+    def __getitem__(self, index: Any) -> Any:
+        first, rest = (index[0], index[1:]) if isinstance(index, tuple) else (index, ())
+        if not isinstance(first, int | np.integer):
+            return self._run.past(index, 0)
+        found = self._run.context(self._place(first))
+        return found[rest] if rest else found
+
+
+class _Rewards(_Lazy):
+    """The rewards."""
+
+    def __getitem__(self, index: Any) -> Any:
+        first, rest = (index[0], index[1:]) if isinstance(index, tuple) else (index, ())
+        if not isinstance(first, int | np.integer):
+            return self._run.past(index, 1)
+        t = self._place(first)
+        if rest and isinstance(rest[0], int | np.integer) and 0 <= rest[0] < self.shape[1]:
+            return self._run.reward(t, int(rest[0]))
+        row = _Row(self._run, t)
+        return row[rest[0]] if rest else row
+
+
+class _Row(_Lazy):
+    """The rewards of one round, of which the arm that is played is read."""
+
+    def __init__(self, run: Unfolding, t: int) -> None:
+        super().__init__(run, (run.form.n_arms,), _SEVERAL)
+        self._t = t
+
+    def __getitem__(self, arm: Any) -> Any:
+        if np.ndim(arm) or isinstance(arm, slice):
+            return self._whole()
+        return self._run.reward(self._t, self._place(arm))

@@ -5,6 +5,8 @@ Three views of one input, after Sajed & Sheffet (table), Wu et al. (stream) and 
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +27,8 @@ from verifiable_dp.core.adversaries import (
     restless,
     tease,
 )
-from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.contexts import Contexts, Unfolding
+from verifiable_dp.core.reactions import Guests, Reaction
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
 
 if TYPE_CHECKING:
@@ -415,7 +418,9 @@ class ContextPair(Pair):
 
     def under(self, model: str) -> ContextPair:
         """The same pair where this user's action is unseen, ``joint``, or seen, ``central``."""
-        return self.of_tables(self.form, self.left, self.round, self.right[self.round], model == "joint")
+        other = copy.copy(self)
+        object.__setattr__(other, "joint", model == "joint")
+        return other
 
     def describe(self) -> str:
         """The difference in one line."""
@@ -439,6 +444,45 @@ class ContextPair(Pair):
             "context": row[arms:].tolist(),
             "rewards": row[:arms].tolist(),
         }
+
+
+class ContextGame(ContextPair):
+    """An adversary who sends the users of a run one by one, each by the actions seen so far.
+
+    The two worlds differ in the user of one round. That user's own action is not seen where the model is
+    joint. `left` and `right` are the users if nobody reacted.
+
+    Parameters
+    ----------
+    pair
+        The user who is replaced, and who comes where the adversary does not say otherwise.
+    reaction
+        What the adversary does, see `reactions.KINDS`.
+    """
+
+    reaction: Reaction
+
+    def __init__(self, pair: ContextPair, reaction: Reaction) -> None:
+        for name, value in {**vars(pair), "relation": "context game", "reaction": reaction}.items():
+            object.__setattr__(self, name, value)
+
+    def guests(self, world: int, runs: int = 1, *, joint: bool | None = None) -> Guests:
+        """The users of `runs` runs in world 0 or 1; `joint` as the pair says if it is None."""
+        unseen = self.joint if joint is None else joint
+        protected = self.round, self.left[self.round]
+        return Guests(self.reaction, self.form, self.worlds()[world], protected, runs, joint=unseen)
+
+    def unfolding(self, world: int, *, joint: bool) -> Unfolding:
+        """The users of one run, as a table that is read round by round."""
+        return Unfolding(self.form, len(self.left), functools.partial(self.guests, world, joint=joint))
+
+    def describe(self) -> str:
+        """The difference, and what the adversary does, in one line."""
+        return f"{super().describe().rpartition('; ')[0]}; {self.reaction.describe()}"
+
+    def _plain(self) -> JsonDict:
+        own = {"reaction": self.reaction.name, "spiteful": self.reaction.spiteful}
+        return {**super()._plain(), **own}
 
 
 def _entries_of(values: FloatArray) -> str:
@@ -643,12 +687,15 @@ def pair_of(plain: Json) -> AnyPair:
             return _interactive_of(plain)
         rows = _unrolled(plain["rows"])
         limits = (float(plain["bounds"][0]), float(plain["bounds"][1]))
-        if plain["type"] == "context":
+        if plain["type"] in ("context", "context game"):
             arms, shape = len(plain["rewards"]), tuple(plain["shape"])
             form = Contexts(arms, shape, float(plain["norm"]), limits)
             given = np.array(_unrolled(plain["contexts"]), np.float64).reshape(len(rows), *shape)
             context = np.array(plain["context"], np.float64).reshape(shape)
-            return ContextPair(form, given, rows, plain["round"], context, plain["rewards"])
+            pair = ContextPair(form, given, rows, plain["round"], context, plain["rewards"])
+            if plain["type"] == "context":
+                return pair
+            return ContextGame(pair, Reaction(str(plain["reaction"]), plain["spiteful"]))
         if plain["type"] == "group":
             return GroupPair(np.array(rows, np.float64), [(r, a, v) for r, a, v in plain["changes"]], limits)
         if plain["type"] == "user":

@@ -18,6 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verifiable_dp.core import philox
+from verifiable_dp.core.contexts import Unfolding
+from verifiable_dp.core.neighbours import ContextGame
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
@@ -258,7 +260,7 @@ class PlaySampler:
     def _what(self) -> str:
         return "play_many" if self.many else "play"
 
-    def actions(self, table: FloatArray, path: tuple[int, ...], runs: IntArray) -> Any:
+    def actions(self, table: FloatArray | Unfolding, path: tuple[int, ...], runs: IntArray) -> Any:
         """Arms (n, T) of runs with numbers `runs` on `table`.
 
         Raises
@@ -279,8 +281,12 @@ class PlaySampler:
                 part = runs[i : i + size]
 
                 def call(rng: GivenGenerator, count: int = len(part)) -> Any:
-                    given = (table.copy(), count, rng) if self.many else (table.copy(), rng)
-                    return _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
+                    data = table.copy()
+                    given = (data, count, rng) if self.many else (data, rng)
+                    made = _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
+                    if isinstance(data, Unfolding):
+                        data.check(made)
+                    return made
 
                 result = run(functools.partial(generator, key, int(part[0]), self.factor), call)
                 wanted = (len(part), self.horizon) if self.many else (self.horizon,)
@@ -314,7 +320,9 @@ class PlaySampler:
 
     def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.test.Sampler.sample`."""
-        actions = self.actions(pair.worlds()[world], (stage, number, world), runs)
+        game = isinstance(pair, ContextGame)
+        table = pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]
+        actions = self.actions(table, (stage, number, world), runs)
         if self.joint:
             actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)

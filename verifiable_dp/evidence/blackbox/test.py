@@ -14,7 +14,7 @@ from joblib import delayed
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import AnyPair, InteractivePair
+from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
@@ -403,6 +403,7 @@ def put_to_test(
                     **terms.as_dict(),
                     "tests": len(chosen) * terms.tests,
                     **({"best_event_bound": bound} if (bound := best and best(item.pair)) else {}),
+                    **({"adversary": item.pair.as_dict()} if isinstance(item.pair, ContextGame) else {}),
                 },
             )
         )
@@ -457,4 +458,6 @@ def _judge(statistics: Json) -> JsonDict:
 @worded("black_box")
 def _black_box_in_words(numbers: Json, result: Json) -> str:
     counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"
-    return f"{counts}: {bounded(numbers, result)}"
+    game = numbers.get("adversary", {})
+    reaction = f"; {game['words'].rpartition('; ')[2]}" if game.get("type") == "context game" else ""
+    return f"{counts}: {bounded(numbers, result)}{reaction}"

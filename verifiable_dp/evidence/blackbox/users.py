@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core import reactions
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.neighbours import ContextPair
+from verifiable_dp.core.neighbours import ContextGame, ContextPair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.blackbox.search import Play, Search
 
@@ -126,6 +127,23 @@ class UserSearch:
         found += list(self.around(self.uniform(0, low), early))[:2]
         found += list(self.around(self.uniform(0, self._middle), 0))[1:3]
         return found
+
+    def games(self) -> list[ContextGame]:
+        """Adversaries who choose the next users by the actions seen.
+
+        The first user's rewards differ; or those of a later one, who has the opposite context if that counts.
+        """
+        low, high = self.form.bounds
+        first = ContextPair.of_tables(
+            self.form, self.uniform(0, low), 0, self.replaced(self.uniform(0, low), 0, reward=high)
+        )
+        later, when = self.uniform(0, low), self.horizon // 3
+        changed: dict[str, Any] = {"reward": high}
+        if not self.reward_only:
+            later[when] = self.replaced(later, when, reward=high)
+            changed = {"context": -self.form.unit(0)}
+        pairs = first, ContextPair.of_tables(self.form, later, when, self.replaced(later, when, **changed))
+        return [ContextGame(pair, reaction) for pair in pairs for reaction in reactions.everyone()]
 
     def _own(self, when: int) -> list[ContextPair]:
         """A user whose context leaves no choice but one arm, which the user's own action tells."""
