@@ -324,15 +324,15 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     ):
         if value is module:
             return stand_in(value, world)
-    if type(value) in PLAIN or isinstance(value, types.ModuleType):
-        return None
-    if (source := world.sources.instead_of(value)) is not None:
-        return source
     stats = sys.modules.get("scipy.stats")
     if stats is not None and (value is stats or value is sys.modules["scipy"]):
         return _Scipy(value, world)
     if stats is not None and value is getattr(stats, "wishart", None):
         return matrices.Law(value, world)
+    if type(value) in PLAIN or isinstance(value, types.ModuleType):
+        return None
+    if (source := world.sources.instead_of(value)) is not None:
+        return source
     if isinstance(value, random.SystemRandom):
         return FollowedRandom(world, random.Random(world.chooser.number))
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
