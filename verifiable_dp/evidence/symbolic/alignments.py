@@ -13,14 +13,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic.terms import Draw, Part, Row, Winner, World, moves_of, telescoped
+from verifiable_dp.core.mechanisms import wishart
+from verifiable_dp.evidence.symbolic import matrices
+from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Part, Row, Winner, World, moves_of, telescoped
 from verifiable_dp.evidence.symbolic.users import Release
 from verifiable_dp.evidence.symbolic.users import paid as paid_together
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -40,6 +42,7 @@ LAWS = {
     "product": (math.inf, math.inf),
     "square": (math.inf, math.inf),
     "uniform": (math.inf, math.inf),
+    matrices.KIND: (math.inf, math.inf),
 }
 
 
@@ -71,12 +74,15 @@ class Cost:
         Loss if the unit changes one way, and the other.
     squared
         Squared shift of normal noise in standard deviations.
+    matrices
+        Released with Wishart noise.
     """
 
     place: Place
     up: float
     down: float
     squared: float = 0.0
+    matrices: tuple[wishart.Release, ...] = ()
 
 
 Costs = dict[int, list[Cost]]
@@ -90,10 +96,14 @@ def costs_of(world: World) -> Costs:
             found.setdefault(unit, []).append(Cost(charge.place, up, down))
     alone: Costs = {}
     releases: list[Release] = []
-    for group in _groups(world.seen):
+    seen = [item for item in world.seen if not _of_matrices(item)]
+    for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
+        found.setdefault(unit, []).append(cost)
+    for group in _groups(seen):
         place, own = group[-1].place, _releases(_rows(group))
         releases += own
-        for unit, (up, down, squared) in _paid(group).items():
+        told = bool(own) and any(atom.of or atom.factors for row in _rows(group) for atom in row.raw)
+        for unit, (up, down, squared) in _paid(group, told).items():
             if up or down or squared:
                 (alone if own else found).setdefault(unit, []).append(Cost(place, up, down, squared))
     together = (
@@ -104,6 +114,40 @@ def costs_of(world: World) -> Costs:
     for unit, costs in alone.items():
         found.setdefault(unit, []).extend(_cheaper(costs, together.get(unit)))
     return _amplified(found)
+
+
+def _of_matrices(item: Row | Winner) -> bool:
+    return any(draw.kind == matrices.KIND for row in _rows([item]) for draw in row.noise)
+
+
+def _beneath(seen: Sequence[Row | Winner]) -> Iterator[tuple[int, Cost]]:
+    """What users pay for matrices with Wishart noise, each of which moves with what it was added to."""
+    rows = _rows(seen)
+    if not rows:
+        return
+    draws = {draw for row in rows for draw in row.noise}
+    found, met = None, None
+    if all(draw.kind == matrices.KIND for draw in draws):
+        known = _companions(rows, ()) is not None
+        met = {draw: draw.met for draw in draws} if known else _of_groups(seen)
+    if met is not None:
+        found = matrices.paid(met)
+    if found is None:
+        yield from ((unit, Cost(rows[-1].place, math.inf, math.inf)) for unit in _without(rows))
+        return
+    yield from ((unit, Cost(rows[-1].place, 0.0, 0.0, 0.0, (*each,))) for unit, each in found.items())
+
+
+def _of_groups(seen: Sequence[Row | Winner]) -> dict[Draw, Mapping[Atom, float]] | None:
+    """What each draw moves with so that all that is seen stays, of each group that shares draws."""
+    found: dict[Draw, Mapping[Atom, float]] = {}
+    for group in _groups(seen):
+        rows = _rows(group)
+        each = _together(rows, {draw for row in rows for draw in row.noise})
+        if each is None:
+            return None
+        found |= each
+    return found
 
 
 def _amplified(found: dict[Any, list[Cost]]) -> Costs:
@@ -120,7 +164,8 @@ def _amplified(found: dict[Any, list[Cost]]) -> Costs:
     for unit, keys in parts.items():
         rows = [cost for key in keys for cost in found.pop(key)]
         whole = found.pop(unit, [])
-        several, squared = len(keys) > 1 or whole, any(cost.squared for cost in (*rows, *whole))
+        several = len(keys) > 1 or whole
+        squared = any(cost.squared or cost.matrices for cost in (*rows, *whole))
         if several and squared:  # shifts of normal noise add up before they are squared
             found[unit] = [Cost(rows[0].place, math.inf, math.inf)]
         elif several or squared or not keys[0].source.hidden:
@@ -141,9 +186,10 @@ def _releases(rows: Sequence[Row]) -> list[Release]:
     if len(rows) == len(draws) == 1:
         ((draw, weight),) = rows[0].noise.items()
         return [Release({a: own / weight for a, own in rows[0].raw.items()}, draw.kind == "normal")]
-    if _companions(rows, ()) is None:
-        return []
-    return [Release(draw.met, draw.kind == "normal") for draw in draws if draw.met]
+    if _companions(rows, ()) is not None:
+        return [Release(draw.met, draw.kind == "normal") for draw in draws if draw.met]
+    found = _together(rows, draws) if kinds == {"normal"} else None
+    return [Release(weights, True) for weights in (found or {}).values()]
 
 
 def _cheaper(costs: list[Cost], together: tuple[float, float] | None) -> list[Cost]:
@@ -190,12 +236,18 @@ def _groups(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
 Paid = dict[int, tuple[float, float, float]]
 
 
-def _paid(group: Sequence[Row | Winner]) -> Paid:
-    """Loss up, loss down and squared shift of normal noise, by unit."""
+def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
+    """Loss up, loss down and squared shift of normal noise, by unit.
+
+    What users with contexts pay is `told` by the draws' companions: all of it is bounded together.
+    """
     rows = _rows(group)
     draws = {draw for row in rows for draw in row.noise}
     if any(draw.kind == "normal" for draw in draws):
         return _normal(rows, draws)
+    companions = _companions(rows, draws) if told and len(rows) > 1 else None
+    if companions is not None:
+        return companions
     bounds: list[Paid | None] = [_one_row(rows[0])] if len(rows) == 1 else []
     if len(group) == 1 and isinstance(group[0], Winner):
         bounds.append(_one_winner(group[0]))
@@ -380,25 +432,41 @@ def _moved(law: tuple[float, float], weights: Any, prices: Any, shift: Any) -> f
 def _normal(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid:
     """Squared shift of normal noise, all that depends on it being shown."""
     draws = sorted(draws, key=id)
-    if any(draw.kind != "normal" for draw in draws) or len(rows) > 4 * _MOST_ROWS:
+    solved = _solved(rows, draws) if all(draw.kind == "normal" for draw in draws) else None
+    if solved is None:
         return _without(rows)
-    if len(rows) == 1:
-        inverse = np.array([[w] for w in rows[0].noise.values()]) / sum(w * w for w in rows[0].noise.values())
-    else:
-        matrix = np.array([[row.noise.get(draw, 0.0) for draw in draws] for row in rows])
-        inverse = np.linalg.pinv(matrix)
-        raw = [row.raw for row in rows]
-        atoms = sorted({atom for r in raw for atom in r}, key=id)
-        exact = np.array([[r.get(atom, 0.0) for atom in atoms] for r in raw])
-        missed = np.abs(matrix @ (inverse @ exact) - exact)
-        if (missed > _TINY * np.abs(exact).max(axis=0, initial=0.0)).any():
-            return _without(rows)
     shifts: dict[int, Any] = {}
-    for atom in {atom for row in rows for atom in row.raw}:
-        shift = np.abs(inverse @ np.array([row.raw.get(atom, 0.0) for row in rows]))
+    for atom, shift in zip(solved[0], np.abs(solved[1]).T, strict=True):
         for unit, move in atom.moves.items():
             shifts[unit] = shifts.get(unit, 0.0) + shift * max(map(abs, move))
     return {unit: (0.0, 0.0, float(shift @ shift)) for unit, shift in shifts.items()}
+
+
+def _solved(rows: Sequence[Row], draws: Sequence[Draw]) -> tuple[list[Atom], Any] | None:
+    """The least shifts of draws, per unit of each atom, that leave all that is seen; None if none do."""
+    if len(rows) > 4 * _MOST_ROWS:
+        return None
+    atoms = sorted({atom for row in rows for atom in row.raw}, key=id)
+    matrix = np.array([[row.noise.get(draw, 0.0) for draw in draws] for row in rows])
+    inverse = matrix.T / (matrix @ matrix.T) if len(rows) == 1 else np.linalg.pinv(matrix)
+    exact = np.array([[row.raw.get(atom, 0.0) for atom in atoms] for row in rows])
+    shifts = inverse @ exact
+    missed = np.abs(matrix @ shifts - exact)
+    return None if (missed > _TINY * np.abs(exact).max(axis=0, initial=0.0)).any() else (atoms, shifts)
+
+
+def _together(rows: Sequence[Row], draws: Iterable[Draw]) -> dict[Draw, dict[Atom, float]] | None:
+    """What each draw moves with, per unit of the draw; None if all that is seen cannot stay."""
+    order = sorted(draws, key=id)
+    solved = _solved(rows, order)
+    if solved is None:
+        return None
+    atoms, shifts = solved
+    least = _TINY * np.abs(shifts).max(axis=0, initial=0.0)
+    return {
+        draw: {atom: float(s) for atom, s, small in zip(atoms, row, least, strict=True) if abs(s) > small}
+        for draw, row in zip(order, shifts, strict=True)
+    }
 
 
 # ---------------------------------------------------------------- linear programs
@@ -491,12 +559,16 @@ class _Solver:
         return float(found.fun) if found.status == 0 else math.inf
 
 
-def epsilon_of(pure: float, squared: float, delta: float) -> float:
-    """Epsilon at delta of pure losses that add up to `pure`, and normal noise shifted by sqrt(squared)."""
-    if squared == 0:
+def epsilon_of(
+    pure: float, squared: float, delta: float, releases: tuple[wishart.Release, ...] = ()
+) -> float:
+    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise."""
+    if squared == 0 and not releases:
         return pure
     if delta <= 0:
         return math.inf
+    if releases:
+        return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
     return pure + _gaussian(math.sqrt(squared), delta)
 
 

@@ -29,7 +29,9 @@ from verifiable_dp.evidence.symbolic.terms import (
     is_term,
     moves_of,
     multiply,
+    nature,
     number,
+    opaque,
     outcome,
 )
 
@@ -133,6 +135,7 @@ class Position(contests.Pick):
     def __init__(self, world: World, value: int, terms: list[Any], words: str) -> None:
         self.value, self.size_of, self._world = value, len(terms), world
         self.moved = {unit for t in terms if type(t) is Term for unit in moves_of(t.raw)}
+        self._first = next(t for t in terms if type(t) is Term)
         self._words, self._place = words, world.place()
 
     @property
@@ -140,11 +143,30 @@ class Position(contests.Pick):
         """The run it belongs to."""
         return self._world
 
+    @property
+    def is_own(self) -> bool:
+        """Whether nobody but the user sees it."""
+        return self._world.joint
+
     def plain(self) -> Any:
         """Nothing: it is raw."""
         raise self._world.stop(self._words, self._place)
 
     term = plain
+
+    def told(self, ufunc: Any, values: tuple[Any, Any]) -> Any:
+        """Whether it is a public position, as a raw number; nothing else is followed."""
+        other = next(v for v in values if v is not self)
+        if ufunc not in (np.equal, np.not_equal) or not isinstance(other, int | np.integer) or nature(other):
+            return ufunc(*(self.plain() if v is self else v for v in values))
+        return opaque(
+            self._first,
+            float(ufunc(self.value, other)),
+            0.0,
+            1.0,
+            lambda: dict.fromkeys(self.moved, (-1.0, 1.0)),
+            True,
+        )
 
     def chosen(self, box: Any) -> Any:
         """Nothing: it is raw; unless nobody else sees what a user chooses from what the same user brings."""

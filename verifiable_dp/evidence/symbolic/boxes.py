@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, terms, users
+from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
 from verifiable_dp.evidence.symbolic.residues import Residue, remainder
 from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
 
@@ -100,8 +100,15 @@ class Box:
     def __getitem__(self, key: Any) -> Any:
         if nature(key) == "pick":
             return key.chosen(self)
-        if self.world.joint and type(key) is tuple and len(key) == 2 and nature(key[1]) == "pick":
-            return self[key[0]][key[1]]
+        if self.world.joint and type(key) is tuple and len(key) == 2:
+            if nature(key[1]) == "pick":
+                return self[key[0]][key[1]]
+            own = entries(self.world, key[1]) if type(key[1]) is Box and key[1].ndim == 1 else []
+            if any(nature(v) == "pick" for v in own):
+                rows = np.ravel(plain(self.world, key[0], _DECIDES)).tolist()
+                return wrapped(self.world, [self[t][v] for t, v in zip(rows, own, strict=True)])
+        if type(key) is Box and key.kind == "b" and key.shape == self.shape and has_terms(key):
+            return Masked(key, self.copy())
         return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
 
     def _found(self, found: Any) -> Any:
@@ -111,6 +118,11 @@ class Box:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.world.count()
+        if type(value) is Masked:
+            if value.mask is not key or self.shape != key.shape:
+                raise self.world.stop(_DECIDES)
+            self.data[...] = value.over(self).data
+            return
         if self.narrow is not None:
             _fitting(self.world, value, self.narrow)
         if type(value) is Box:
@@ -269,6 +281,48 @@ class Box:
         self.data[...] = calling(self.world, np.sort, (self, *args), kwargs).data
 
 
+class Masked:
+    """The entries of an array where raw data say so, to be changed and put back there.
+
+    Parameters
+    ----------
+    mask
+        Of the same shape.
+    box
+        All entries, as they are where the mask is true.
+    """
+
+    __array_priority__ = 6000.0
+    __array_ufunc__ = None
+
+    def __init__(self, mask: Box, box: Any) -> None:
+        self.mask, self.box = mask, box
+
+    def over(self, old: Box) -> Box:
+        """The entries of `old` where the mask is false."""
+
+        def mixed(counts: Any, new: Any, kept: Any) -> Any:
+            if not is_term(counts):
+                return new if counts else kept
+            return terms.add(kept, terms.multiply(counts, terms.subtract(new, kept)))
+
+        return Box.of(self.mask.world, np.frompyfunc(mixed, 3, 1)(self.mask.data, self.box.data, old.data))
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.mask.world.stop(_DECIDES)
+
+
+def _of_masked(ufunc: Any) -> Any:
+    def operate(self: Masked, other: Any) -> Any:
+        if np.ndim(other) or _is_lazy(other):
+            raise self.mask.world.stop(_DECIDES)
+        return Masked(self.mask, on_arrays(self.mask.world, ufunc, "__call__", (self.box, other), None, {}))
+
+    return operate
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    setattr(Masked, f"__{_name}__", _of_masked(ARITHMETIC[_name]))
 _IN_PLACE = ("partition", "resize", "put", "itemset", "setfield", "byteswap", "setflags")
 
 
@@ -371,11 +425,7 @@ def _shown(world: World, value: Any, what: str) -> Any:
     if _is_lazy(value):
         value = value.plain()
     value = number(value)
-    if type(value) is Term:
-        if not value.noise:
-            raise world.stop(what)
-        return value.settle()
-    return value
+    return value.public(what) if type(value) is Term else value
 
 
 def plain(world: World, value: Any, what: str) -> Any:
@@ -641,6 +691,8 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
         return calling(world, np.cumsum, inputs, {k: v for k, v in kwargs.items() if v is not None})
     if method == "at":
         return _at(world, ufunc, inputs)
+    if ufunc is np.matmul and method == "__call__" and target is None and not kwargs:
+        return calling(world, ufunc, inputs, {})
     scalar = _ELEMENTWISE.get(ufunc)
     if not any(has_terms(x) for x in inputs) or method != "__call__" or scalar is None:
         values = [plain(world, x, f"np.{ufunc.__name__} of raw rewards has no bound") for x in inputs]
@@ -666,6 +718,8 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
 
         found = np.frompyfunc(entry, len(arrays), 1)(*arrays)
         made = Box.of(world, found) if type(found) is np.ndarray and found.ndim else found
+        if ufunc in _TRUTHS and type(made) is Box:
+            made.kind = "b"
     return made if target is None else _written(world, made, target)
 
 
@@ -792,7 +846,9 @@ def _position(sign: int) -> Any:
         def of(row: list[Any]) -> Any:
             row = [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
             raw = [number(v) for v in row]
-            if any(map(is_term, raw)) and not any(is_term(v) and v.noise for v in raw):
+            if any(is_term(v) and not v.is_still for v in raw) and not any(
+                is_term(v) and v.noise for v in raw
+            ):
                 natural = int(np.argmax([v.value() if is_term(v) else float(v) for v in raw]))
                 return answers.Position(world, natural, raw, _DECIDES)
             return terms.largest(world, row)
@@ -877,6 +933,12 @@ def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
         return terms.total(terms.multiply(ordinary(u), ordinary(v)) for u, v in zip(x, y, strict=True))
 
     x, y = left.data, right.data
+    noise = matrices.squared(world, x, y)
+    if noise is not None:
+        return noise
+    if x.ndim > 2 and y.ndim == 1:
+        made = objects([inner(row, y.tolist()) for row in x.reshape(-1, len(y)).tolist()], x.shape[:-1])
+        return Box.of(world, made)
     if x.ndim > 2 or y.ndim > 2:
         raise world.stop("products of larger arrays of raw rewards have no bound")
     rows = x.tolist() if x.ndim == 2 else [x.tolist()]
@@ -1105,9 +1167,14 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     if type(out) is Box:
         out[...] = found
         return out
-    if type(found) in (tuple, list):
-        return type(found)(wrapped(world, v) for v in found)
-    return wrapped(world, found)
+    return each(lambda part: wrapped(world, part), found)
+
+
+def each(function: Callable[[Any], Any], found: Any) -> Any:
+    """A function of what NumPy returned, or of each of several parts, which may have names."""
+    if not isinstance(found, tuple | list):
+        return function(found)
+    return getattr(type(found), "_make", type(found))(map(function, found))
 
 
 _signature = functools.lru_cache(maxsize=None)(inspect.signature)

@@ -17,14 +17,12 @@ import numpy as np
 from scipy import special
 
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.symbolic import answers, boxes, contests
+from verifiable_dp.evidence.symbolic import answers, boxes, contests, matrices
 from verifiable_dp.evidence.symbolic.terms import (
     Draw,
     Lazy,
     Part,
-    Row,
     Term,
-    Winner,
     World,
     add,
     divide,
@@ -197,7 +195,7 @@ class Uniform(Lazy):
         made = Term(self.world, 0.0, {}, {Draw(_SIGNED[draw.kind], value): size})
         self.source.noise = (self, made)
         draw.used = True  # with another sign it would be the same noise again
-        self.world.finishing.append(functools.partial(_unseen, self.world, draw))
+        self.world.finishing.append(functools.partial(matrices.unseen, self.world, draw))
         return made
 
     @property
@@ -366,7 +364,7 @@ def _product(world: World, left: Term, right: Term) -> Any:
     if any(draw.kind != "normal" or draw.used or draw.met for draw in (one, other)):
         return None
     one.used = other.used = True
-    world.finishing.append(functools.partial(_unseen, world, one, other))
+    world.finishing.append(functools.partial(matrices.unseen, world, one, other))
     world.pooling = functools.partial(_pooled, world)
     made = Draw("square" if one is other else "product", one.value * other.value)
     return Term(world, 0.0, {}, {made: mine * theirs})
@@ -392,7 +390,7 @@ def _paired(world: World, noise: Any) -> Any:
         value = (noise[first] * first.value + weight * draw.value) / (times * size)
         noise = {d: w for d, w in noise.items() if d not in (first, draw)} | {Draw(kind, value): times * size}
         first.used = draw.used = True
-        world.finishing.append(functools.partial(_unseen, world, first, draw))
+        world.finishing.append(functools.partial(matrices.unseen, world, first, draw))
     return noise
 
 
@@ -410,7 +408,7 @@ def _pooled(world: World, noise: Any) -> Any:
         noise[Draw("exponential", math.fsum(draw.value for draw in draws))] = weight
         for draw in draws:
             draw.used = True
-        world.finishing.append(functools.partial(_unseen, world, *draws))
+        world.finishing.append(functools.partial(matrices.unseen, world, *draws))
     return noise
 
 
@@ -420,15 +418,6 @@ def is_fresh(term: Term) -> bool:
         return False
     draw = next(iter(term.noise))
     return draw.kind in _SIGNED and not draw.used and not draw.met
-
-
-def _unseen(world: World, *draws: Draw) -> None:
-    """Nothing but the noise that they were made into may be seen."""
-    rows: list[Row] = [
-        row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))
-    ]
-    if any(draw in row.noise for row in rows for draw in draws):
-        raise world.stop("a draw that is part of other noise is used without the rest")
 
 
 # What a law becomes with a random sign.
@@ -802,6 +791,10 @@ class FollowedGenerator(np.random.Generator):
     """Stands in for the user's generator."""
 
     world: World
+
+    def own_stream(self) -> np.random.Generator:
+        """The numbers themselves: what draws from it is followed elsewhere."""
+        return np.random.Generator(np.random.Generator.bit_generator.__get__(self))
 
     @classmethod
     def of(cls, bits: Any, world: World) -> FollowedGenerator:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.symbolic import boxes
@@ -82,6 +83,8 @@ class Chooser:
         if self.natural or not self._size:
             return
         draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
+        if draw.of is not None:
+            return  # an entry of a matrix alone would leave it indefinite
         arms = [unit % self._n_arms for atom in term.raw for unit in atom.moves]
         sign = 1.0 if self._rng.random() < 0.5 else -1.0
         if arms and self._favourite < self._n_arms:
@@ -260,8 +263,9 @@ def _epsilon(path: Path, delta: float) -> tuple[float, int, str]:
     best = (0.0, -1, "up")
     for unit, costs in path.costs.items():
         squared = math.fsum(cost.squared for cost in costs)
+        matrices = tuple(release for cost in costs for release in cost.matrices)
         for way in ("up", "down"):
-            found = epsilon_of(math.fsum(getattr(cost, way) for cost in costs), squared, delta)
+            found = epsilon_of(math.fsum(getattr(cost, way) for cost in costs), squared, delta, matrices)
             if found > best[0]:
                 best = (found, unit, way)
     return best
@@ -271,21 +275,31 @@ def _as_row(path: Path, delta: float) -> dict[str, Any]:
     """The costliest unit of a path."""
     _, unit, way = _epsilon(path, delta)
     costs = path.costs.get(unit, [])
-    return {
+    row = {
         "path": path.number,
         "unit": unit,
         "terms": [[cost.place.line, plain(getattr(cost, way)), cost.squared] for cost in costs],
     }
+    releases = wishart.counted(release for cost in costs for release in cost.matrices)
+    if releases:
+        row["matrices"] = [[each.change, each.freedom, each.size, each.times] for each in releases]
+    return row
 
 
 @form("paths")
 def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
-    """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up."""
+    """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up.
+
+    Its ``matrices`` [change, degrees of freedom, rows, times] were released with Wishart noise.
+    """
     found = [
         epsilon_of(
             math.fsum(float(loss) for _, loss, _ in path["terms"]),
             math.fsum(float(squared) for _, _, squared in path["terms"]),
             delta,
+            tuple(
+                wishart.Release(float(s), int(k), int(p), int(n)) for s, k, p, n in path.get("matrices", ())
+            ),
         )
         for path in certificate["paths"]
     ]

@@ -12,6 +12,7 @@ import functools
 import inspect
 import math
 import random
+import sys
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, orders, tables, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, matrices, orders, tables, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
@@ -73,9 +74,7 @@ class _Function:
 
 
 def _boxed(world: World, found: Any) -> Any:
-    if type(found) in (tuple, list):
-        return type(found)(wrapped(world, part) if type(part) is np.ndarray else part for part in found)
-    return wrapped(world, found) if type(found) is np.ndarray else found
+    return boxes.each(lambda part: wrapped(world, part) if type(part) is np.ndarray else part, found)
 
 
 class _Module(types.ModuleType):
@@ -111,6 +110,16 @@ class _Elsewhere(_Module):
             )
 
         return draw
+
+
+class _Scipy(_Module):
+    """``scipy`` and ``scipy.stats``: Wishart noise is followed."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if name in ("stats", "wishart", "special"):
+            return _replacement(real, self._world, _Numpy(np, self._world)) or real
+        return real
 
 
 class _Drawing(_Module):
@@ -315,6 +324,11 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     ):
         if value is module:
             return stand_in(value, world)
+    stats = sys.modules.get("scipy.stats")
+    if stats is not None and (value is stats or value is sys.modules["scipy"]):
+        return _Scipy(value, world)
+    if stats is not None and value is getattr(stats, "wishart", None):
+        return matrices.Law(value, world)
     if type(value) in PLAIN or isinstance(value, types.ModuleType):
         return None
     if (source := world.sources.instead_of(value)) is not None:

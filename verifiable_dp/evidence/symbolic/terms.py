@@ -111,6 +111,8 @@ class Draw:
         Whether something about it was seen.
     met
         What it was added to, per unit of the draw.
+    of
+        The random matrix whose entry it is; see `matrices`.
     """
 
     kind: str
@@ -118,6 +120,7 @@ class Draw:
     step: float = 0.0
     used: bool = False
     met: Mapping[Atom, float] = field(default_factory=dict)
+    of: Any = None
 
 
 @dataclass(frozen=True)
@@ -414,6 +417,12 @@ class Term:
             low, high = low + min(ends), high + max(ends)
         return low, high
 
+    @property
+    def is_still(self) -> bool:
+        """Whether it follows from data that nobody replaces: public, whatever it is."""
+        # Also what has weight 0 here may have another on another path.
+        return not self.noise and all(m == (0.0, 0.0) for atom in self.raw for m in atom.moves.values())
+
     def now(self) -> Any:
         """The number that was shown, if it was; else itself."""
         return self if self._shown is None else self._number(self._shown)
@@ -423,16 +432,15 @@ class Term:
 
     def settle(self) -> Any:
         """A public number, if noise hides the data; the bound ends if there is none."""
-        if self._shown is None:
-            if not self.noise:
-                raise self.world.stop("raw rewards are used where only public numbers can be")
-            self._shown = show(self)
-        return self._number(self._shown)
+        return self.public("raw rewards are used where only public numbers can be")
 
-    def _public(self, what: str) -> Any:
-        if self._shown is None and not self.noise:
-            raise self.world.stop(what)
-        return self.settle()
+    def public(self, what: str) -> Any:
+        """A public number, if noise hides the data or nobody replaces them; else the bound ends."""
+        if self._shown is None:
+            if not self.noise and not self.is_still:
+                raise self.world.stop(what)
+            self._shown = show(self) if self.noise else self.value()
+        return self._number(self._shown)
 
     # ------------------------------------------------------------ arithmetic
 
@@ -474,7 +482,7 @@ class Term:
         return absolute(self)
 
     def __round__(self, digits: int | None = None) -> Any:
-        return rounded(self, np.rint) if not digits else self._public("raw rewards are rounded to digits")
+        return rounded(self, np.rint) if not digits else self.public("raw rewards are rounded to digits")
 
     def __floor__(self) -> Any:
         return rounded(self, np.floor)
@@ -506,26 +514,26 @@ class Term:
     # ------------------------------------------------------------ questions that need public numbers
 
     def __bool__(self) -> bool:
-        return bool(self._public("raw rewards decide a branch"))
+        return bool(self.public("raw rewards decide a branch"))
 
     def __float__(self) -> float:
-        return float(self._public("raw rewards leave tracing as a plain number"))
+        return float(self.public("raw rewards leave tracing as a plain number"))
 
     def __int__(self) -> int:
-        return int(self._public("raw rewards leave tracing as a plain number"))
+        return int(self.public("raw rewards leave tracing as a plain number"))
 
     def __index__(self) -> int:
-        found: int = self._public("raw rewards are used as an index").__index__()
+        found: int = self.public("raw rewards are used as an index").__index__()
         return found
 
     def __hash__(self) -> int:
-        return hash(self._public("raw rewards are looked up"))
+        return hash(self.public("raw rewards are looked up"))
 
     def __format__(self, spec: str) -> str:
-        return format(self._public("raw rewards are turned into text"), spec)
+        return format(self.public("raw rewards are turned into text"), spec)
 
     def __repr__(self) -> str:
-        return repr(self._public("raw rewards are turned into text"))
+        return repr(self.public("raw rewards are turned into text"))
 
     __str__ = __repr__
 
@@ -573,9 +581,7 @@ class Term:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(np.float64, name):
             raise AttributeError(name)
-        if self._shown is not None or self.noise:
-            return getattr(self.settle(), name)
-        raise self.world.stop(f"raw rewards have no bound in .{name}")
+        return getattr(self.public(f"raw rewards have no bound in .{name}"), name)
 
 
 class Lazy:
@@ -1193,6 +1199,8 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
         return lead > 0 if strict else lead >= 0
     if not lead.noise:
         low, high = lead.range()
+        if lead.is_still:
+            return np.bool_(lead.value() > 0 if strict else lead.value() >= 0)
         if low > 0 or (low >= 0 and not strict):
             return np.True_
         if high < 0 or (high <= 0 and strict):
@@ -1249,7 +1257,8 @@ def largest(world: World, values: list[Any]) -> int:
     if world.chooser.crowded(world) and any(draw.used and draw.met for draw in draws):
         return largest(world, [_quiet(value) for value in values])
     # Also where it is the only one on this path: on another one there may be two.
-    if any(type(values[i]) is Term and values[i].raw and not values[i].noise for i in rivals):
+    raw = [v for i in rivals if type(v := values[i]) is Term and v.raw and not v.noise]
+    if not all(value.is_still for value in raw):
         raise world.stop("raw rewards decide which position is chosen")
     if len(rivals) == 1:
         return rivals[0]

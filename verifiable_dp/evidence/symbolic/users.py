@@ -225,10 +225,15 @@ def _sums(weights: Mapping[Atom, float]) -> float:
         elif names == ("r",):
             total += math.fsum(each.values()) * owners[0].width
         elif names == ("r", "r") and owners[0] is owners[1]:
-            total += math.fsum(each.values()) * 2 * owners[0].largest * owners[0].width
+            total += math.fsum(w * _square_move(atom, owners[0]) for atom, w in each.items())
         else:
             return math.inf
     return total * _MARGIN if total else 0.0
+
+
+def _square_move(atom: Atom, reward: Number) -> float:
+    """How far the square of a reward can move."""
+    return min(2 * reward.largest * reward.width, (atom.high - atom.low) * (reward.width > 0))
 
 
 def _eigenvalue(weights: Mapping[frozenset[Atom], float]) -> float:
@@ -268,7 +273,7 @@ def _squares(weights: Mapping[Atom, float]) -> float:
         elif names == ("r",):
             total += math.fsum(each.values()) * owners[0].width ** 2
         elif names == ("r", "r") and owners[0] is owners[1]:
-            total += math.fsum(each.values()) * (2 * owners[0].largest * owners[0].width) ** 2
+            total += math.fsum(w * _square_move(atom, owners[0]) ** 2 for atom, w in each.items())
         else:
             return math.inf
     return total * _MARGIN
