@@ -478,11 +478,15 @@ Signatures = dict[tuple[Any, ...], list[int]]
 def _signatures(rows: Sequence[Row]) -> Signatures | None:
     """Units by what they move: columns of the rows, each with its range; None for too many corners."""
     atoms = sorted({atom for row in rows for atom in row.raw}, key=id)
-    columns = {atom: tuple(row.raw.get(atom, 0.0) for row in rows) for atom in atoms}
+    moving: dict[int, list[Any]] = {}
+    for atom in atoms:
+        column = tuple(row.raw.get(atom, 0.0) for row in rows)
+        for unit, move in atom.moves.items():
+            if move != _STILL:
+                moving.setdefault(unit, []).append((column, move))
     found: Signatures = {}
-    for unit in {unit for atom in atoms for unit, move in atom.moves.items() if move != _STILL}:
-        moving = [atom for atom in atoms if atom.moves.get(unit, _STILL) != _STILL]
-        found.setdefault(tuple((columns[atom], atom.moves[unit]) for atom in moving), []).append(unit)
+    for unit in {*moving}:
+        found.setdefault(tuple(moving[unit]), []).append(unit)
     number = sum(2 ** len(moved) for moved in found)
     few = number <= _MOST_PROGRAMS and all(len(moved) <= _MOST_CORNERS for moved in found)
     return found if few else None
