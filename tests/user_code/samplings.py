@@ -508,12 +508,11 @@ RIGHT = {
     subsampled: 1.0,
     subsampled_where: 1.0,
     tree_of_dictionaries: 1.0,
+    inline_response: 1.0,
     response_of_arrays: 1.0,
     reals_of_arrays: 1.0,
 }
-UNFOLLOWED = (
-    *(alias_table, flip_in_shuffled_order, rejection_of_floats, discrete_by_steps, inline_response),
-)
+UNFOLLOWED = (alias_table, flip_in_shuffled_order, rejection_of_floats, discrete_by_steps)
 _STEEP = (
     *(by_logits, by_logaddexp, by_multinomial, by_choices, by_bisection, mixed_with_integers, alias_table),
     *(flip_in_shuffled_order, flip_in_permuted_list, rejection_of_floats),

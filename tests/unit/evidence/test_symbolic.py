@@ -17,6 +17,7 @@ from tests.user_code import (
     elsewhere,
     loops,
     overlooked,
+    pieces,
     provers,
     samplings,
     styles,
@@ -119,6 +120,18 @@ def test_right_ways_to_sample_are_bounded_at_their_true_cost(play):
 @pytest.mark.parametrize("play", samplings.LEAKS, ids=lambda f: f.__name__)
 def test_no_leaking_twin_is_bounded_within_the_claim(play):
     assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
+
+
+@pytest.mark.parametrize("play", pieces.RIGHT, ids=lambda f: f.__name__)
+def test_what_is_asked_in_one_piece_costs_what_it_tells(play):
+    got = found(play, n_arms=3, horizon=24, most=14)
+    assert got.words() == ""
+    assert got.epsilon() == pytest.approx(pieces.RIGHT[play], rel=1e-9)
+
+
+@pytest.mark.parametrize("play", pieces.LEAKS, ids=lambda f: f.__name__)
+def test_no_leak_is_bounded_within_the_claim_as_it_is_asked_in_one_piece(play):
+    assert found(play, n_arms=3, horizon=24, most=8).epsilon() > 1 + 1e-3
 
 
 DECIDING = {**decisions.RIGHT, **walks.RIGHT}

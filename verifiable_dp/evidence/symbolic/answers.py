@@ -14,6 +14,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -232,7 +233,8 @@ def fixed(world: World, value: Any) -> Any:
     )
 
 
-def _is_raw(value: Any) -> bool:
+def is_raw(value: Any) -> bool:
+    """Whether a value is raw: a number without noise, or the position of the largest of such numbers."""
     return type(value) is Position or (is_term(value) and bool(value.raw) and not value.noise)
 
 
@@ -242,45 +244,56 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         values = [number(v) for v in (*args, *kwargs.values())]
-        if world.oracle is not None or not any(map(_is_raw, values)) or not is_answer(function.__code__):
+        if world.oracle is not None or not any(map(is_raw, values)) or not is_answer(function.__code__):
             return function(*args, **kwargs)
-        before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)
-        state, units = world.states(), set()
-
-        def ask(oracle: Oracle) -> Any:
-            world.restore(state)
-            with asking(world, oracle):
-                found = function(
-                    *(fixed(world, v) for v in args), **{k: fixed(world, v) for k, v in kwargs.items()}
-                )
-                found = fixed(world, number(found))
-                found = found.plain() if type(found).__name__ == "Coin" else found
-            units.update(oracle.units)
-            if not isinstance(found, int | float | np.number | np.bool_) or is_term(found):
-                raise world.stop("an answer is not a plain number")
-            return found
-
-        try:
-            chances = _chances(world, ask)
-            natural = ask(Oracle(natural=True))
-        except Unbounded:
-            chances = None
-        except Exception as error:  # for some rewards only: who catches it knows of them
-            raise world.stop(
-                f"{type(error).__name__}: an answer by coins is not given for some rewards"
-            ) from error
-        if (len(world.seen), len(world.charges), len(world.finishing)) != before[2:]:
-            raise world.stop("an answer by coins gives away more than itself")
-        if chances is None:
-            world.failure, world.at = before[:2]
-            world.restore(state)
-            return function(*args, **kwargs)
-        possible = list(chances)
-        answer = possible[world.chooser.winner(possible.index(natural), range(len(possible)))]
-        _charge(world, chances[answer], units)
-        return natural if answer == natural else answer
+        found = answered(world, function, args, kwargs)
+        return function(*args, **kwargs) if found is None else found[0]
 
     return call
+
+
+def answered(
+    world: World,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[Any] | None:
+    """What a function answers, charged for; None, and nothing drawn, if that is not possible."""
+    before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)
+    state, units = world.states(), set()
+
+    def ask(oracle: Oracle) -> Any:
+        world.restore(state)
+        with asking(world, oracle):
+            found = function(
+                *(fixed(world, v) for v in args), **{k: fixed(world, v) for k, v in kwargs.items()}
+            )
+            found = fixed(world, number(found))
+            found = found.plain() if type(found).__name__ == "Coin" else found
+        units.update(oracle.units)
+        if not isinstance(found, int | float | np.number | np.bool_) or is_term(found):
+            raise world.stop("an answer is not a plain number")
+        return found
+
+    try:
+        chances = _chances(world, ask)
+        natural = ask(Oracle(natural=True))
+    except Unbounded:
+        chances = None
+    except Exception as error:  # for some rewards only: who catches it knows of them
+        raise world.stop(
+            f"{type(error).__name__}: an answer by coins is not given for some rewards"
+        ) from error
+    if (len(world.seen), len(world.charges), len(world.finishing)) != before[2:]:
+        raise world.stop("an answer by coins gives away more than itself")
+    if chances is None:
+        world.failure, world.at = before[:2]
+        world.restore(state)
+        return None
+    possible = list(chances)
+    answer = possible[world.chooser.winner(possible.index(natural), range(len(possible)))]
+    _charge(world, chances[answer], units)
+    return (natural if answer == natural else answer,)
 
 
 @contextmanager

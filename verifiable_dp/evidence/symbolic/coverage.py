@@ -190,6 +190,9 @@ def _one_sided(
             ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
         ):
             continue
+        at = step.positions
+        if at is not None and (at.lineno, at.col_offset) == (at.end_lineno, at.end_col_offset):
+            continue  # not a branch of the user's (`rewriting`)
         ends = _ends(instructions, step)
         jumped = bool(after[step.offset] & ends)
         fell = bool(after[step.offset] - ends)

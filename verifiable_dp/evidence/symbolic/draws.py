@@ -24,9 +24,12 @@ from verifiable_dp.evidence.symbolic.terms import (
     Part,
     Term,
     World,
+    above,
     add,
     divide,
+    indicator,
     is_term,
+    log_moves,
     moves_of,
     multiply,
     number,
@@ -660,8 +663,11 @@ class Source:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
         self.state = [0.0, 1.0]
 
-    def below_chance(self, chance: Term) -> bool:
-        """Whether it is below a chance that depends on the data: an outcome, which is paid for."""
+    def below_chance(self, chance: Term) -> Any:
+        """Whether it is below a chance that depends on the data: an outcome, which is paid for.
+
+        What no price would do for stays raw, as a reward that is rounded to 0 or 1 by a coin does.
+        """
         if self.is_public or self.noise is not None or self.thins:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
         if self.world.oracle is not None:
@@ -671,6 +677,10 @@ class Source:
             self.asked = chance
             chances = [chance, subtract(1.0, chance)]
             return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)
+        if self.state is None and tells_all(chance):
+            # Both worlds draw the same number: given that, the answer is raw data that moves by 1 at most.
+            self.is_public = True
+            return above(chance, self.value, strict=True)
         if self.state is None:
             self.state = [0.0, None]
             self.world.finishing.append(self.finish)
@@ -717,6 +727,12 @@ class Source:
 
 def _positive(chance: Term) -> bool:
     return chance.ratio is not None or chance.range()[0] >= 0
+
+
+def tells_all(chance: Term) -> bool:
+    """Whether no price would do for a coin of this chance, as it may be 0 or 1 on neighbouring data."""
+    moves = (*log_moves(chance).values(), *log_moves(subtract(1.0, chance)).values())
+    return any(math.isinf(end) for move in moves for end in move)
 
 
 def _at_most_one(chance: Term) -> bool:
@@ -944,14 +960,16 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's; what is drawn with raw chances is paid for."""
         if p is None or not boxes.has_terms(p):
             a, p = (a if np.ndim(a) else self._public(a)), self._public(p)
-            index = super().choice(len(a) if np.ndim(a) else a, self._size(size), replace, p, **kwargs)
-            if not np.ndim(index) and self.world.oracle is None:
-                index = self.world.chooser.seldom(index, lambda: _possible(a, p))
+            many = len(a) if np.ndim(a) else a
             if self.world.oracle is not None:
                 if p is not None or size is not None or kwargs:
                     raise self.world.stop("several outcomes are drawn for an answer")
-                index = one_of(self.world, len(a) if np.ndim(a) else int(a), int(index))
+                # The same stream, without numpy's call of `integers`, which would be asked for.
+                index = one_of(self.world, int(many), int(np.random.Generator.integers(self, 0, many)))
                 return a[index] if np.ndim(a) else index
+            index = super().choice(many, self._size(size), replace, p, **kwargs)
+            if not np.ndim(index):
+                index = self.world.chooser.seldom(index, lambda: _possible(a, p))
             if p is None and replace and np.shape(a) == (2,) and not boxes.has_own(a):
                 signs = [sign_of(self.world, a, int(i)) for i in np.ravel(index)]
                 return (
@@ -1027,6 +1045,8 @@ class FollowedGenerator(np.random.Generator):
         if p.noise:
             return self._coins("binomial", (n, p.settle(), size), {})
         natural = bool(super().binomial(1, min(max(p.value(), 0.0), 1.0)))
+        if tells_all(p) and self.world.oracle is None:
+            return indicator(p, natural)  # as a coin that shows whether a uniform draw is below it
         answer = self.world.chooser.answer(natural)
         outcome(self.world, p if answer else subtract(1.0, p))
         return int(answer)

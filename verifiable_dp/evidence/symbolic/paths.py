@@ -27,6 +27,7 @@ from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
+from verifiable_dp.evidence.symbolic.rewriting import rewritten
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
 from verifiable_dp.evidence.tracing.flow import returns_of
@@ -331,7 +332,7 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
-            with standing_in(scopes, world):
+            with rewritten(scopes, world), standing_in(scopes, world):
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:

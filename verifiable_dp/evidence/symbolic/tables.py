@@ -179,6 +179,8 @@ def settings(function: Callable[..., Any]) -> tuple[Any, ...] | None:
     found, known = [], function.__globals__
     used = {step.argval for step in dis.get_instructions(function.__code__) if step.opname == "LOAD_GLOBAL"}
     for name in sorted(used & {*known} - _BUILTINS - MODULES):
+        if name.startswith(terms.PREFIX):
+            continue
         if type(known[name]) not in (int, float, bool):
             return None
         found.append((name, known[name]))

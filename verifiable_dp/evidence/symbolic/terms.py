@@ -23,6 +23,7 @@ from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
 MOST_EVENTS = 150_000
+PREFIX = "verifiable_dp__"  # of names that are put into the traced code
 _TINY = 1e-9
 _LARGEST, _SMALLEST = 709.0, -744.0  # of which there are exponentials
 ARITHMETIC = {
@@ -1174,7 +1175,7 @@ def show(term: Term) -> float:
     return term.value()
 
 
-def _indicator(term: Term, value: bool) -> Any:
+def indicator(term: Term, value: bool) -> Any:
     """Whether something holds of raw data."""
 
     def moving() -> Moves:
@@ -1208,7 +1209,7 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
         if lead.world.oracle is not None and lead.world.oracle.follows:
             return np.bool_(lead.world.oracle.compare(lead, strict=strict))
         value = lead.value()
-        return _indicator(lead, value > 0 if strict else value >= 0)
+        return indicator(lead, value > 0 if strict else value >= 0)
     world = lead.world
     if world.chooser.crowded(world) and any(draw.used and draw.met for draw in lead.noise):
         left, right = _quiet(left), _quiet(right)
@@ -1236,7 +1237,7 @@ def equal(left: Any, right: Any) -> Any:
     low, high = gap.range()
     if low > 0 or high < 0:
         return np.False_
-    return _indicator(gap, gap.value() == 0)
+    return indicator(gap, gap.value() == 0)
 
 
 def negated(value: Any) -> Any:

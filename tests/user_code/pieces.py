@@ -1,0 +1,297 @@
+"""Right bandits that are bounded only if something is asked in one piece, each with leaking twins.
+
+EPSILON = 1 is claimed of all. `RIGHT` gives the true cost of each; no leak has a bound within the claim.
+"""
+
+from __future__ import annotations
+
+import math
+
+EPSILON = 1.0
+KEEP = math.exp(EPSILON) / (1 + math.exp(EPSILON))
+
+
+def explored(rewards):
+    """The sum of every arm in the first half, where all take turns."""
+    horizon, n_arms = rewards.shape
+    sums = [0.0] * n_arms
+    for t in range(horizon // 2):
+        sums[t % n_arms] += rewards[t, t % n_arms]
+    return sums
+
+
+def committed(rewards, arm, *last):
+    horizon, n_arms = rewards.shape
+    arms = [t % n_arms for t in range(horizon // 2)]
+    return arms + [arm] * (horizon - len(arms) - len(last)) + [*last]
+
+
+# ---------------------------------------------------------------- the best so far
+
+
+def best_so_far(rewards, rng, scale=1.0):
+    best, best_value = None, float("-inf")
+    for arm, total in enumerate(explored(rewards)):
+        value = total + rng.exponential(scale / EPSILON)
+        if value > best_value:
+            best, best_value = arm, value
+    return committed(rewards, best)
+
+
+def least_so_far(rewards, rng, scale=1.0):
+    """The arm with the least loss, nothing before the first one."""
+    arm, least = 0, None
+    for other, total in enumerate(explored(rewards)):
+        loss = -total - scale * rng.gumbel() / EPSILON
+        if least is None or loss <= least:
+            least = loss
+            arm = other
+    return committed(rewards, arm)
+
+
+def turned_about(rewards, rng, scale=1.0):
+    most, leader = -1e9, 0
+    for arm, total in enumerate(explored(rewards)):
+        noisy = total + rng.laplace(0, scale / EPSILON)
+        if most < noisy:
+            leader = arm
+            most = noisy
+    return committed(rewards, leader)
+
+
+def leads_told(rewards, rng):
+    """Who led on the way is played."""
+    best, best_value, told = 0, float("-inf"), []
+    for arm, total in enumerate(explored(rewards)):
+        value = total + rng.exponential(1 / EPSILON)
+        if value > best_value:
+            best, best_value = arm, value
+        told.append(int(best))
+    return committed(rewards, best, *told)
+
+
+def value_told(rewards, rng):
+    """The best value shows, too: of exponential noise that tells too much."""
+    best, best_value = 0, float("-inf")
+    for arm, total in enumerate(explored(rewards)):
+        value = total + rng.exponential(1 / EPSILON)
+        if value > best_value:
+            best, best_value = arm, value
+    return committed(rewards, best, int(best_value) % 2)
+
+
+def same_noise_for_all(rewards, rng):
+    best, best_value, noise = 0, float("-inf"), rng.exponential(1 / EPSILON)
+    for arm, total in enumerate(explored(rewards)):
+        value = total + noise
+        if value > best_value:
+            best, best_value = arm, value
+    return committed(rewards, best)
+
+
+def raw_best(rewards, rng):
+    """Noise decides, and what is kept is raw."""
+    best, best_value = 0.0, float("-inf")
+    for total in explored(rewards):
+        value = total + rng.exponential(1 / EPSILON)
+        if value > best_value:
+            best, best_value = total, value
+    return committed(rewards, 0, int(best > 3))
+
+
+def seldom_raw(rewards, rng):
+    """What is kept of the best is raw where no run looks."""
+    best, best_value, sums = 0, 0.9999999, explored(rewards)
+    secret = sums[0]
+    value = rng.random()
+    if value > best_value:
+        best, best_value = secret, value
+    return committed(rewards, 0, int(best > 3))
+
+
+# ---------------------------------------------------------------- coins
+
+
+def told_by_a_coin(rewards, rng, keep=KEEP):
+    """Rewards become bits by coins, and bits are told by coins."""
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit = rng.random() < rewards[t, t % 2]
+        ones[t % 2] += bit if rng.random() < keep else not bit
+    return committed(rewards, int(ones[1] > ones[0]))
+
+
+def turned_by_a_coin(rewards, rng, keep=KEEP):
+    arm, arms = 0, []
+    for t in range(len(rewards)):
+        arms.append(arm)
+        win = rewards[t, arm] > 0.5
+        if rng.random() >= keep:
+            win = not win
+        if not win:
+            arm = 1 - arm
+    return arms
+
+
+def leader_by_a_coin(rewards, rng, more=1.0):
+    """The leader, or any of the others."""
+    n_arms = rewards.shape[1]
+    leader = int(rewards[: len(rewards) // 2].sum(axis=0).argmax())
+    keep = math.exp(more * EPSILON) / (math.exp(more * EPSILON) + n_arms - 1)
+    if rng.random() < keep:  # noqa: SIM108
+        told = leader
+    else:
+        told = int(rng.choice([a for a in range(n_arms) if a != leader]))
+    return committed(rewards, told)
+
+
+def rounded_by_a_coin(rewards, rng, scale=1.0):
+    counts = [0, 0]
+    for t in range(len(rewards) // 2):
+        counts[t % 2] += 1 if rng.random() < rewards[t, t % 2] else 0
+    return committed(rewards, int(counts[1] + rng.laplace(0, scale / EPSILON) > counts[0]))
+
+
+def rounded_by_binomial(rewards, rng, scale=1.0):
+    counts = [0, 0]
+    for t in range(len(rewards) // 2):
+        counts[t % 2] += rng.binomial(1, rewards[t, t % 2])
+    return committed(rewards, int(counts[1] + rng.laplace(0, scale / EPSILON) > counts[0]))
+
+
+def sampled_by_a_branch(rewards, rng, rate=0.5, scale=1.0):
+    larger = math.log1p(math.expm1(EPSILON) / rate)
+    kept, sums = rng.random(len(rewards) // 2) < rate, [0.0, 0.0]
+    for t in range(len(kept)):
+        if kept[t]:
+            sums[t % 2] += rewards[t, t % 2]
+    return committed(rewards, int(sums[1] + rng.laplace(0, scale / larger) > sums[0]))
+
+
+def told_twice_by_coins(rewards, rng):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit = rng.random() < rewards[t, t % 2]
+        for _ in range(2):
+            ones[t % 2] += bit if rng.random() < KEEP else not bit
+    return committed(rewards, int(ones[1] > ones[0]))
+
+
+def coin_used_again(rewards, rng):
+    """The coin that turns the bit shows in the last round."""
+    bit, coin = rewards[0, 0] > 0.5, rng.random()
+    told = bit if coin < KEEP else not bit
+    return committed(rewards, int(told), int(coin < KEEP))
+
+
+def rounded_and_doubled(rewards, rng):
+    """Every bit counts twice."""
+    counts = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit = 1 if rng.random() < rewards[t, t % 2] else 0
+        counts[t % 2] += 2 * bit
+    return committed(rewards, int(counts[1] + rng.laplace(0, 1 / EPSILON) > counts[0]))
+
+
+def biased_by_rewards_twice(rewards, rng):
+    """Two coins of a reward are added up, and both count."""
+    counts = [0, 0]
+    for t in range(len(rewards) // 2):
+        counts[t % 2] += (rng.random() < rewards[t, t % 2]) + (rng.random() < rewards[t, t % 2])
+    return committed(rewards, int(counts[1] + rng.laplace(0, 1 / EPSILON) > counts[0]))
+
+
+def rounded_and_told(rewards, rng):
+    """A coin of a raw chance is played."""
+    return committed(rewards, int(rng.random() < rewards[0, 0]))
+
+
+def rounded_and_branched(rewards, rng):
+    arms = committed(rewards, 0)
+    if rng.binomial(1, rewards[0, 0]):
+        arms[-1] = 1
+    return arms
+
+
+def sampled_and_told(rewards, rng):
+    """Which rewards count is played: nothing is gained by the sample."""
+    rate, larger = 0.5, math.log1p(math.expm1(EPSILON) / 0.5)
+    kept, sums = rng.random(len(rewards) // 2) < rate, [0.0, 0.0]
+    for t in range(len(kept)):
+        if kept[t]:
+            sums[t % 2] += rewards[t, t % 2]
+    return committed(rewards, int(sums[1] + rng.laplace(0, 1 / larger) > sums[0]), int(kept[0]), int(kept[1]))
+
+
+# ---------------------------------------------------------------- proposals that look up a list
+
+
+def proposed_from_a_list(rewards, rng, steep=1.0):
+    sums = [min(s, 4.0) for s in explored(rewards)]
+    while True:
+        arm = int(rng.integers(len(sums)))
+        if rng.random() <= math.exp(steep * EPSILON * (sums[arm] - 4)):
+            break
+    return committed(rewards, arm)
+
+
+def accepted_too_often(rewards, rng):
+    """A chance that the largest sums cut off at 1."""
+    sums = explored(rewards)
+    while True:
+        arm = int(rng.integers(len(sums)))
+        if rng.random() <= min(1.0, 2 * math.exp(EPSILON * (sums[arm] - 4))):
+            return committed(rewards, arm)
+
+
+def gives_up(rewards, rng):
+    """After five proposals the best arm is taken."""
+    sums = [min(s, 4.0) for s in explored(rewards)]
+    for _ in range(5):
+        arm = int(rng.integers(len(sums)))
+        if rng.random() <= math.exp(EPSILON * (sums[arm] - 4)):
+            return committed(rewards, arm)
+    return committed(rewards, sums.index(max(sums)))
+
+
+def proposals_counted(rewards, rng):
+    sums, tries = [min(s, 4.0) for s in explored(rewards)], 0
+    while True:
+        tries += 1
+        arm = int(rng.integers(len(sums)))
+        if rng.random() <= math.exp(EPSILON * (sums[arm] - 4)):
+            return committed(rewards, arm, tries % 2)
+
+
+def looked_up_before(rewards, rng):
+    """The position is used before its coin is tossed."""
+    sums, last = [min(s, 4.0) for s in explored(rewards)], 0
+    while True:
+        arm = int(rng.integers(len(sums)))
+        last = last + arm
+        if rng.random() <= math.exp(EPSILON * (sums[arm] - 4)):
+            return committed(rewards, arm, last % 2)
+
+
+def twin(function, **changes):
+    def play(rewards, rng):
+        return function(rewards, rng, **changes)
+
+    play.__name__ = f"{function.__name__}_with_other_{next(iter(changes))}"
+    return play
+
+
+RIGHT = {
+    **dict.fromkeys((best_so_far, least_so_far, turned_about, told_by_a_coin, turned_by_a_coin), EPSILON),
+    **dict.fromkeys((leader_by_a_coin, rounded_by_a_coin, rounded_by_binomial, sampled_by_a_branch), EPSILON),
+    proposed_from_a_list: EPSILON,
+}
+LEAKS = [
+    *(twin(f, scale=0.5) for f in (best_so_far, least_so_far, turned_about, sampled_by_a_branch)),
+    *(twin(f, keep=0.9) for f in (told_by_a_coin, turned_by_a_coin)),
+    *(twin(f, scale=0.5) for f in (rounded_by_a_coin, rounded_by_binomial)),
+    *(twin(leader_by_a_coin, more=2.0), twin(proposed_from_a_list, steep=2.0)),
+    *(leads_told, value_told, same_noise_for_all, raw_best, seldom_raw, told_twice_by_coins, coin_used_again),
+    *(rounded_and_doubled, biased_by_rewards_twice, rounded_and_told, rounded_and_branched, sampled_and_told),
+    *(accepted_too_often, gives_up, proposals_counted, looked_up_before),
+]
