@@ -164,6 +164,30 @@ class AlgorithmCase(Case):
         """The certificate of the whole instance, whatever part of it is played."""
         return certificate(self.subject.whole, self.claim, self.checks[0].name)
 
+    def interactive(self, sizes: adversary.Sizes) -> adversary.Played:
+        """The interactive game."""
+        subject, settings = self.subject, self.request.settings
+        if subject.exact:
+            local, small_local = subject.local
+            check, _, _ = adversary.align(
+                subject.small,
+                adversary.pairs(subject.small, sizes.challenges),
+                epsilon=local,
+                small_epsilon=small_local,
+                visible=False,
+                seed=settings.seed,
+                name="interactive alignment of one report",
+            )
+            return adversary.Played([check], [], [])
+        small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
+        return adversary.audit(
+            alignment.Instance(*small, drafts.instance(*small)),
+            alignment.Instance(*game, drafts.instance(*game)),
+            sizes,
+            self.terms,
+            visible=visible(subject.claim),
+        )
+
     def reduced(self, factor: float) -> float:
         """What the costliest transcript costs where the noise is divided by a factor."""
         return factor * float(self.checks[0].statistics["max_cost"])
@@ -355,35 +379,11 @@ def _select(
 
 def adversaries(case: AlgorithmCase) -> None:
     """Adversaries that choose rewards from the actions so far; of shuffled reports alignment of one alone."""
-    played = _interactive(case)
+    assert case.game is not None
+    played = case.interactive(case.game)
     case.checks += played.checks
     case.counterexamples += played.counterexamples
     case.spoken = list(played.words)
-
-
-def _interactive(case: AlgorithmCase) -> adversary.Played:
-    subject, sizes, settings = case.subject, case.game, case.request.settings
-    assert sizes is not None
-    if subject.exact:
-        local, small_local = subject.local
-        check, _, _ = adversary.align(
-            subject.small,
-            adversary.pairs(subject.small, sizes.challenges),
-            epsilon=local,
-            small_epsilon=small_local,
-            visible=False,
-            seed=settings.seed,
-            name="interactive alignment of one report",
-        )
-        return adversary.Played([check], [], [])
-    small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
-    return adversary.audit(
-        alignment.Instance(*small, drafts.instance(*small)),
-        alignment.Instance(*game, drafts.instance(*game)),
-        sizes,
-        case.terms,
-        visible=visible(subject.claim),
-    )
 
 
 # ---------------------------------------------------------------- power, and the auditor's mutants

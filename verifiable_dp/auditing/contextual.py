@@ -1,7 +1,7 @@
 """The audit of a bandit of the catalogue that is told contexts: the same rungs, but for these.
 
-Alignment and the certificate speak of normal noise, and of one user who is replaced. Not there: the exact law
-of actions, the search for the worst neighbours, and adversaries that choose what they see.
+Alignment and the certificate speak of normal noise, and of one user who is replaced; adversaries send users.
+Not there: the exact law of actions, and the search for the worst neighbours.
 """
 
 from __future__ import annotations
@@ -9,16 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.audit import AlgorithmCase
 from verifiable_dp.auditing.plans import UNPLAYED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
+from verifiable_dp.core import reactions
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
-from verifiable_dp.core.neighbours import ContextPair
+from verifiable_dp.core.neighbours import ContextGame, ContextPair
 from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.evidence import normal
+from verifiable_dp.evidence.alignment.replay import Instance
+from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import UpperBound, epsilon_of_mu
+
+_STRONGEST = 2  # neighbours of the auditor that games are played around
 
 
 def _seen(claim: PrivacyClaim) -> bool:
@@ -42,13 +48,18 @@ class ContextualCase(AlgorithmCase):
         given = request.inputs.pairs
         if given is not None and not all(isinstance(pair, ContextPair) for pair in given):
             raise InputError("pairs must be ContextPairs: the algorithm takes contexts")
-        # A game has rewards alone.
-        case = replace(super().of(request), game=None)
+        case = super().of(request)
         assert isinstance(case, cls)
         model = next(model for (_, model), words in PROTECTED.items() if words == case.claim.protects)
+        if model != "joint" and any(isinstance(pair, ContextGame) for pair in given or ()):
+            raise InputError("pairs: adversaries over contexts work only with model joint for an algorithm")
         pairs = [pair.under(model) for pair in case.subject.pairs if isinstance(pair, ContextPair)]
         case.subject = replace(case.subject, pairs=pairs)
-        return case
+        # Where the own action is seen it tells the own context, and nobody has to react.
+        if case.game is not None and case.auditor is not None and model == "joint":
+            sizes = replace(case.game, challenges=1, population=0, generations=0)
+            return replace(case, game=sizes)
+        return replace(case, game=None)
 
     def aligned(self, subject: Subject, *, timed: bool = False, enough: bool = False) -> tuple[Check, Json]:
         """See `AlgorithmCase.aligned`."""
@@ -56,6 +67,19 @@ class ContextualCase(AlgorithmCase):
             subject.algorithm, subject.claim, subject.pairs, self.request.settings.seed, enough=enough
         )
         return check, {**worst, **self.subject.instances[0]}
+
+    def interactive(self, sizes: adversary.Sizes) -> adversary.Played:
+        """Adversaries who send the users, on the auditor's strongest neighbours."""
+        algorithm, epsilon = self.subject.game, self.claim.epsilon
+        assert self.auditor is not None
+        games = [
+            ContextGame(pair, reaction)
+            for pair in self.auditor.pairs(algorithm)[:_STRONGEST]
+            if isinstance(pair, ContextPair)
+            for reaction in reactions.everyone()
+        ]
+        instance = Instance(algorithm, epsilon, drafts.instance(algorithm, epsilon))
+        return adversary.audit_users(instance, games, sizes, self.terms)
 
     def certificate(self) -> UpperBound | None:
         """See `AlgorithmCase.certificate`."""
@@ -70,4 +94,4 @@ class ContextualCase(AlgorithmCase):
 
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
-        return [*super().not_covered(), UNPLAYED]
+        return [*super().not_covered(), *([] if self.game else [UNPLAYED])]

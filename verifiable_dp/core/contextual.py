@@ -18,6 +18,7 @@ import numpy as np
 from verifiable_dp.core.algorithm import Algorithm, Ask, Query, State, play
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.reactions import Guests
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.symmetric import matrix, outer
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
@@ -146,6 +147,31 @@ class UserTable:
         return arms
 
 
+class Sent(UserTable):
+    """Users whom an adversary sends to runs number `first` and on, each by the arms of those before; once.
+
+    Parameters
+    ----------
+    form
+        Of the contexts.
+    guests
+        The users, see `neighbours.ContextGame.guests`.
+    unseen, first
+        See `UserTable`; number of the first run.
+    """
+
+    def __init__(self, form: Contexts, guests: Guests, unseen: int, first: int) -> None:
+        super().__init__(form, guests.rows(0), unseen)
+        self.guests, self.first, self._round = guests, first, 0
+
+    def _brought(self, query: Query, run: IntArray) -> tuple[Any, Any]:
+        t = int(query.start[0])
+        if t != self._round:  # all runs are in the same round
+            self.guests.saw(self._round, self.table, self._met[1])
+            self.table, self._round = self.guests.rows(t), t
+        return self.form.split(self.table[run - self.first])
+
+
 def _rule(query: Query) -> Rule:
     assert isinstance(query.ask, Rule)
     return query.ask
@@ -157,4 +183,4 @@ def clipped(vectors: FloatArray, norm: Any) -> FloatArray:
     return np.asarray(vectors * np.minimum(1.0, norm / np.maximum(length, norm)))
 
 
-__all__ = ["ContextualAlgorithm", "Rule", "State", "UserTable", "clipped", "matrix", "outer"]
+__all__ = ["ContextualAlgorithm", "Rule", "Sent", "State", "UserTable", "clipped", "matrix", "outer"]

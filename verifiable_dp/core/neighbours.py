@@ -422,16 +422,20 @@ class ContextPair(Pair):
         object.__setattr__(other, "joint", model == "joint")
         return other
 
-    def describe(self) -> str:
-        """The difference in one line."""
+    def _differing(self) -> str:
+        """Whose round it is, and what differs."""
         here, there = (self.form.split(world[self.round : self.round + 1]) for world in self.worlds())
         parts = [
             f"{what} {_entries_of(a[0])} against {_entries_of(b[0])}"
             for what, a, b in (("context", here[0], there[0]), ("rewards", here[1], there[1]))
             if (a != b).any()
         ]
+        return f"user of round {self.round + 1}: {', '.join(parts)}"
+
+    def describe(self) -> str:
+        """The difference in one line."""
         last = self.form.split(self.left[-1:])[0][0]
-        return f"user of round {self.round + 1}: {', '.join(parts)}; the last context is {_entries_of(last)}"
+        return f"{self._differing()}; the last context is {_entries_of(last)}"
 
     def _plain(self) -> JsonDict:
         arms, row = self.form.n_arms, self.right[self.round]
@@ -478,7 +482,7 @@ class ContextGame(ContextPair):
 
     def describe(self) -> str:
         """The difference, and what the adversary does, in one line."""
-        return f"{super().describe().rpartition('; ')[0]}; {self.reaction.describe()}"
+        return f"{self._differing()}; {self.reaction.describe()}"
 
     def _plain(self) -> JsonDict:
         own = {"reaction": self.reaction.name, "spiteful": self.reaction.spiteful}

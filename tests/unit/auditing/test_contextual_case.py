@@ -1,6 +1,7 @@
 """The audit of a bandit of the catalogue that is told contexts: model, rungs, refusals, a re-run."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +9,23 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
+from verifiable_dp.auditing import audit as algorithms
 from verifiable_dp.auditing import rungs
-from verifiable_dp.auditing.plans import silent
+from verifiable_dp.auditing.plans import UNPLAYED, silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.core import reactions
+from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PROTECTED
-from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.neighbours import ContextGame, TablePair, pair_of
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import normal
+from verifiable_dp.evidence.alignment.replay import Instance, worlds
+from verifiable_dp.evidence.blackbox import adversary
+from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine
 from verifiable_dp.registry import entries as registry
@@ -26,12 +36,20 @@ SMALL = {"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-
 COMPUTED = [rung for rung in rungs.RUNGS if rung.stage in ("alignment", "certificate")]
 
 
-def computed(promise=None, name="dp-lin-ucb", parameters=SMALL, **inputs):
+def games_of(algorithm, when=0):
+    pair = family.pairs(algorithm)[when]
+    return [ContextGame(pair, reaction) for reaction in reactions.everyone()]
+
+
+GAMES = games_of(vdp.make("dp-lin-ucb", **SMALL))[:1]
+
+
+def computed(promise=None, name="dp-lin-ucb", parameters=SMALL, by=COMPUTED, **inputs):
     """The report of what needs no sampling."""
     algorithm = vdp.make(name, **parameters)
     settings = Settings(budget="smoke", mutants=False)
     request = AuditRequest(algorithm, name, promise or Promise(), Inputs(**inputs), settings)
-    return finish(draft=rungs.audit(request, COMPUTED), started=0.0, cpu_seconds=0.0)
+    return finish(draft=rungs.audit(request, by), started=0.0, cpu_seconds=0.0)
 
 
 def test_the_interval_is_closed_and_the_record_says_what_is_protected_from_whom():
@@ -89,11 +107,93 @@ def test_the_baseline_is_held_against_its_reference_by_what_others_see():
         ({"protects": "reward"}, "protects works only with your own code"),
         ({"contexts": 3}, "contexts work only with your own code"),
         ({"pairs": [TablePair(np.zeros((8, 2)), 0, 0, 1.0)]}, "pairs must be ContextPairs"),
+        ({"pairs": GAMES, "model": "central"}, "adversaries over contexts work only with model joint"),
     ],
 )
 def test_what_means_nothing_here_is_refused(given, words):
     with pytest.raises(InputError, match=words):
         vdp.audit(vdp.make("dp-lin-ucb", **SMALL), budget="smoke", **given)
+
+
+@pytest.mark.parametrize("name", ["dp-lin-ucb", "dp-lin-ucb-wishart", "ldp-lin-ucb"])
+def test_adversaries_find_what_a_right_algorithm_may_lose_and_no_more(name):
+    """Negative control: less than what it loses is refuted by them."""
+    algorithm = vdp.make(name, **SMALL)
+    aligned, _ = normal.check(algorithm, algorithm.claim, games_of(algorithm), 0)
+    assert aligned.verdict == "not_refuted"
+    assert aligned.result["epsilon_lower"] > 0.98
+    lower, _ = normal.check(algorithm, replace(algorithm.claim, epsilon=0.9), games_of(algorithm)[:1], 0)
+    assert lower.verdict == "refuted"
+
+
+def test_the_users_of_both_worlds_follow_the_same_actions():
+    """Each run's users are those that its own arms call for; worlds differ in the protected user alone."""
+    algorithm, n = vdp.make("dp-lin-ucb", **SMALL), 12
+    for game in games_of(algorithm, 3):
+        seen = []
+        for world in worlds(game, algorithm.n_arms, n, first=5):
+            rows = {}
+
+            class Spy:
+                def __init__(self, users, rows):
+                    self.users, self.rows = users, rows
+
+                def meet(self, query, run):
+                    met = self.users.meet(query, run)
+                    given, _ = self.users.form.split(self.users.table)
+                    assert np.array_equal(self.users._brought(query, run)[0], given)
+                    self.rows[int(query.start[0])] = self.users.table.copy(), self.users._met[1].copy()
+                    return met
+
+                def answer(self, query, run):
+                    return self.users.answer(query, run)
+
+            play(algorithm, Spy(world, rows), Seeded(1), np.arange(5, 5 + n))
+            assert sorted(rows) == list(range(algorithm.horizon))
+            seen.append(rows)
+        for world, rows in enumerate(seen):
+            guests = game.guests(world, n)
+            for t, (table, arms) in sorted(rows.items()):
+                assert np.array_equal(guests.rows(t), table)
+                guests.saw(t, table, arms)
+        before = [np.stack([rows[t][0] for t in range(game.round)]) for rows in seen]
+        assert np.array_equal(*before)  # the noise is the same, and nothing differs yet
+        assert (seen[0][game.round][0] != seen[1][game.round][0]).any()
+
+
+@pytest.mark.parametrize("mutant", ["half noise", "noise at leaves only"])
+def test_adversaries_refute_mutants(mutant):
+    (found,) = (m for m in registry.auditor("dp-lin-ucb").mutants if m.name == mutant)
+    algorithm = found.make(vdp.make("dp-lin-ucb", **SMALL))
+    instance = Instance(algorithm, 1.0, {"instance": SMALL, "epsilon": 1.0})
+    sizes, terms = Sizes(1, 0, 0, 250, 2000, 12_000), Terms(algorithm.claim, tests=2)
+    played = adversary.audit_users(instance, games_of(algorithm), sizes, terms)
+    assert [check.verdict for check in played.checks] == ["refuted"]
+    (worst,) = played.counterexamples
+    again = normal.examine(algorithm, pair_of(worst["pair"]).under("joint"), seed=0, delta=1e-3)
+    assert normal.epsilon_of_mu(again.fixed, 1e-3) == pytest.approx(float(worst["loss"]))
+    if mutant == "half noise":  # by samples, too
+        own = AlgorithmSampler(algorithm, "releases", 7)
+        check, chosen = adversary.put_to_test(own, games_of(algorithm)[:2], sizes, terms)
+        assert check.verdict == "refuted"
+        assert check.statistics["adversary"] == chosen.pair.as_dict()
+
+
+def test_an_audit_of_a_joint_claim_plays_them_and_says_what_they_did():
+    by = [rung for rung in rungs.RUNGS if rung.run in (algorithms.align, algorithms.adversaries)]
+    report = computed(by=by)
+    names = ["alignment", "interactive alignment", "interactive black box"]
+    assert [check["name"] for check in report.record["checks"]] == names
+    assert report.record["plan"]["interactive"]["population"] == 0
+    assert UNPLAYED not in report.record["not_covered"]
+    game = report.record["checks"][2]["statistics"]
+    assert game["tests"] == 2
+    assert "the adversary" in game["pair"]
+    assert isinstance(pair_of(game["adversary"]), ContextGame)
+    examine(report.record)
+    seen = computed(Promise(model="central"), by=by)
+    assert [check["name"] for check in seen.record["checks"]] == names[:1]
+    assert UNPLAYED in seen.record["not_covered"]
 
 
 def test_model_needs_contexts():

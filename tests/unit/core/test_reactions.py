@@ -13,15 +13,16 @@ from verifiable_dp.core.reactions import KINDS, Reaction, everyone
 from verifiable_dp.core.validate import InputError
 
 T = 12
-ONE, EACH = Contexts(2, (3,)), Contexts(3, (3, 2), 2.0, (-1.0, 1.0))
+ONE, EACH = Contexts(2, (3,)), Contexts(3, (3, 3), 2.0, (-1.0, 1.0))
 
 
 def game(form, reaction, *, when=4, joint=True):
-    """The user of one round has the opposite context and the highest rewards."""
+    """The user of one round has another context, along no axis, and the highest rewards."""
     low, high = form.bounds
+    other = (form.apart(form.unit(0)) - form.unit(0)) / 2
     contexts = np.tile(form.unit(0), (T, *[1] * len(form.shape)))
     pair = ContextPair(
-        form, contexts, np.full((T, form.n_arms), low), when, -form.unit(0), np.full(form.n_arms, high), joint
+        form, contexts, np.full((T, form.n_arms), low), when, other, np.full(form.n_arms, high), joint
     )
     return ContextGame(pair, reaction)
 
@@ -64,6 +65,8 @@ class TestEveryReaction:
         assert np.array_equal(*(np.delete(world, when, axis=1) for world in worlds))
         assert (worlds[0][:, when] == played.left[when]).all()
         assert (worlds[1][:, when] == played.right[when]).all()
+        open_worlds = [np.delete(sent(played, world, arms, joint=False), when, axis=1) for world in (0, 1)]
+        assert np.array_equal(*open_worlds)
         seen = [sent(played, 0, each, joint=False) for each in (arms, other)]
         assert (seen[0] != seen[1]).any()  # the control: where everybody sees it, it counts
 
@@ -86,6 +89,7 @@ class TestEveryReaction:
         assert played.under("joint").joint
         assert not played.under("joint").under("central").joint
         assert KINDS[reaction.name] in played.describe()
+        assert played.describe().count("(") == played.describe().count(")")
 
 
 def test_what_reactions_send():

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Data, Memory, Query, State, play
-from verifiable_dp.core.contextual import UserTable
+from verifiable_dp.core.contextual import Sent, UserTable
 from verifiable_dp.core.environments import Interactive, Table
 from verifiable_dp.core.neighbours import (
     AnyPair,
+    ContextGame,
     ContextPair,
     InteractivePair,
     Pair,
@@ -66,8 +67,11 @@ def worlds(pair: AnyPair, n_arms: int, runs: int, first: int = 0) -> tuple[Data,
     if isinstance(pair, InteractivePair):
         return Interactive(pair, 0, n_arms, runs, first), Interactive(pair, 1, n_arms, runs, first)
     left, right = pair.worlds()
+    unseen = pair.round if isinstance(pair, ContextPair) and pair.joint else -1
+    if isinstance(pair, ContextGame):
+        here, there = (Sent(pair.form, pair.guests(w, runs), unseen, first) for w in (0, 1))
+        return here, there
     if isinstance(pair, ContextPair):
-        unseen = pair.round if pair.joint else -1
         return UserTable(pair.form, left, unseen), UserTable(pair.form, right, unseen)
     return Table(left), Table(right)
 

@@ -18,8 +18,9 @@ import numpy as np
 from verifiable_dp.core import adversaries
 from verifiable_dp.core.adversaries import FEATURES, Strategy
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.neighbours import InteractivePair
+from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair
 from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
+from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import Found, Instance, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -297,8 +298,20 @@ def black_box(
     delta = terms.claim.delta
     learnt = learn(own, sizes, delta=delta, leads=leads)
     games = [learnt, *leads[:_LEADS], *pairs(own.algorithm, max(2, sizes.challenges // 2))]
+    return put_to_test(own, games, sizes, terms, name=name)
+
+
+def put_to_test(
+    own: AlgorithmSampler,
+    games: Sequence[AnyPair],
+    sizes: Sizes,
+    terms: Terms,
+    *,
+    name: str = "interactive black box",
+) -> tuple[Check, blackbox.Selected]:
+    """Test the most promising of some games by fresh runs; `own` has a seed that no other part has."""
     plan = Plan(2 * sizes.probe, sizes.select, sizes.test, keep=1, finalists=2)
-    chosen, _ = blackbox.select(own, games, plan, delta=delta, workers=terms.workers)
+    chosen, _ = blackbox.select(own, games, plan, delta=terms.claim.delta, workers=terms.workers)
     (check,) = blackbox.put_to_test(own, chosen, plan, replace(terms, seed=own.seed), name=name)
     statistics = {**check.statistics, "adversary": chosen[0].pair.as_dict()}
     return Check.of(name, "black_box", statistics), chosen[0]
@@ -324,6 +337,20 @@ class Played:
     checks: Sequence[Check]
     counterexamples: Sequence[JsonDict]
     words: Sequence[str]
+
+    @classmethod
+    def of(cls, aligned: Check, check: Check, chosen: blackbox.Selected, game: Instance) -> Played:
+        """Alignment that refutes nothing, and the black box on the chosen game."""
+        event = {
+            "check": check.name,
+            "pair": chosen.pair.as_dict(),
+            "event": check.statistics["event"],
+            "p_value": check.result["p_value"],
+            "epsilon_lower": check.result["epsilon_lower"],
+            **game.said,
+        }
+        found = [event] if check.verdict == "refuted" else []
+        return cls([aligned, check], found, [chosen.pair.describe()])
 
 
 def audit(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visible: bool) -> Played:
@@ -358,14 +385,20 @@ def audit(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visibl
         terms,
         leads=leads if game.algorithm.horizon == small.algorithm.horizon else (),
     )
-    refuted = []
-    if check.verdict == "refuted":
-        event = {
-            "check": check.name,
-            "pair": chosen.pair.as_dict(),
-            "event": check.statistics["event"],
-            "p_value": check.result["p_value"],
-            "epsilon_lower": check.result["epsilon_lower"],
-        }
-        refuted = [{**event, **game.said}]
-    return Played([align_check, check], refuted, [chosen.pair.describe()])
+    return Played.of(align_check, check, chosen, game)
+
+
+def audit_users(game: Instance, games: Sequence[ContextGame], sizes: Sizes, terms: Terms) -> Played:
+    """The same of adversaries over contexts, on one instance: alignment is exact, and nothing is learnt."""
+    align_check, worst = normal.check(
+        game.algorithm, terms.claim, games, terms.seed, name="interactive alignment"
+    )
+    counted = {
+        "strategies": len({game.reaction for game in games}),
+        "challenges": len({game.round for game in games}),
+    }
+    align_check = Check.of(align_check.name, "alignment", {**align_check.statistics, **counted})
+    if align_check.verdict == "refuted":
+        return Played([align_check], [{"check": align_check.name, **worst, **game.said}], [])
+    own = AlgorithmSampler(game.algorithm, terms.claim.observe, terms.seed + _OWN)
+    return Played.of(align_check, *put_to_test(own, games, sizes, terms), game)

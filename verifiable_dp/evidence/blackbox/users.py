@@ -134,15 +134,15 @@ class UserSearch:
         The first user's rewards differ; or those of a later one, who has the opposite context if that counts.
         """
         low, high = self.form.bounds
-        first = ContextPair.of_tables(
-            self.form, self.uniform(0, low), 0, self.replaced(self.uniform(0, low), 0, reward=high)
-        )
-        later, when = self.uniform(0, low), self.horizon // 3
+        first, later, when = self.uniform(0, low), self.uniform(0, low), self.horizon // 3
         changed: dict[str, Any] = {"reward": high}
         if not self.reward_only:
             later[when] = self.replaced(later, when, reward=high)
             changed = {"context": -self.form.unit(0)}
-        pairs = first, ContextPair.of_tables(self.form, later, when, self.replaced(later, when, **changed))
+        pairs = (
+            ContextPair.of_tables(self.form, first, 0, self.replaced(first, 0, reward=high)),
+            ContextPair.of_tables(self.form, later, when, self.replaced(later, when, **changed)),
+        )
         return [ContextGame(pair, reaction) for pair in pairs for reaction in reactions.everyone()]
 
     def _own(self, when: int) -> list[ContextPair]:
