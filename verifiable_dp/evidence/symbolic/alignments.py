@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.claims import zcdp_epsilon
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.evidence.symbolic import matrices
 from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Part, Row, Winner, World, moves_of, telescoped
@@ -76,6 +77,8 @@ class Cost:
         Squared shift of normal noise in standard deviations.
     matrices
         Released with Wishart noise.
+    rho
+        Zero-concentrated differential privacy of what a library drew.
     """
 
     place: Place
@@ -83,6 +86,7 @@ class Cost:
     down: float
     squared: float = 0.0
     matrices: tuple[wishart.Release, ...] = ()
+    rho: float = 0.0
 
 
 Costs = dict[int, list[Cost]]
@@ -94,6 +98,8 @@ def costs_of(world: World) -> Costs:
     for charge in telescoped(world.charges):
         for unit, (up, down) in charge.costs.items():
             found.setdefault(unit, []).append(Cost(charge.place, up, down))
+        for unit, rho in charge.rho.items():
+            found.setdefault(unit, []).append(Cost(charge.place, 0.0, 0.0, rho=rho))
     alone: Costs = {}
     releases: list[Release] = []
     seen = [item for item in world.seen if not _of_matrices(item)]
@@ -165,7 +171,7 @@ def _amplified(found: dict[Any, list[Cost]]) -> Costs:
         rows = [cost for key in keys for cost in found.pop(key)]
         whole = found.pop(unit, [])
         several = len(keys) > 1 or whole
-        squared = any(cost.squared or cost.matrices for cost in (*rows, *whole))
+        squared = any(cost.squared or cost.matrices or cost.rho for cost in (*rows, *whole))
         if several and squared:  # shifts of normal noise add up before they are squared
             found[unit] = [Cost(rows[0].place, math.inf, math.inf)]
         elif several or squared or not keys[0].source.hidden:
@@ -564,13 +570,22 @@ class _Solver:
 
 
 def epsilon_of(
-    pure: float, squared: float, delta: float, releases: tuple[wishart.Release, ...] = ()
+    pure: float,
+    squared: float,
+    delta: float,
+    releases: tuple[wishart.Release, ...] = (),
+    rho: float = 0.0,
 ) -> float:
-    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise."""
-    if squared == 0 and not releases:
+    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
+
+    `rho` is zero-concentrated differential privacy of the rest.
+    """
+    if squared == 0 and not releases and rho == 0:
         return pure
-    if delta <= 0:
+    if delta <= 0 or (releases and rho):
         return math.inf
+    if rho:  # normal noise has half its squared shift
+        return pure + zcdp_epsilon(rho + squared / 2, delta)
     if releases:
         return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
     return pure + _gaussian(math.sqrt(squared), delta)

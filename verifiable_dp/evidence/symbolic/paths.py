@@ -21,7 +21,7 @@ import numpy as np
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
-from verifiable_dp.evidence.symbolic import boxes
+from verifiable_dp.evidence.symbolic import boxes, libraries
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage
@@ -40,6 +40,9 @@ _NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _CROWDED = 12
 _MANY = 4000  # values of a public draw, of which the ends are looked at
+
+
+_LIBRARY = Premise("the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, are what they say")
 
 
 class Chooser:
@@ -200,6 +203,8 @@ class Path:
         Where an outcome was proposed and accepted or turned down; None if nowhere.
     beyond
         Whether a draw came out above chances that add up to 1, so that the path has no chance.
+    drawn
+        Outputs of mechanisms of libraries.
     """
 
     number: int
@@ -211,6 +216,7 @@ class Path:
     natural: bool = False
     contested: Place | None = None
     beyond: bool = False
+    drawn: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -255,6 +261,7 @@ class Found:
                 Premise("the code keeps no state between runs, and nobody knows the seeds of its generators"),
                 Premise("other paths cost no more than those that were traced"),
                 Premise("noise is ideal"),
+                *((_LIBRARY,) if any(path.drawn for path in self.paths) else ()),
             ),
         )
 
@@ -266,7 +273,8 @@ def _epsilon(path: Path, delta: float) -> tuple[float, int, str]:
         squared = math.fsum(cost.squared for cost in costs)
         matrices = tuple(release for cost in costs for release in cost.matrices)
         for way in ("up", "down"):
-            found = epsilon_of(math.fsum(getattr(cost, way) for cost in costs), squared, delta, matrices)
+            pure = math.fsum(getattr(cost, way) for cost in costs)
+            found = epsilon_of(pure, squared, delta, matrices, math.fsum(cost.rho for cost in costs))
             if found > best[0]:
                 best = (found, unit, way)
     return best
@@ -282,6 +290,8 @@ def _as_row(path: Path, delta: float) -> dict[str, Any]:
         "terms": [[cost.place.line, plain(getattr(cost, way)), cost.squared] for cost in costs],
     }
     releases = wishart.counted(release for cost in costs for release in cost.matrices)
+    rho = math.fsum(cost.rho for cost in costs)
+    row |= {"rho": rho} if rho else {}
     if releases:
         row["matrices"] = [[each.change, each.freedom, each.size, each.times] for each in releases]
     return row
@@ -291,7 +301,8 @@ def _as_row(path: Path, delta: float) -> dict[str, Any]:
 def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
     """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up.
 
-    Its ``matrices`` [change, degrees of freedom, rows, times] were released with Wishart noise.
+    Its ``matrices`` [change, degrees of freedom, rows, times] were released with Wishart noise; ``rho`` is
+    what mechanisms of libraries cost besides.
     """
     found = [
         epsilon_of(
@@ -301,6 +312,7 @@ def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
             tuple(
                 wishart.Release(float(s), int(k), int(p), int(n)) for s, k, p, n in path.get("matrices", ())
             ),
+            float(path.get("rho", 0.0)),
         )
         for path in certificate["paths"]
     ]
@@ -323,7 +335,7 @@ def _uncollected() -> Iterator[None]:
 def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: Coverage | None) -> Path:
     """One path."""
     world = World(frozenset(scopes), chooser, boxes)
-    output = None
+    output, library = None, libraries.Followed(world)
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
@@ -332,7 +344,7 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
-            with rewritten(scopes, world), standing_in(scopes, world):
+            with rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library):
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:
@@ -351,8 +363,10 @@ def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: 
     costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
+    drawn = tuple(library.told())
+    beyond, at = world.beyond, world.at
     return Path(
-        number, costs, world.failure, world.at, world.events, output, chooser.natural, contested, world.beyond
+        number, costs, world.failure, at, world.events, output, chooser.natural, contested, beyond, drawn
     )
 
 
@@ -440,7 +454,7 @@ def _sums(path: Path) -> dict[int, tuple[float, float]]:
 def _as_plain(program: Program, path: Path, scopes: Any) -> bool:
     """Whether a run with plain numbers returns the same."""
     try:
-        with system_seeded(scopes, path.number):
+        with system_seeded(scopes, path.number), libraries.patched(libraries.Replayed(path.drawn)):
             output = plain_run(program.function, program.values(path.number), np.random.Philox(path.number))
     except Exception:  # the audit tells of it where it plays
         return False

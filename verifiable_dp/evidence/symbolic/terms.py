@@ -200,11 +200,14 @@ class Charge:
         By unit, the loss if the unit moves one way and if it moves the other.
     ratio
         The chance as a quotient of sums of exponentials, if it is one.
+    rho
+        By unit, zero-concentrated differential privacy of what is paid besides.
     """
 
     place: Place
     costs: Mapping[int, tuple[float, float]]
     ratio: Ratio | None = None
+    rho: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass

@@ -1,0 +1,233 @@
+"""Mechanisms of OpenDP and diffprivlib in traced code: what they cost, given how far their input moves.
+
+Both draw from sources of their own, which cannot be followed, nor repeated. What a call costs follows from
+the library's documentation and from how far tracing says that its input moves: of OpenDP's measurements the
+privacy map tells, of diffprivlib's mechanisms their law. A plain run that is compared with a traced one gets
+the outputs of the traced one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.symbolic import boxes, terms
+from verifiable_dp.evidence.symbolic.terms import Charge, Draw, Term, World, is_term, moves_of, number
+
+_STOP = "a mechanism of {} that is not followed"
+_DISCRETE, _L1, _L2, _LARGEST = (
+    "DiscreteDistance",
+    ("L1Distance", "AbsoluteDistance"),
+    "L2Distance",
+    "LInfDistance",
+)
+
+# Selections by the largest utility with noise; permute-and-flip: Ding, Kifer, Saghaian & Wang (2021).
+_SELECTING = {"Exponential": "gumbel", "PermuteAndFlip": "exponential"}
+
+
+@contextmanager
+def patched(call: Callable[[str, Any, Any, Any], Any]) -> Iterator[None]:
+    """Let `call(library, method, self, value)` stand in for mechanisms of libraries that are imported."""
+    changed = []
+    opendp, drawing = sys.modules.get("opendp.mod"), sys.modules.get("diffprivlib.mechanisms")
+    kinds: list[tuple[str, Any, str]] = []
+    if opendp is not None:
+        kinds += [("OpenDP", opendp.Measurement, name) for name in ("__call__", "invoke")]
+        kinds.append(("", sys.modules["opendp.typing"].RuntimeType, "parse"))
+    if drawing is not None:
+        base = drawing.base.DPMechanism if hasattr(drawing, "base") else object
+        own = {v for v in vars(drawing).values() if isinstance(v, type) and issubclass(v, base)}
+        kinds += [("diffprivlib", kind, "randomise") for kind in own if "randomise" in vars(kind)]
+        kinds += [("diffprivlib", kind, "__init__") for kind in own if kind.__name__ in _SELECTING]
+    try:
+        for library, kind, name in kinds:
+            real = vars(kind).get(name)
+            changed.append((kind, name, real))
+            setattr(kind, name, _standing_in(call, library, real or getattr(kind, name), name))
+        yield
+    finally:
+        for kind, name, real in changed:
+            if real is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, real)
+
+
+def _standing_in(call: Callable[..., Any], library: str, real: Any, name: str) -> Any:
+    if name == "parse":  # stand-ins for `float` and `int` are no types that OpenDP knows
+        plain = getattr(real, "__func__", real)
+
+        def parse(kind: Any, type_name: Any, *args: Any, **kwargs: Any) -> Any:
+            return plain(kind, getattr(type_name, "stands_for", type_name), *args, **kwargs)
+
+        return classmethod(parse)
+    if name == "__init__":
+
+        @functools.wraps(real)
+        def make(self: Any, *args: Any, **kwargs: Any) -> None:
+            utility = kwargs.get("utility")
+            real(self, *args, **{**kwargs, "utility": _values(utility)} if utility is not None else kwargs)
+            if boxes.has_terms(utility):  # nothing untracked may be read from it
+                self.utility, self._probabilities = utility, None
+
+        return make
+
+    @functools.wraps(real)
+    def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(library, real, self, (args or tuple(kwargs.values()) or (None,))[0])
+
+    return draw
+
+
+def _values(value: Any) -> Any:
+    """The same with the numbers of this run, which the library's own sampler takes."""
+    if type(value) is boxes.Box:
+        return np.array(_values(value.data.ravel().tolist())).reshape(value.shape)
+    if type(value) in (list, tuple):
+        return type(value)(_values(v) for v in value)
+    value = number(value)
+    if type(value) is not Term:
+        return value
+    return round(value.value()) if value.whole else value.value()
+
+
+def _raw(value: Any) -> list[Any]:
+    """Entries with data that were not shown; what has noise is shown."""
+    flat = value.data.ravel().tolist() if type(value) is boxes.Box else value
+    flat = flat if isinstance(flat, list | tuple) else [flat]
+    return [v.settle() if is_term(v) and v.noise else number(v) for v in flat]
+
+
+class Followed:
+    """What stands in while a run is traced.
+
+    Parameters
+    ----------
+    world
+        The run.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.outputs: list[Any] = []
+        self._rng = np.random.default_rng([20260404, world.chooser.number])
+
+    def __call__(self, library: str, real: Any, mechanism: Any, value: Any) -> Any:
+        """The output of a mechanism, whose cost is charged."""
+        entries = _raw(value)
+        if library == "OpenDP":
+            made = real(mechanism, _typed(mechanism, value))
+            if any(map(is_term, entries)):
+                self.world.charges.append(self._by_map(mechanism, entries))
+        else:
+            # A staircase has a generator of NumPy's if it was given none.
+            unseeded = random.SystemRandom | np.random.Generator
+            if not isinstance(mechanism.__dict__.get("_rng"), unseeded):
+                raise self.world.stop("a mechanism of diffprivlib draws from a generator with a seed")
+            selects = type(mechanism).__name__ in _SELECTING
+            made = self._by_law(real, mechanism, _raw(mechanism.utility) if selects else entries)
+        self.outputs.append(made)
+        return made
+
+    def _by_map(self, measurement: Any, entries: Sequence[Any]) -> Charge:
+        metric = str(measurement.input_metric)
+        kind, measure = metric.split("(")[0], str(measurement.output_measure)
+        sizes: dict[int, list[float]] = {}
+        for entry in filter(is_term, entries):
+            for unit, move in moves_of(entry.raw).items():
+                sizes.setdefault(unit, []).append(max(map(abs, move)))
+        costs, curves = {}, {}
+        for unit, moved in sizes.items():
+            if kind in _L1:
+                size = math.fsum(moved)
+            elif kind == _L2:
+                size = math.hypot(*moved)
+            elif kind in (_LARGEST, _DISCRETE):
+                size = max(moved) if kind == _LARGEST else float(any(moved))
+            else:
+                raise self.world.stop(f"a measurement of OpenDP with the metric {metric} is not followed")
+            whole = kind == _DISCRETE or "(f" not in metric.replace("(T=", "(")
+            found = measurement.map(math.ceil(size - 1e-9) if whole else size) if size else 0.0
+            if measure == "MaxDivergence":
+                costs[unit] = (float(found), float(found))
+            elif measure == "ZeroConcentratedDivergence":
+                curves[unit] = float(found)
+            else:
+                raise self.world.stop(f"a measurement of OpenDP with the measure {measure} is not followed")
+        return Charge(self.world.place(), costs, rho=curves)
+
+    def _by_law(self, real: Any, mechanism: Any, entries: Sequence[Any]) -> Any:
+        name = type(mechanism).__name__
+        if name in _SELECTING:
+            return self._selected(mechanism, entries, _SELECTING[name])
+        if len(entries) != 1:
+            raise self.world.stop(_STOP.format("diffprivlib"))
+        (entry,) = entries
+        if not is_term(entry):
+            return real(mechanism, entry)
+        reach = float(mechanism.sensitivity)
+        if name == "Laplace":
+            scale = reach / (mechanism.epsilon - math.log1p(-mechanism.delta))
+            return self._noisy(entry, "laplace", scale, self._rng.laplace())
+        if name in ("Gaussian", "GaussianAnalytic"):
+            return self._noisy(entry, "normal", float(mechanism._scale), self._rng.standard_normal())
+        drawn = self._rng.laplace() * reach / mechanism.epsilon  # public: its law is paid for
+        per_unit: dict[str, Callable[[float], float]] = {
+            "Geometric": lambda move: mechanism.epsilon * move / reach,
+            "Staircase": lambda move: mechanism.epsilon * math.ceil(move / reach - 1e-9),
+        }
+        if name not in per_unit or (name == "Geometric" and not entry.whole):
+            raise self.world.stop(_STOP.format("diffprivlib"))
+        costs = {}
+        for unit, move in moves_of(entry.raw).items():
+            cost = per_unit[name](max(map(abs, move)))
+            costs[unit] = (cost, cost)
+        self.world.charges.append(Charge(self.world.place(), costs))
+        return entry.value() + drawn if name == "Staircase" else round(entry.value() + drawn)
+
+    def _noisy(self, entry: Term, kind: str, scale: float, drawn: float) -> Any:
+        if not scale > 0:
+            raise self.world.stop("noise has a scale that is not a positive number")
+        return terms.add(entry, Term(self.world, 0.0, {}, {Draw(kind, float(drawn)): scale}))
+
+    def _selected(self, mechanism: Any, entries: Sequence[Any], kind: str) -> Any:
+        """The position of the largest utility with noise, as one of the candidates."""
+        scale = mechanism.epsilon / mechanism.sensitivity / (2 - bool(getattr(mechanism, "monotonic", False)))
+        measure = getattr(mechanism, "measure", None) or [1.0] * len(entries)
+        noisy = []
+        for entry, weight in zip(entries, measure, strict=True):
+            drawn = getattr(self._rng, kind)()
+            noise = Term(self.world, math.log(weight), {}, {Draw(kind, float(drawn)): 1.0})
+            noisy.append(terms.add(terms.multiply(entry, scale), noise))
+        place = terms.largest(self.world, noisy)
+        return mechanism.candidates[place] if mechanism.candidates else place
+
+    def told(self) -> list[Any]:
+        """The outputs as plain numbers, when the run has ended."""
+        return [value.value() if type(value) is Term else value for value in self.outputs]
+
+
+def _typed(measurement: Any, value: Any) -> Any:
+    plain = _values(value)
+    return bool(plain) if "bool" in str(measurement.input_domain) and np.ndim(plain) == 0 else plain
+
+
+class Replayed:
+    """Gives the outputs of a traced run again, in a plain one."""
+
+    def __init__(self, outputs: Sequence[Any]) -> None:
+        self._left = list(outputs)
+
+    def __call__(self, library: str, real: Any, mechanism: Any, value: Any) -> Any:
+        """The next output."""
+        if not self._left:
+            raise RuntimeError("a plain run draws more often than the traced one")
+        return self._left.pop(0)
