@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import verifiable_dp as vdp
 from tests.user_code import accusations as code
@@ -96,6 +97,21 @@ def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
 
 
 # ---------------------------------------------------------------- runs in other processes
+
+
+def test_ranks_distances_and_levels_are_those_of_scipy():
+    """Without `scipy.stats`, which takes a second to load. Control: ties without their mean rank differ."""
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(0, 9, 1152).astype(float), rng.normal(size=1152)):
+        assert np.array_equal(independence._ranks(values), stats.rankdata(values))
+        other = values[:384] + 0.25
+        found = stats.ks_2samp(values, other, method="asymp")
+        assert independence._apart(values, other) == pytest.approx(found.statistic)
+        assert independence._differs(values[:, None], other[:, None]) == (found.pvalue < independence._LEVEL)
+    for apart in np.arange(155, 300) / 1152:  # around the level, from 1e-4 to 1e-17
+        exact = stats.kstwo.sf(apart, 288)
+        assert 2 * special.smirnov(288, apart) == pytest.approx(exact, rel=1e-9)
+    assert not np.array_equal(np.argsort(np.argsort(np.ones(4))) + 1, independence._ranks(np.ones(4)))
 
 
 def test_code_with_a_generator_of_its_own_follows_the_one_of_each_run():
