@@ -450,6 +450,7 @@ def _row(record: Json, kills: Sequence[Json] = ()) -> JsonDict:
         "tier": ((record.get("declarations") or {}).get("administrative") or {}).get("tier"),
         "tried": card.counted(record, kills),
         "missed": card.missed(record, kills),
+        "undecided": card.undecided(kills),
         "flags": _flags(record),
         "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
         "bounds": bounds,
