@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
-PAGES = ("record", "refuted", "portfolio", "errata", "papers", "mutants", "study")
+PAGES = ("record", "refuted", "portfolio", "errata", "papers", "mutants", "study", "figure")
 LOOKS = ((360, "light"), (390, "dark"), (768, "light"), (1440, "dark"))
 
 PROBE = """(() => {
@@ -103,7 +103,12 @@ def pages(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(studies, "study", lambda name: TINY)
         reproduction.reproduce("tiny", out=place)
-    paths = {"study": place / "tiny" / "index.html", "portfolio": place / "records" / "index.html"}
+    (figure,) = set((place / "tiny").glob("*.html")) - {place / "tiny" / "index.html"}
+    paths = {
+        "figure": figure,
+        "study": place / "tiny" / "index.html",
+        "portfolio": place / "records" / "index.html",
+    }
     for name, page in found.items():
         paths[name] = place / f"{name}.html"
         paths[name].write_text(page, "utf-8")

@@ -271,7 +271,7 @@ def _guarantee(record: Json, declared: Json) -> Block:
             "enforced_by": contribution.get("enforced_by"),
             "reward_range": [decimal(value) for value in bounds] if bounds else None,
         },
-        "protected_output": words.OUTPUTS[claim["observe"]],
+        "protected_output": words.seen(record),
         "unprotected_outputs": declared.get("unprotected_outputs"),
         "group_privacy": groups,
         "threat_hypotheses": _threats(record, declared),

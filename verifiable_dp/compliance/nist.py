@@ -23,6 +23,7 @@ STATUSES = ("tested", "computed", "stated", "declared", "open", "not_applicable"
 WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0
 MOST_DELTA = 1e-5
 _NO_CLAIM = "the record holds no privacy claim of the target's own"
+_VERDICT_FIRST = "Resolve the verdict on the claim first; this row asks for nothing else."
 _ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided nothing"}
 
 
@@ -38,12 +39,15 @@ class Finding:
         Why, in one sentence.
     evidence, declared
         JSON pointers into the record: to what was measured or computed, and to what was declared.
+    action
+        What to do, where that is not what the hazard leaves to do in general.
     """
 
     status: str
     note: str
     evidence: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
+    action: str = ""
 
 
 Rule = Callable[[Json], Finding]
@@ -68,7 +72,7 @@ class Hazard:
             "title": self.title,
             "status": found.status,
             "note": found.note,
-            "action": self.action if found.status == "open" else "",
+            "action": (found.action or self.action) if found.status == "open" else "",
             "evidence": list(found.evidence),
             "declared": list(found.declared),
         }
@@ -142,7 +146,8 @@ def _if_held(record: Json, status: str, note: str, *evidence: str) -> Finding:
     """The given status where no violation was found; else the verdict stands against it."""
     if _held(record):
         return Finding(status, note, evidence)
-    return Finding("open", f"{note}; but {_ASIDE[record['verdict']]}", (*evidence, "/verdict"))
+    aside = f"{note}; but {_ASIDE[record['verdict']]}"
+    return Finding("open", aside, (*evidence, "/verdict"), action=_VERDICT_FIRST)
 
 
 def _claimed(rule: Rule) -> Rule:
@@ -443,6 +448,8 @@ def _implementation(record: Json) -> Finding:
         verdict = record["checks"][tested[0]]["result"]["verdict"].replace("_", " ")
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
         return Finding("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
+    if _kind(record) == "algorithm" and record["target"]["model"] == "none":
+        return Finding("open", "a baseline draws no noise; its timing was not tested", ("/not_covered",))
     if _kind(record) == "algorithm":
         note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
         return Finding("open", note, ("/subject/sampler", "/not_covered"))

@@ -18,6 +18,12 @@ OUTPUTS = {
     "reports": "every report that leaves a client",
     "shuffled": "the multiset of the reports of each batch",
 }
+# Stopping rules and sums take no actions; every bandit of the catalogue has one of these parameters.
+_ARMS = {"n_arms", "actions"}
+_ARMLESS = {
+    "actions": "the round in which it halts and the estimate that it releases",
+    "releases": "every noisy partial sum",
+}
 SAMPLED = ("black_box", "numerics", "curve", "sequential")
 NON_CLAIMS = (
     "does not prove differential privacy",
@@ -177,13 +183,29 @@ def changed(record: Json) -> str:
 
 def seen(record: Json) -> str:
     """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
-    claim = record["claim"]
-    if record["target"]["kind"].startswith("release") and claim["observe"] == "releases":
+    claim, target = record["claim"], record["target"]
+    if target["kind"].startswith("release") and claim["observe"] == "releases":
         return "what the mechanism releases"
+    ours = str((target.get("source") or {}).get("path")).startswith("verifiable_dp/algorithms/")
+    if ours and not _ARMS & target["parameters"].keys() and claim["observe"] in _ARMLESS:
+        return _ARMLESS[claim["observe"]]
     if claim.get("protects") in [words for (_, model), words in PROTECTED.items() if model == "joint"]:
         also = " and every noisy statistic" if claim["observe"] == "releases" else ""
         return f"the actions of all other users{also}"
     return OUTPUTS[claim["observe"]]
+
+
+def trust(record: Json) -> str:
+    """The trust model of a claim; a joint promise is a central one that leaves out what its user sees."""
+    model = str(record["claim"]["trust_model"])
+    joint = ", joint: the curator is trusted, all other users are not"
+    return f"{model}{joint if record['target']['model'] == 'joint' else ''}"
+
+
+def not_covered(record: Json) -> list[str]:
+    """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of."""
+    drawn = not is_baseline(record)
+    return [line for line in record["not_covered"] if drawn or not line.startswith("the floating-point")]
 
 
 def least_caught(found: Json) -> str:
@@ -235,6 +257,13 @@ def counterexample(found: Json, record: Json | None) -> str:
     return "; ".join(filter(None, parts))
 
 
+def elsewhere(found: Json, record: Json | None) -> dict[str, object]:
+    """The parameters of a counterexample's instance that are not those of the audited one."""
+    audited = record["target"]["parameters"] if record else {}
+    instance = found.get("instance", {})
+    return {k: v for k, v in instance.items() if k not in audited or audited[k] != v}
+
+
 def found_on(found: Json, record: Json | None) -> str:
     """The instance that a counterexample was found on; empty where it is the audited one.
 
@@ -243,8 +272,7 @@ def found_on(found: Json, record: Json | None) -> str:
     """
     if "instance" not in found:
         return ""
-    audited, words = record["target"]["parameters"] if record else {}, ""
-    others = {k: v for k, v in found["instance"].items() if k not in audited or audited[k] != v}
+    words, others = "", elsewhere(found, record)
     if others:
         words = f"found on a small instance ({', '.join(f'{k} = {v}' for k, v in others.items())})"
     if "rounds" in found:

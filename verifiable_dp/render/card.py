@@ -119,9 +119,7 @@ def interval(record: Json) -> str:
         return ""
     lower, upper = digits(record["epsilon_lower"]), record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        fallen = upper is None and any(check["kind"] == "upper_bound" for check in record["checks"])
-        why = "No upper bound stands: premises of the one below fail" if fallen else "There is no upper bound"
-        return f"Epsilon is at least {lower}: that much was seen. {why}; other inputs may show more."
+        return f"Epsilon is at least {lower}: {_seen(record)}. {_unbounded(record)}"
     most = float(upper["epsilon"])
     least = digits(min(float(record["epsilon_lower"]), most))
     scope = {
@@ -133,6 +131,32 @@ def interval(record: Json) -> str:
     return f"Epsilon lies between {least} (that much was seen) and {digits(most)}{delta} ({scope})."
 
 
+def _seen(record: Json) -> str:
+    """What the lower bound rests on: a limit from samples, which may exceed an exact loss, or such a loss."""
+    limits_ = [c for c in record["checks"] if c["kind"] in words.SAMPLED]
+    bound = float(record["epsilon_lower"])
+    found = [c for c in limits_ if float(c["result"].get("epsilon_lower", 0.0)) == bound]
+    if not found or "confidence" not in found[0]["statistics"]:
+        return "that much was seen"
+    said = f"the {100 * float(found[0]['statistics']['confidence']):.4g} % lower limit of the sampled runs"
+    losses = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+    exact = max((float(s["max_loss"]) for s in losses if s["visible"]), default=0.0)
+    if not float(record["claim"]["epsilon"]) < exact < bound:
+        return said
+    return f"{said}, which may lie slightly too high; the exact loss in the replayed runs is {digits(exact)}"
+
+
+def _unbounded(record: Json) -> str:
+    """Why no upper bound stands."""
+    for check in record["checks"]:
+        if check["kind"] == "upper_bound" and record["epsilon_upper"] is None:
+            tests = sorted({p["tested_by"] for p in check["statistics"]["premises"]} - {""})
+            most = digits(check["result"]["epsilon_upper"])
+            tested = f"its premises are tested by the {' and '.join(tests)} check, which found a violation"
+            return f"No upper bound stands: {most} was computed, but {tested}."
+    return "There is no upper bound; other inputs may show more."
+
+
 def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     """How small a leak the audit catches: weak where one of more than 1.5 times the claim could pass."""
     if not record["checks"]:
@@ -140,10 +164,13 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     if record["verdict"] == "refuted":
         return Strength("Does not matter here: a counterexample decides.", "none")
     ratio, said = _caught(record)
-    missed = [row["mutant"] for row in _missed(kills) if _true(row) > WEAK * float(row["epsilon"])]
+    missed = [row for row in _missed(kills) if _true(row) > WEAK * float(row["epsilon"])]
     if missed:
-        said += f" {_many(len(missed), 'broken variant')} passed the same audit: {'; '.join(missed)}."
-    full = 0 if math.isinf(ratio) else round(100 * max(0.05, 1 - math.log(max(ratio, 1.0), _EMPTY)))
+        ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
+        names = "; ".join(f"{row['mutant']} (epsilon {digits(_true(row))})" for row in missed)
+        said = f"{_many(len(missed), 'broken variant')} passed the same audit: {names}. {said}"
+    least = 0.05 if missed or not math.isinf(ratio) else 0.0
+    full = round(100 * max(least, 1 - math.log(max(ratio, 1.0), _EMPTY)))
     return Strength(said, "weak" if missed or ratio > WEAK else "strong", full)
 
 
@@ -204,6 +231,11 @@ def _missed(kills: Sequence[Json]) -> list[Json]:
 
 def _true(row: Json) -> float:
     return float(row["at_least"] if row["true_epsilon"] is None else row["true_epsilon"])
+
+
+def undecided(kills: Sequence[Json]) -> int:
+    """How many mutants of a kill table neither were caught nor are known to keep the promise."""
+    return sum(row["outcome"] == "undecided" for row in kills)
 
 
 def missed(record: Json, kills: Sequence[Json] = ()) -> list[str]:
@@ -314,8 +346,12 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
         size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
         found.append((f"The tests could pass a leak of {size}", "power"))
     if record["verdict"] == "refuted" and not words.is_baseline(record):
+        shown = limits.strongest_first(record)
+        other = words.elsewhere(shown[0], record) if shown else {}
+        named = ", ".join(f"{k} = {_short(v)}" for k, v in other.items() if not isinstance(v, list))
+        where = f"the input shown, which is of another instance ({named})" if other else "the input shown"
         found.append(
-            ("The claim is false on the input shown; nothing that follows from it holds", "counterexamples")
+            (f"The claim is false on {where}; nothing that follows from it holds", "counterexamples")
         )
     guarantee = record["guarantee"]
     if guarantee:
@@ -334,10 +370,7 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
             ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")
         )
     found.append(("Only this instance was audited; other sizes and parameters were not", "claim"))
-    unsaid = "the floating-point sampler" if words.is_baseline(record) else ()  # a baseline draws no noise
-    found += [
-        (_capital(line), "not-covered") for line in record["not_covered"] if not line.startswith(unsaid)
-    ]
+    found += [(_capital(line), "not-covered") for line in words.not_covered(record)]
     return found
 
 

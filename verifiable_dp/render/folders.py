@@ -53,16 +53,12 @@ class _Pair:
     close: bool = False
 
 
-def _study_page(whole: Json) -> str:
-    return page.render_study(whole, {figure["name"]: "<svg/>" for figure in whole["figures"]})
-
-
 _RECORD = _Kind(lambda values: verify(values).record, lambda record: page.render(record, drawn=False))
 _KINDS = {
     SCHEMA_VERSION: _RECORD,
     ERRATA_VERSION: _Kind(verify_errata, page.render_errata),
     MUTANTS_VERSION: _Kind(verify_mutants, mutation.render),
-    STUDY_VERSION: _Kind(verify_study, _study_page),
+    STUDY_VERSION: _Kind(verify_study, page.render_study),
 }
 
 

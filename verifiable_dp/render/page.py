@@ -307,18 +307,35 @@ def render_papers(rows: Sequence[Json]) -> str:
     return tables.arranged(template.render(rows=rows, papers=papers, style=_style()), whole=True)
 
 
-def render_study(whole: Json, shown: Mapping[str, str]) -> str:
-    """The page of a study's data file; `shown` holds the inline SVG of its figures by name."""
+def render_study(whole: Json) -> str:
+    """The page of a study's data file; each figure is on a page of its own beside it."""
     return tables.arranged(
         environment()
         .get_template("study.html.jinja")
         .render(
             w=whole,
-            shown=shown,
             style=_style(),
             by_name={row["name"]: row for row in whole["statements"]},
         ),
         whole=True,
+    )
+
+
+def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:
+    """The page of a figure of a study, `shown` as inline SVG, with links to those before and after it."""
+    return (
+        environment()
+        .get_template("figure.html.jinja")
+        .render(
+            w=whole,
+            figure=figure,
+            shown=ours(shown),
+            before=before,
+            after=after,
+            title=f"{whole['study']}: {_words(figure['name']).replace('-', ' ')}",
+            style=_style(),
+            by_name={row["name"]: row for row in whole["statements"]},
+        )
     )
 
 
@@ -450,6 +467,7 @@ def _row(record: Json, kills: Sequence[Json] = ()) -> JsonDict:
         "tier": ((record.get("declarations") or {}).get("administrative") or {}).get("tier"),
         "tried": card.counted(record, kills),
         "missed": card.missed(record, kills),
+        "undecided": card.undecided(kills),
         "flags": _flags(record),
         "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
         "bounds": bounds,

@@ -15,10 +15,10 @@ from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record.sealing import SCHEMAS
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside as company
-from verifiable_dp.render import mutation, study
+from verifiable_dp.render import mutation
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.mutation import verify_mutants
-from verifiable_dp.render.page import Beside, render, render_errata, render_index
+from verifiable_dp.render.page import Beside, render, render_errata, render_index, render_study
 from verifiable_dp.render.study import verify_study
 
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"\d+\.\d+\.\d+"')  # other data files name their kind first
@@ -156,7 +156,7 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
         mutants=found.mutants["summary"] if found.mutants else None,
         kills=found.mutants["mutants"] if found.mutants else (),
         studies=[
-            (link(path, whole, "index.html", study.page_of), whole) for path, whole in found.studies.items()
+            (link(path, whole, "index.html", render_study), whole) for path, whole in found.studies.items()
         ],
         pages=(apart[0], apart[1]),
         papers=links.of(items) if own and items.is_file() and _inside(folder, items) else "",

@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
 from verifiable_dp.render import beside as company
-from verifiable_dp.render import card, docs, figures, mutation, page, portfolio
+from verifiable_dp.render import card, docs, mutation, page, portfolio, study
 
 HEAVIEST = 400_000  # bytes of a page
 _SIGNATURE = 64 << 10  # bytes of a signature file
@@ -161,34 +161,16 @@ def _pages(
     if found.mutants:
         yield place / "mutants.html", mutation.render(found.mutants)
     for path, whole in found.studies.items():
-        yield from _study(path, whole)
+        yield from ((path.with_name(name), made) for name, made in study.pages(whole))
     for doc in made:
         yield place / "docs" / doc.name, _shell(doc.title, body=page.ours(doc.body))
     yield place / "search.html", _shell("Search", entries=_entries(found, place, made))
     yield place / "index.html", portfolio.page(found, place / "index.html", own=True)
 
 
-def _study(path: Path, whole: Json) -> Iterator[tuple[Path, str]]:
-    """The page of a study, and one of each of its figures: together they are too heavy."""
-    names = [str(figure["name"]) for figure in whole["figures"]]
-    links = {
-        name: page.ours(f'<a href="{quote(name)}.html">Figure on a page of its own</a>') for name in names
-    }
-    yield path.with_name("index.html"), page.render_study(whole, links)
-    by_name = {row["name"]: row for row in whole["statements"]}
-    for figure, before, after in zip(whole["figures"], ["", *names], [*names[1:], ""], strict=False):
-        title = f"{whole['study']}: {str(figure['name']).replace('-', ' ')}"
-        shown = page.ours(page.layouts(figures.svg, figure) or "")
-        beside = {"before": before, "after": after, "by_name": by_name}
-        yield (
-            path.with_name(f"{figure['name']}.html"),
-            _shell(title, figure=figure, shown=shown, w=whole, **beside),
-        )
-
-
 def _shell(title: str, **parts: Any) -> str:
     """A page that only a site has."""
-    empty = dict.fromkeys(("body", "figure", "shown", "w", "before", "after", "by_name", "entries"), "")
+    empty = dict.fromkeys(("body", "entries"), "")
     script = page._style("search.js") if "entries" in parts else ""
     style = page._style() + page._style("portfolio.css" if "entries" in parts else "card.css")
     template = page.environment().get_template("site.html.jinja")

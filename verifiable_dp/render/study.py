@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -261,17 +261,17 @@ def runs(plan: Plan, outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _drawn(whole: Json) -> dict[str, str]:
-    return {figure["name"]: figures.svg(figure) for figure in whole["figures"]}
-
-
-def page_of(whole: Json) -> str:
-    """The page of a study's data file, with its figures; the same file gives the same bytes."""
-    return page.render_study(whole, _drawn(whole))
+def pages(whole: Json) -> Iterator[tuple[str, str]]:
+    """Name and text of each page: that of the study, and one of each figure: one of all is too heavy."""
+    yield "index.html", page.render_study(whole)
+    names = ["", *(str(figure["name"]) for figure in whole["figures"]), ""]
+    for figure, before, after in zip(whole["figures"], names, names[2:], strict=False):
+        shown = page.layouts(figures.svg, figure) or ""
+        yield f"{figure['name']}.html", page.render_figure(whole, figure, shown, before, after)
 
 
 def save(whole: Json, plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> None:
-    """Write ``study.json``, ``index.html``, ``tables/*.csv`` and ``figures/*.{svg,png}`` into `folder`.
+    """Write ``study.json``, its pages, ``tables/*.csv`` and ``figures/*.{svg,png}`` into `folder`.
 
     Raises
     ------
@@ -286,13 +286,13 @@ def save(whole: Json, plan: Plan, outcomes: Mapping[str, Outcome], folder: Path)
     ]
     for name, table in tables:
         write_text(folder / "tables" / f"{name}.csv", table.to_csv(index=False, float_format="%.6g"))
-    shown = _drawn(whole)
     for figure in whole["figures"]:
         name = figure["name"]
-        write_text(folder / "figures" / f"{name}.svg", plots.alone(shown[name]))
+        write_text(folder / "figures" / f"{name}.svg", plots.alone(figures.svg(figure)))
         write_bytes(folder / "figures" / f"{name}.png", figures.png(figure))
     write_text(folder / "study.json", text(whole))
-    write_text(folder / "index.html", page.render_study(whole, shown))
+    for name, made in pages(whole):
+        write_text(folder / name, made)
 
 
 def lines(whole: Json) -> list[str]:

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -172,9 +173,14 @@ def test_the_page_is_whole_and_escaped(tmp_path):
     page = (tmp_path / "tiny" / "index.html").read_text("utf-8")
     assert "Two &lt;algorithms&gt;" in page
     assert "Made &lt;up&gt;" in page
-    assert page.count("<svg") == 1
-    assert "<script" not in page
-    assert "http" not in page.replace("http://www.w3.org", "").replace("http-equiv", "")
+    assert "<svg" not in page
+    names = re.findall(r'<a href="([^"#]*html)', page)
+    drawn = [(tmp_path / "tiny" / name).read_text("utf-8") for name in names]
+    assert [shown.count("<svg") for shown in drawn] == [2]  # for a desktop and for a phone
+    for shown in (page, *drawn):
+        assert len(shown) < 400_000
+        assert "<script" not in shown
+        assert "http" not in shown.replace("http://www.w3.org", "").replace("http-equiv", "")
 
 
 def test_a_plan_with_unknown_cells_or_names_twice_is_refused():

@@ -23,6 +23,7 @@ from tests.committed import NAMES, REPORTS, each
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret import tables
+from verifiable_dp.record import words
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render import page, pdf, renderings
@@ -195,7 +196,7 @@ def test_markdown_tells_all_that_the_record_does(record):
         assert check["name"] in first
     for mutant in record["mutants"]:
         assert [mutant["name"], mutant["fault"]] in [row[:2] for row in rows]
-    for line in record["not_covered"]:
+    for line in words.not_covered(record):
         assert f"- {escape(line)}" in document
     assert record["digest"] in document
     assert f"**Privacy: {record['verdict'].replace('_', ' ')}, epsilon " in document
