@@ -616,6 +616,7 @@ class _Echo:
             if draw.freedom:
                 terms = np.zeros_like(out)
                 even = (draw.scale[:, 0] > 0) & (draw.scale == draw.scale[:, :1]).all(axis=1)
+                even &= (there.value != draw.value).any(axis=1)  # equal ones, which most are, say nothing
                 exact = there.value[even], draw.value[even]
                 terms[even, 0] = likelihood(out[even], *exact, draw.scale[even, 0], draw.freedom)[0]
             elif draw.normal:
