@@ -131,7 +131,7 @@ def player(algorithm: Any, horizon: int, runs: int, seed: int) -> Player:
 
     def play(instance: Discrete) -> Simulation:
         played = with_parameters(algorithm, n_arms=instance.n_arms, horizon=horizon, beta=None)
-        return simulate(played, instance, runs=runs, seed=seed, points=2)
+        return simulate(played, instance, runs=runs, seed=seed, points=1)
 
     return play
 
@@ -295,7 +295,7 @@ def in_unit_interval(instance: Discrete) -> tuple[TwoPoint, float]:
 def regret_on(algorithm: Any, instance: Discrete, *, runs: int, seed: int) -> FloatArray:
     """Regret by run of an algorithm of any range, in the instance's units, (runs,)."""
     where, scale = (instance, 1.0) if algorithm.bounds == LINE else in_unit_interval(instance)
-    return np.asarray(scale * simulate(algorithm, where, runs=runs, seed=seed, points=2).regret)
+    return np.asarray(scale * simulate(algorithm, where, runs=runs, seed=seed, points=1).regret)
 
 
 def on_both(

@@ -332,7 +332,7 @@ def sum_on_alike(algorithm: Any, alpha: float, runs: int, seed: int) -> FloatArr
     size = (alpha / (1 - alpha)) ** (-1 / 2)
     both = Discrete(((0.0, size),) * 2, ((1 - alpha, alpha),) * 2, "contaminated alike")
     gap = least_contaminated(1, alpha, 2.0)
-    pulls = [simulate(algorithm, both, runs=runs, seed=seed + i, points=2).pulls[:, i] for i in (0, 1)]
+    pulls = [simulate(algorithm, both, runs=runs, seed=seed + i, points=1).pulls[:, i] for i in (0, 1)]
     return np.asarray(gap * (pulls[0] + pulls[1]), dtype=np.float64)
 
 

@@ -147,10 +147,10 @@ def five_times(seed: int) -> Findings:
     ratios = {}
     about: JsonDict = {"n_arms": 5, "epsilon": 1.0, "horizon": 50_000_000}
     for name in ("C1", "C4"):
-        mine = simulate(DPSE(**about), s1(name, 5), runs=300, seed=seed, points=2).regret
+        mine = simulate(DPSE(**about), s1(name, 5), runs=300, seed=seed, points=1).regret
         for budget, runs, checks in (("per-arm", 6, printed), ("split", 3, right)):
             rival = DPUCB(**about, budget=budget)
-            theirs = simulate(rival, s1(name, 5), runs=runs, seed=seed + 1, points=2).regret
+            theirs = simulate(rival, s1(name, 5), runs=runs, seed=seed + 1, points=1).regret
             ratios[f"{name}, {budget}"] = float(theirs.mean() / mine.mean())
             checks.append(
                 evidence.comparison(

@@ -189,7 +189,7 @@ def error(seed: int) -> Findings:
     base: JsonDict = {"n_arms": 5, "epsilon": 1.0, "horizon": 10**12, "v": 1.0, "u": 1.0, "beta": 0.1}
     checks = {}
     for variant in ("printed", "corrected"):
-        done = simulate(LDPRobustSE(**base, variant=variant), best, runs=RUNS, seed=seed, points=2)
+        done = simulate(LDPRobustSE(**base, variant=variant), best, runs=RUNS, seed=seed, points=1)
         checks[variant] = evidence.probability(
             f"a tied best arm is removed, {variant}",
             ~done.active[:, :2].all(axis=1),
@@ -235,7 +235,7 @@ def moment_rate(seed: int) -> Findings:
     points = []
     for u in (2.0, 8.0, 32.0, 128.0, 512.0):
         algorithm = DPRobustSE(2, 1.0, 1 << 62, v, u, beta=0.1)
-        done = simulate(algorithm, environment, runs=20, seed=seed, points=2)
+        done = simulate(algorithm, environment, runs=20, seed=seed, points=1)
         points.append((u, done.pulls[:, 1].astype(np.float64)))
 
     def bound(power: float, scale: float) -> float:

@@ -215,6 +215,7 @@ def play(
     actions: list[IntArray] = []
     releases: list[FloatArray] = []
     ended: list[tuple[IntArray, State]] = []
+    met = data if isinstance(data, Met) else None  # users choose by themselves
     while len(position):
         query = algorithm.query(state)
         on = query.rounds > 0
@@ -229,8 +230,8 @@ def play(
             )
             if not len(position):
                 break
-        if isinstance(data, Met):  # users choose by themselves
-            query = data.meet(query, state.run)
+        if met is not None:
+            query = met.meet(query, state.run)
         if watch is not None:
             watch.block(position, query)
         pulls[position] += query.pulls()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -319,6 +320,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     return float(optimize.brentq(lambda x: gdp_delta(mu, x) - delta, 1e-12, high, xtol=1e-13, rtol=1e-12))
 
 
+@functools.lru_cache(maxsize=256)  # algorithms ask in every round
 def gdp_mu(epsilon: float, delta: float) -> float:
     """The largest mu at which mu-GDP implies (epsilon, delta)."""
     from scipy import optimize

@@ -15,6 +15,7 @@ reused noise value is represented, and found.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -258,9 +259,13 @@ class _Entries:
         """Rows of `address` (n, 3), and whether each was found."""
         if not len(self.address):
             return np.zeros(len(address), np.int64), np.zeros(len(address), bool)
-        mine, theirs = _as_keys(self.address), _as_keys(address)
+        mine, theirs = self._keys, _as_keys(address)
         row = np.minimum(np.searchsorted(mine, theirs), len(mine) - 1)
         return row, np.asarray(mine[row] == theirs)
+
+    @functools.cached_property
+    def _keys(self) -> Any:
+        return _as_keys(self.address)
 
 
 def _as_keys(address: IntArray) -> Any:
@@ -283,12 +288,14 @@ class _Log:
     def visit(self, draw: Draw) -> IntArray:
         """Addresses (N, 3) of what is drawn, each with the number of this visit."""
         rows, columns = np.nonzero(draw.where)
-        run, slot = draw.run[rows], draw.slot[rows, columns]
-        visits = np.empty(len(run), np.int64)
-        for i, pair in enumerate(zip(run.tolist(), slot.tolist(), strict=True)):
-            visits[i] = self._visits.get(pair, 0)
-            self._visits[pair] = int(visits[i]) + 1
-        return np.column_stack([run, slot, visits]).astype(np.int64)
+        address = np.empty((len(rows), 3), np.int64)
+        address[:, 0], address[:, 1] = draw.run[rows], draw.slot[rows, columns]
+        visits = []
+        for pair in map(tuple, address[:, :2].tolist()):
+            visits.append(self._visits.get(pair, 0))
+            self._visits[pair] = visits[-1] + 1
+        address[:, 2] = visits
+        return address
 
     def add(self, draw: Draw, columns: Mapping[str, FloatArray]) -> None:
         """Append what is drawn; `columns` are (n, m)."""
@@ -317,10 +324,11 @@ class Tape:
     releases: _Entries
     hidden: _Entries
 
-    def rows(self) -> list[dict[str, float]]:
-        """Released values as rows with run, slot, value, scale, output."""
-        names = list(self.releases.columns)
-        table = zip(self.releases.address.tolist(), *self.releases.columns.values(), strict=True)
+    def rows(self, run: int | None = None) -> list[dict[str, float]]:
+        """Released values as rows with run, slot, value, scale, output; those of one run if it is given."""
+        names, address = list(self.releases.columns), self.releases.address
+        own = slice(None) if run is None else address[:, 0] == run
+        table = zip(address[own].tolist(), *(v[own] for v in self.releases.columns.values()), strict=True)
         return [
             {"run": a[0], "slot": a[1], **{n: float(v) for n, v in zip(names, vs, strict=True)}}
             for a, *vs in table
@@ -402,6 +410,8 @@ class Replayer:
         self.diverged: dict[int, str] = {}
 
     def _leave(self, runs: IntArray, why: str) -> None:
+        if not len(runs):
+            return
         for run in np.unique(runs).tolist():
             self.diverged.setdefault(run, why)
         self.cost[runs] = self.square[runs] = np.inf

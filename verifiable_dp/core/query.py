@@ -162,7 +162,11 @@ class Query(Batch):
     counts: IntArray | None = None
 
     def pulls(self) -> IntArray:
-        """How often each arm is pulled, (n, K)."""
+        """How often each arm is pulled, (n, K); not to be changed in place."""
+        return self._pulls
+
+    @functools.cached_property  # each block of a simulation asks for it up to five times
+    def _pulls(self) -> IntArray:
         if self.counts is not None:
             ends = np.minimum(np.cumsum(self.counts, axis=1), self.rounds[:, None])
             return np.diff(ends, axis=1, prepend=0)

@@ -68,7 +68,9 @@ class Simulation:
 
 
 def checkpoints(horizon: int, points: int = 200) -> IntArray:
-    """At most `points` log-spaced rounds from 1 to the horizon."""
+    """At most `points` log-spaced rounds from 1 to the horizon; a single one is the horizon."""
+    if points == 1:
+        return np.array([horizon])
     return np.unique(np.geomspace(1, horizon, points).round().astype(np.int64))
 
 
@@ -119,10 +121,11 @@ def _shard(
     if hasattr(algorithm, "kernel"):
         pulls, at, output = algorithm.kernel(environment, seed, run, times)
         return pulls, at @ environment.gaps, output, None
-    curve = _Curve(environment.gaps, times, np.zeros((len(run), len(times))))
+    curve = _Curve(environment.gaps, times, np.zeros((len(run), len(times)))) if len(times) > 1 else None
     noise, data = Seeded(seed, (_NOISE,)), environment.data(seed, (_REWARDS, number))
     outcome = play(algorithm, data, noise, run, keep=(), watch=curve)
-    return outcome.pulls, curve.regrets, outcome.output, getattr(outcome.final, "active", None)
+    regrets = curve.regrets if curve else (outcome.pulls @ environment.gaps)[:, None]
+    return outcome.pulls, regrets, outcome.output, getattr(outcome.final, "active", None)
 
 
 def simulate(
@@ -149,7 +152,7 @@ def simulate(
     workers
         Number of threads or processes (joblib's `n_jobs`).
     points
-        Number of recorded times of the curve.
+        Number of recorded times of the curve; 1 records the horizon alone, which is cheapest.
 
     Returns
     -------
@@ -165,7 +168,7 @@ def simulate(
     seed = validate.integer("seed", seed, least=0)
     workers = validate.integer("workers", workers, least=1)
     _check(algorithm, environment)
-    times = checkpoints(algorithm.horizon, validate.integer("points", points, least=2))
+    times = checkpoints(algorithm.horizon, validate.integer("points", points, least=1))
     compiled = hasattr(algorithm, "kernel")
     size = max(1, -(-runs // (4 * workers))) if compiled else SHARD
     shards = [np.arange(i, min(i + size, runs), dtype=np.int64) for i in range(0, runs, size)]
@@ -175,12 +178,11 @@ def simulate(
     else:
         parts = engine.ordered(engine.called, tasks, workers=workers)
     pulls, regrets, output, active = zip(*parts, strict=True)
-    joined = np.concatenate(regrets)
     return Simulation(
         regret=np.concatenate(pulls) @ environment.gaps,
         pulls=np.concatenate(pulls),
         times=times,
-        regrets=joined,
+        regrets=np.concatenate(regrets),
         active=None if active[0] is None else np.concatenate(active),
         output=np.concatenate(output),
     )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, IntArray
+
+
+@functools.cache
+def _upper(size: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows and columns of the entries, and what they are multiplied by."""
+    rows, columns = np.triu_indices(size)
+    return rows, columns, np.where(rows == columns, 1.0, 2**0.5)
 
 
 def outer(vector: FloatArray) -> FloatArray:
@@ -15,15 +23,15 @@ def outer(vector: FloatArray) -> FloatArray:
     Independent noise of one standard deviation on these entries is the symmetric noise of matrices whose law
     does not depend on the axes.
     """
-    rows, columns = np.triu_indices(vector.shape[1])
-    return np.asarray(vector[:, rows] * vector[:, columns] * np.where(rows == columns, 1.0, 2**0.5))
+    rows, columns, factor = _upper(vector.shape[1])
+    return np.asarray(vector[:, rows] * vector[:, columns] * factor)
 
 
 def matrix(entries: FloatArray, size: int) -> FloatArray:
     """Symmetric matrices (n, k, k) from their entries as `outer` has them; k = `size`."""
-    rows, columns = np.triu_indices(size)
+    rows, columns, factor = _upper(size)
     made = np.empty((len(entries), size, size))
-    made[:, rows, columns] = made[:, columns, rows] = entries / np.where(rows == columns, 1.0, 2**0.5)
+    made[:, rows, columns] = made[:, columns, rows] = entries / factor
     return made
 
 
@@ -48,16 +56,17 @@ def wishart(laplace: FloatArray, freedom: int) -> FloatArray:
     from scipy.special import gammainccinv, gammaincinv, ndtri
 
     size = rows_of(laplace.shape[1])
-    rows, columns = np.triu_indices(size)
+    rows, columns, factor = _upper(size)
     tail = np.exp(-np.abs(laplace)) / 2
     root = np.zeros((len(laplace), size, size))
     root[:, columns, rows] = -np.sign(laplace) * ndtri(tail)
-    half, ends = (freedom - np.arange(size)) / 2, tail[:, rows == columns]
-    below = laplace[:, rows == columns] < 0
-    square = 2 * np.where(below, gammaincinv(half, ends), gammainccinv(half, ends))
-    root[:, range(size), range(size)] = np.sqrt(square)
+    ends, below = tail[:, rows == columns], laplace[:, rows == columns] < 0
+    half, square = np.broadcast_to((freedom - np.arange(size)) / 2, ends.shape), np.empty(ends.shape)
+    for part, inverse in ((below, gammaincinv), (~below, gammainccinv)):  # which take longer than the rest
+        square[part] = inverse(half[part], ends[part])
+    root[:, range(size), range(size)] = np.sqrt(2 * square)
     found = root @ root.transpose(0, 2, 1) - freedom * np.eye(size)
-    return np.asarray(found[:, rows, columns] * np.where(rows == columns, 1.0, 2**0.5))
+    return np.asarray(found[:, rows, columns] * factor)
 
 
 def likelihood(

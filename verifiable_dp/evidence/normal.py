@@ -140,7 +140,7 @@ def _mu(epsilon: float, delta: float) -> float:
 
 
 def _counterexample(pair: AnyPair, done: Replay, run: int, seed: int, turned: bool) -> JsonDict:
-    rows = [row for row in done.tape.rows() if row["run"] == run][:12]
+    rows = done.tape.rows(run)[:12]
     return {
         "pair": pair.as_dict(),
         "seed": seed,

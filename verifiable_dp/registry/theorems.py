@@ -85,7 +85,7 @@ class Trial:
         self, algorithm: Any, environment: Environment, runs: Runs = RUNS, **options: Any
     ) -> Simulation:
         """Simulate another algorithm with the trial's budget and seed."""
-        asked = {"seed": self.seed, "workers": self.workers, "points": 2, **options}
+        asked = {"seed": self.seed, "workers": self.workers, "points": 1, **options}
         return simulate(algorithm, environment, runs=self.runs(runs), **asked)
 
     def bound(self, gaps: FloatArray | None = None) -> Callable[[float], Any]:

@@ -226,7 +226,7 @@ def regret(part: Part) -> FloatArray:
     if isinstance(made, Algorithm):
         assert not isinstance(environment, Population)  # then `made` plays tables
         # An algorithm's runs are played together: a part holds all of them.
-        return simulate(made, environment, runs=part.last - part.first, seed=part.seed, points=2).regret
+        return simulate(made, environment, runs=part.last - part.first, seed=part.seed, points=1).regret
     if isinstance(environment, Population):
         return np.array([environment.regret(users, arms) for users, arms in _met(made, part)])
     return np.array([_gaps(environment, arms) for arms in _played(made, part)])

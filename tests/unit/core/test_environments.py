@@ -95,6 +95,17 @@ def test_regret_curves_end_at_the_regret():
     assert curve["mean"].iloc[-1] == pytest.approx(run.regret.mean())
 
 
+@pytest.mark.parametrize("name", ["se", "dp-se", "dp-ucb"])
+def test_the_horizon_alone_can_be_recorded(name):
+    """By definitions and by compiled loops, which draw the same as where round 1 is recorded too."""
+    means, sizes = bernoulli([0.3, 0.5, 0.8]), {"runs": 5, "seed": 3}
+    rule = make(name, n_arms=3, horizon=3000, **({} if name == "se" else {"epsilon": 1.0}))
+    one, two = (simulate(rule, means, points=points, **sizes) for points in (1, 2))
+    assert one.times.tolist() == [3000]
+    assert one.regrets[:, 0] == pytest.approx(one.regret)
+    assert (one.pulls == two.pulls).all()
+
+
 @pytest.mark.parametrize("name", ["runs", "seed", "workers", "points"])
 def test_bad_arguments_of_simulate_are_refused(name):
     with pytest.raises(InputError, match=name):

@@ -1,10 +1,13 @@
 """The black box by itself: which runs are drawn, that none is used twice, and how tests share their level."""
 
+import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from verifiable_dp import make
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import statistics
@@ -12,7 +15,15 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.observations import Observation
 from verifiable_dp.evidence.blackbox.scores import Codes
-from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST, Plan, Selected, Terms
+from verifiable_dp.evidence.blackbox.test import (
+    PROBE,
+    SELECT,
+    TEST,
+    AlgorithmSampler,
+    Plan,
+    Selected,
+    Terms,
+)
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
 
@@ -68,6 +79,28 @@ def test_stages_have_streams_of_their_own(monkeypatch):
     blackbox.put_to_test(sampler, chosen, plan, Terms(PrivacyClaim(1.0)))
     assert sampler.stages() == {TEST}
     assert len(sampler.runs(0)) + len(sampler.runs(1)) == 2 * plan.test
+
+
+def test_few_pairs_of_an_algorithm_are_ranked_by_one_round_as_by_two(monkeypatch):
+    """The first of two rounds leaves none of eight out: it is played only for pairs that come out equal."""
+    promises = {8: [0.1, 0.0, 0.5, 0.2, 0.2], 20: [1.0, 2.0, 1.0, -math.inf, -math.inf]}
+    asked = []
+
+    def gather(sampler, pair, stage, number, runs, workers):
+        asked.append((runs, number))
+        return runs, number
+
+    monkeypatch.setattr(blackbox, "gather", gather)
+    monkeypatch.setattr(blackbox, "choose", lambda runs, i, _: replace(ALL, promise=promises[runs][i]))
+    ranking = functools.partial(
+        blackbox.rank, pairs=range(5), plan=Plan(probe=20, select=1, test=1), delta=0.0, workers=1
+    )
+    addressed = AlgorithmSampler(make("se", n_arms=2, horizon=4), "actions", 0)
+    assert ranking(Noted()) == [1, 2, 0, 3, 4]
+    assert len(asked) == 10
+    asked.clear()
+    assert ranking(addressed) == [1, 2, 0, 3, 4]
+    assert asked == [(20, i) for i in range(5)] + [(8, i) for i in (0, 2, 3, 4)]
 
 
 def test_worlds_are_tossed_by_a_fair_coin_unless_there_is_a_delta():

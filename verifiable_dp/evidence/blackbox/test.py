@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
@@ -315,16 +316,26 @@ def rank(
         raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
     ranked = list(range(len(pairs)) if among is None else among)
     least = plan.keep if among is None else max(plan.keep, plan.finalists)
-    for runs in (max(8, plan.probe // 4), plan.probe):
+    few, most = max(8, plan.probe // 4), max(8, plan.keep)
+
+    def promised(runs: int, numbers: Sequence[int]) -> dict[int, float]:
+        # Few runs: more caution would favour events that are merely frequent.
+        boosted = runs >= getattr(sampler, "boosted_from", 0)
+        setting = Setting(plan.test, delta, level, caution=1.0, boosted=boosted)
+        return {
+            i: choose(*gather(sampler, pairs[i], PROBE, i, runs, workers), setting).promise for i in numbers
+        }
+
+    if least < len(ranked) <= most and isinstance(sampler, AlgorithmSampler):
+        # The first round leaves none out, and its draws are addressed: it is played only to break ties.
+        found = promised(plan.probe, ranked)
+        shared = Counter(found.values())
+        first = promised(few, [i for i in ranked if shared[found[i]] > 1])
+        return sorted(ranked, key=lambda i: (found[i], first.get(i, 0.0)), reverse=True)
+    for runs in (few, plan.probe):
         if len(ranked) > least:
-            # Few runs: more caution would favour events that are merely frequent.
-            boosted = runs >= getattr(sampler, "boosted_from", 0)
-            setting = Setting(plan.test, delta, level, caution=1.0, boosted=boosted)
-            promises = {
-                i: choose(*gather(sampler, pairs[i], PROBE, i, runs, workers), setting).promise
-                for i in ranked
-            }
-            ranked = sorted(ranked, key=promises.__getitem__, reverse=True)[: max(8, plan.keep)]
+            found = promised(runs, ranked)
+            ranked = sorted(ranked, key=found.__getitem__, reverse=True)[:most]
     return ranked
 
 
