@@ -430,7 +430,13 @@ def second_look(case: PlayCase) -> None:
     if second > _least(case):
         plan = second_plan(second, len(pairs), case.request.settings.sizes.most, once=True)
         if case.suspected:
-            plan = replace(plan, select=2 * plan.select, test=plan.test // 2)
+            # The test may go on: what counts is that the best pair is found, and its event learnt well.
+            sizes_of = {
+                "probe": 3 * plan.probe // 5,
+                "select": 9 * plan.select // 4,
+                "test": 9 * plan.test // 20,
+            }
+            plan = replace(plan, **sizes_of, finalists=min(4, len(pairs)))
         if not case.tune.varied and not case.given:
             plan = Plan(24, 100, min(max(200, case.needed), max(50, second // 4)))
         case.plan = case.sized(plan)
