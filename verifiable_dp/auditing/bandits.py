@@ -429,14 +429,15 @@ def second_look(case: PlayCase) -> None:
     second = sizes("second", lambda: int((0.9 if case.suspected else 0.55) * allowed.left))
     if second > _least(case):
         plan = second_plan(second, len(pairs), case.request.settings.sizes.most, once=True)
-        if case.suspected:
+        if case.suspected and plan.finalists > 1:
             # The test may go on: what counts is that the best pair is found, and its event learnt well.
-            sizes_of = {
-                "probe": 3 * plan.probe // 5,
-                "select": 9 * plan.select // 4,
-                "test": 9 * plan.test // 20,
-            }
-            plan = replace(plan, **sizes_of, finalists=min(4, len(pairs)))
+            plan = replace(
+                plan,
+                probe=3 * plan.probe // 5,
+                select=9 * plan.select // 4,
+                test=9 * plan.test // 20,
+                finalists=min(4, len(pairs)),
+            )
         if not case.tune.varied and not case.given:
             plan = Plan(24, 100, min(max(200, case.needed), max(50, second // 4)))
         case.plan = case.sized(plan)

@@ -159,8 +159,11 @@ class Allowance:
 
     def beyond(self, factor: int) -> int:
         """Runs of a test that may exceed the budget: what is left and `factor` budgets, within the cap."""
-        in_time = self.seconds_left / self.each if self.each and math.isfinite(self.seconds) else math.inf
-        return int(min(self.left + factor * self.runs, in_time))
+        wanted = self.left + factor * self.runs
+        in_time = int(self.seconds_left / self.each) if self.each and math.isfinite(self.seconds) else wanted
+        if in_time < wanted:
+            self.capped = True
+        return min(wanted, in_time)
 
     @property
     def seconds_left(self) -> float:

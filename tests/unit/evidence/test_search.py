@@ -189,7 +189,7 @@ def test_rewards_of_an_arm_that_is_seldom_played_are_changed(monkeypatch):
 def test_pairs_are_told_by_the_runs_that_play_the_changed_reward(monkeypatch):
     def told(arm):
         finder = Search(seldom(1, 0.5), 2, 20, (0.0, 1.0), runs=60)
-        return finder._told(TablePair(np.zeros((20, 2)), 3, arm, 1.0), 1000)
+        return finder._told(TablePair(np.zeros((20, 2)), 9, arm, 1.0), 1000)
 
     assert told(1) > 1.5
     assert told(0) < 1.0
