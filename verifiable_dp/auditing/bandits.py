@@ -11,7 +11,7 @@ import numpy as np
 
 from verifiable_dp.auditing import groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, duration, grounded
-from verifiable_dp.auditing.looks import INTERACTIVE, Levels, UserCase, hits_needed, look, more
+from verifiable_dp.auditing.looks import INTERACTIVE, Levels, Look, UserCase, hits_needed, look, more
 from verifiable_dp.auditing.plans import LEAST_RUNS, UNPLAYED, cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
@@ -23,6 +23,7 @@ from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
+from verifiable_dp.evidence.tracing.audit import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import Contextual, epsilon_of, made_for
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
@@ -37,6 +38,8 @@ _TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
 _FEW_RUNS = 1500  # below, nothing is searched for
 _GAMES = 0.2  # of the runs that are left go to adversaries over contexts
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
+_BEYOND = 2  # budgets that a test whose bound lies above the claim may take besides what is left
+_AGAIN = 4  # pairs of the first look that the second one tries again
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -197,6 +200,28 @@ class PlayCase(UserCase):
     def moved(self) -> bool:
         """Whether a check saw a difference between neighbouring inputs."""
         return any(float(check.result.get("epsilon_lower", 0.0)) > 0 for check in self.checks)
+
+    @property
+    def suspected(self) -> bool:
+        """Whether tracing saw something against the claim."""
+        return any(c.kind == "tracing" and is_lead(c.statistics, c.result) for c in self.checks)
+
+    @property
+    def hoped(self) -> int | None:
+        """See `UserCase.hoped`."""
+        if not self.suspected:
+            return None
+        return self.sizes("hoped", lambda: _BEYOND * self.allowed.runs // 2)
+
+    @property
+    def promising(self) -> Look | None:
+        """The look whose test goes on: its bound is above the claim, or where tracing leads its estimate."""
+        last = self.last
+        if self.lead is not None or last is None or not self.suspected:
+            return self.lead
+        first = last.checks[0]
+        point = float(first.result.get("epsilon_point", 0.0))
+        return last if point > float(first.statistics["epsilon"]) else None
 
     @property
     def given(self) -> bool:
@@ -365,7 +390,7 @@ def first_look(case: PlayCase) -> None:
     case.pairs = case.grouped(case.pairs[: 4 if case.allowed.runs < _FEW_RUNS else None])
     case.plan = case.sized(first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None))
     case.take(look(case, case.pairs, case.plan, number=0))
-    case.allowed.spend(cost_of(case.plan, len(case.pairs)))
+    case.allowed.spend(cost_of(case.plan, len(case.pairs), once=True))
 
 
 def longer(case: PlayCase) -> None:
@@ -394,16 +419,31 @@ def second_look(case: PlayCase) -> None:
         )
         case.varied = case.varied or tune.varied
         allowed.spend(sizes("searched", lambda: tune.runs))
-        case.pairs += case.grouped(tuned)
-    second = sizes("second", lambda: int(0.55 * allowed.left))
+        tuned = case.grouped(tuned)
+        case.pairs += tuned
+        # Of the others those that the first look ranked highest: the fewer pairs, the more runs for each.
+        pairs = [*case.last.best[:_AGAIN], *tuned] if case.last and tuned else case.pairs
+    else:
+        pairs = case.pairs
+    # What tracing saw to cost too much will not be acquitted: nearly all runs go into its refutation.
+    second = sizes("second", lambda: int((0.9 if case.suspected else 0.55) * allowed.left))
     if second > _least(case):
-        plan = second_plan(second, len(case.pairs), case.request.settings.sizes.most)
+        plan = second_plan(second, len(pairs), case.request.settings.sizes.most, once=True)
+        if case.suspected and plan.finalists > 1:
+            # The test may go on: what counts is that the best pair is found, and its event learnt well.
+            plan = replace(
+                plan,
+                probe=3 * plan.probe // 5,
+                select=9 * plan.select // 4,
+                test=9 * plan.test // 20,
+                finalists=min(4, len(pairs)),
+            )
         if not case.tune.varied and not case.given:
             plan = Plan(24, 100, min(max(200, case.needed), max(50, second // 4)))
         case.plan = case.sized(plan)
         case.request.progress(f"black box: {2 * plan.test} runs")
-        case.take(look(case, case.pairs, case.plan, number=1))
-        allowed.spend(cost_of(case.plan, len(case.pairs)))
+        case.take(look(case, pairs, case.plan, number=1))
+        allowed.spend(cost_of(case.plan, len(pairs), once=True))
 
 
 def adversaries(case: PlayCase) -> None:
@@ -418,7 +458,7 @@ def adversaries(case: PlayCase) -> None:
     allowed.capped = slower.capped
     if case.unplayed or runs <= _least(case):
         return
-    plan = second_plan(runs, len(games), case.request.settings.sizes.most)
+    plan = second_plan(runs, len(games), case.request.settings.sizes.most, once=True)
     case.request.progress(f"interactive black box: {2 * plan.test} runs")
     try:
         found = look(case, games, plan, number=INTERACTIVE)
@@ -427,7 +467,7 @@ def adversaries(case: PlayCase) -> None:
         return
     case.game = plan
     case.take(found, aside=True)
-    allowed.spend(cost_of(plan, len(games)))
+    allowed.spend(cost_of(plan, len(games), once=True))
 
 
 def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> str:
@@ -462,21 +502,24 @@ def power(case: PlayCase) -> None:
         acting = Acting.of(case.horizon, case.sizes.found)
         why = acting.words() or f"horizon {case.horizon} may be too short for it to act"
         raise InputError(f"{case.kind}: {DETERMINISTIC} (every run was alike on every input tried; {why})")
-    last = case.sizes("last", lambda: case.allowed.left)
+    promising = case.promising
+    last = case.sizes(
+        "last", lambda: case.allowed.left if promising is None else case.allowed.beyond(_BEYOND)
+    )
     assert case.last is not None
-    if case.lead is not None and last > _least(case):
+    if promising is not None and last > _least(case):
         case.no_power = ON_A_LEAD
         case.request.progress(f"a bound above the claim: {last} more runs")
         # What the test comes to now stands for what it had come to before.
-        before = [check.name for check in case.lead.checks]
+        before = [check.name for check in promising.checks]
         case.checks = [check for check in case.checks if check.name not in before]
-        case.take(more(case, case.lead, last))
+        case.take(more(case, promising, last))
         return
     found, case.no_power = variants.of(case)
     if found is None and last > _least(case):
         # There are no variants: what power would have taken goes into a test of other pairs and events.
         best = case.last.best[:6]
-        case.plan = case.sized(second_plan(last, len(best), case.request.settings.sizes.most))
+        case.plan = case.sized(second_plan(last, len(best), case.request.settings.sizes.most, once=True))
         case.request.progress(f"third look: {2 * case.plan.test} runs")
         case.take(look(case, best, case.plan, number=2))
     elif found is not None:

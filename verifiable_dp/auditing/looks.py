@@ -154,6 +154,11 @@ class UserCase(Case):
         """What makes runs."""
         return self.ground.sampler
 
+    @property
+    def hoped(self) -> int | None:
+        """Runs a side that a test may go on to; None if no more than its plan has."""
+        return None
+
     def take(self, look: Look, *, aside: bool = False) -> None:
         """Keep what a look came to; one that is made aside does not say what later ones go on with."""
         if not aside:
@@ -268,7 +273,13 @@ def _look(
         checks, chosen, ranked = sequential.conduct(
             source,
             lambda part: blackbox.select(
-                source, candidates, part, delta=claim.delta, workers=workers, level=level
+                source,
+                candidates,
+                part,
+                delta=claim.delta,
+                workers=workers,
+                level=level,
+                hoped=case.hoped,
             ),
             plan,
             terms,

@@ -11,7 +11,7 @@ import numpy as np
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, Json
-from verifiable_dp.evidence.blackbox.test import Plan
+from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, Plan
 
 Progress = Callable[[str], None]
 BUDGETS = ("quick", "standard", "thorough")  # of regret checks and of whole catalogues
@@ -157,6 +157,14 @@ class Allowance:
             self.capped = True
         return min(left, in_time)
 
+    def beyond(self, factor: int) -> int:
+        """Runs of a test that may exceed the budget: what is left and `factor` budgets, within the cap."""
+        wanted = self.left + factor * self.runs
+        in_time = int(self.seconds_left / self.each) if self.each and math.isfinite(self.seconds) else wanted
+        if in_time < wanted:
+            self.capped = True
+        return min(wanted, in_time)
+
     @property
     def seconds_left(self) -> float:
         """Until the cap."""
@@ -180,21 +188,27 @@ def first_plan(runs: int, needed: int | None) -> Plan:
     return Plan(max(24 if runs >= 2500 else 8, test // 16 if needed is None else 0), select, test)
 
 
-def second_plan(runs: int, pairs: int, most: int) -> Plan:
-    """Sizes such that probing, selection and test take their shares of `runs`."""
+def second_plan(runs: int, pairs: int, most: int, *, once: bool = False) -> Plan:
+    """Sizes such that probing, selection and test take their shares of `runs`.
+
+    With `once` a few pairs are probed in one round; see `blackbox.rank`.
+    """
     # A quarter of the probing runs goes to every pair, the whole to the eight best (`blackbox.rank`).
-    probe = int(np.clip(0.25 * runs / (2 * (pairs / 4 + 8)), 8, 20_000))
+    probed = pairs if once and pairs <= FEW_PAIRS else pairs / 4 + 8
+    probe = int(np.clip(0.25 * runs / (2 * probed), 8, 20_000))
     finalists = min(pairs, 3 if runs >= 2500 else 1)
     select = int(np.clip(0.2 * runs / (2 * finalists), 16, most // 2))
     test = int(np.clip(0.55 * runs / 2, 50, most))
     return Plan(probe, select, test, finalists=finalists)
 
 
-def cost_of(plan: Plan, pairs: int) -> int:
+def cost_of(plan: Plan, pairs: int, *, once: bool = False) -> int:
     """Runs that a look with these sizes makes, on both inputs of its pairs."""
     probing = 0
     if pairs > max(plan.keep, 1):
-        probing = 2 * pairs * max(8, plan.probe // 4) + 2 * min(pairs, 8) * plan.probe
+        once = once and pairs <= FEW_PAIRS
+        first = 0 if once else 2 * pairs * max(8, plan.probe // 4)
+        probing = first + 2 * (pairs if once else min(pairs, 8)) * plan.probe
     return probing + 2 * plan.finalists * plan.select + 2 * plan.test
 
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.contexts import Unfolding
-from verifiable_dp.core.neighbours import ContextGame
+from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
-from verifiable_dp.evidence.blackbox.test import TUNE
+from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.guard import OverdueError, guarded, limited
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import GivenGenerator, Run, alone, follower_of, generator, scaled_seeds
@@ -250,6 +250,7 @@ class PlaySampler:
     followed: bool = False
     joint: bool = False
     boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
+    probed_once: ClassVar[int] = FEW_PAIRS
 
     @property
     def together(self) -> bool:
@@ -327,7 +328,10 @@ class PlaySampler:
             actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)
         columns = action_columns(actions, "other user" if self.joint else "round")
-        return Observation(len(runs), {**columns, **discrete}, numeric, actions=actions)
+        # Runs that do not play a table's one changed reward are the same in both worlds.
+        known = isinstance(pair, TablePair) and not self.joint
+        change = (pair.round, pair.arm, self.n_arms) if known else None
+        return Observation(len(runs), {**columns, **discrete}, numeric, actions=actions, change=change)
 
 
 def _last_line(error: BaseException, function: Callable[..., Any]) -> str:

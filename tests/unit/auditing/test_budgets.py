@@ -78,9 +78,19 @@ def test_an_audit_takes_at_most_its_seconds_and_a_fifth(clock, seconds):
     target = Counted(clock, seconds)
     report = audit(target, budget=budget)
     assert report.record["plan"]["capped"] is True
-    assert target.calls >= LEAST_RUNS
+    assert target.calls >= 0.7 * 500
     assert clock.now <= 1.2 * budget
     assert target.calls < sizes_of(budget).runs
+
+
+def test_a_test_may_go_on_for_further_budgets_within_the_cap(clock):
+    """Control: without a factor only what is left; where the cap binds it says so."""
+    allowed = Allowance(1000, spent=900)
+    assert allowed.beyond(2) == 2100
+    assert allowed.beyond(0) == allowed.left == 100
+    tight = Allowance(1000, each=0.5, seconds=60.0, spent=900, started=clock.now)
+    assert (tight.beyond(0), tight.capped) == (100, False)
+    assert (tight.beyond(2), tight.capped) == (120, True)
 
 
 def test_too_small_a_cap_says_what_is_enough(clock):

@@ -96,6 +96,7 @@ def _observed(shift: float) -> Observation:
         {"prefix of 1": rng.integers(0, 3, 4000), "prefix of 2": rng.integers(0, 9, 4000)},
         {"output 1": first, "output 2": second},
         actions=rng.integers(0, 2 + int(shift), (4000, 5)),
+        change=(1, 0, 3),
     )
 
 
@@ -112,6 +113,7 @@ def test_every_kind_of_score_scores_the_same():
         learning.learn_logistic(left, right, columns=features),
         learning.learn_boosted(left, right, columns=features, group="prefix of 1"),
         learning.learn_rounds(left, right),
+        learning.learn_met(left, right, recipe=learning.learn_rounds),
     ]
     classes = {
         thing for thing in vars(scores).values() if isinstance(thing, type) and hasattr(thing, "describe")

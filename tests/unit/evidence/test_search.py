@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tests.user_code.bandits import lengths
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.search import Response, Search, data_pairs
 
 
@@ -157,3 +159,55 @@ def test_a_dear_reward_is_changed_on_tuned_tables():
     assert max(loss_at_the_end(play, pair) for pair in dear) > 1.4
     right = windows([1.0] * 5)
     assert max(loss_at_the_end(right, pair) for pair in dear) < 1.25
+
+
+def seldom(seed, share=0.15):
+    """Arm 1 is explored in a share of the rounds; there its rewards decide the last ones."""
+    rng = np.random.default_rng(seed)
+
+    def play(table, runs):
+        arms = (rng.random((runs, 20)) < share).astype(np.int8)
+        gained = np.where(arms == 1, table[:20, 1], 0.0)[:, :10].sum(axis=1)
+        arms[:, 10:] = (4 * gained + rng.laplace(0, 1, runs) > 0)[:, None]
+        return arms
+
+    return play
+
+
+def seldom_changed():
+    pairs = Search(seldom(0), 2, 20, (0.0, 1.0), runs=60, most=8000).tuned()
+    return [pair for pair in pairs if pair.arm == 1 and pair.round < 10 and float(pair.left.max()) == 0.0]
+
+
+def test_rewards_of_an_arm_that_is_seldom_played_are_changed(monkeypatch):
+    """The broken variant changes those of the arm that most runs play only."""
+    assert seldom_changed()
+    monkeypatch.setattr(search, "_SELDOM", 0.5)
+    assert not seldom_changed()
+
+
+def test_pairs_are_told_by_the_runs_that_play_the_changed_reward(monkeypatch):
+    def told(arm):
+        finder = Search(seldom(1, 0.5), 2, 20, (0.0, 1.0), runs=60)
+        return finder._told(TablePair(np.zeros((20, 2)), 9, arm, 1.0), 1000)
+
+    assert told(1) > 1.5
+    assert told(0) < 1.0
+    one = search._separation
+    monkeypatch.setattr(search, "_separation", lambda a, b: 0.0 if (a == -1).any() else one(a, b))
+    assert told(1) < 1.0  # all runs together
+
+
+def test_places_are_taken_coarsely_first():
+    assert search._coarse_first(9, 5) == [0, 4, 8, 2, 6]
+    assert sorted(search._coarse_first(40, 99)) == list(range(40))
+    assert search._coarse_first(0, 5) == []
+    assert search._coarse_first(1, 5) == [0]
+
+
+def test_pairs_that_are_alike_are_screened_once():
+    finder = Search(seldom(2), 2, 20, (0.0, 1.0), runs=60)
+    same = [search.Trial(0, lambda: np.zeros((20, 2)), 3, 1, late) for late in (False, True)]
+    other = search.Trial(0, lambda: np.ones((20, 2)), 3, 1, True)
+    assert finder._distinct([*same, other], 9) == [same[0], other]
+    assert finder._distinct([*same, other], 1) == [same[0]]

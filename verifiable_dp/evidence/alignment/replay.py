@@ -190,9 +190,9 @@ def _alike(there: FloatArray | IntArray, here: FloatArray | IntArray, missing: f
     width = max(there.shape[1], here.shape[1])
 
     def wide(columns: FloatArray | IntArray) -> FloatArray | IntArray:
-        if columns.shape[1] < width:
-            columns = np.pad(columns, ((0, 0), (0, width - columns.shape[1])), constant_values=missing)
-        return columns
+        out: FloatArray | IntArray = np.full((len(columns), width), missing, columns.dtype)
+        out[:, : columns.shape[1]] = columns
+        return out
 
     left, right = wide(there), wide(here)
     if left.dtype.kind == "i":

@@ -27,6 +27,7 @@ from verifiable_dp.evidence.blackbox.scores import (
     Departure,
     Feature,
     Logistic,
+    Met,
     Rounds,
     Score,
     bin_of,
@@ -43,6 +44,7 @@ _MOST_DIFFERENCES = 5  # columns whose differences are all looked at
 _FIT_ROWS = 25_000  # a side, that trees are grown on
 _NEWTON_ROWS = 8_000  # a side, that a logistic regression is fitted to
 _MOST_ROUNDS = 128  # slopes of rounds and arms that a logistic regression fits
+_LEAST_MET = 8  # runs a side that a score of those that meet the change is learnt on
 _CELLS = 16  # least number of fitted rows a bin of a joint model
 
 # Log ratios that the prior of `log_ratios` is made of, and the steps that estimate it.
@@ -57,8 +59,25 @@ Recipe = Callable[[Observation, Observation], Score | None]
 def recipes(left: Observation, right: Observation, boosted: bool = True) -> list[Recipe]:
     """What can be learnt from such runs: each makes a score of runs of world 0 and of world 1, or None.
 
-    Without `boosted` there are no boosted trees, which take longer than all others together.
+    Where the reward that differs is known, the same is learnt from the runs that play it, of what they did
+    before and after. Without `boosted` there are no boosted trees, which take longer than all others.
     """
+    found = _plain(left, right, boosted)
+    first = left.change is not None and left.change[0] == 0 and left.met.all() and right.met.all()
+    if not first and min(left.met.sum(), right.met.sum()) >= _LEAST_MET:
+        found += [partial(learn_met, recipe=recipe) for recipe in _plain(left.since, right.since, boosted)]
+    return found
+
+
+def learn_met(left: Observation, right: Observation, *, recipe: Recipe) -> Met | None:
+    """What a recipe learns from the runs that have met the change; None if they are few."""
+    if min(left.met.sum(), right.met.sum()) < _LEAST_MET:
+        return None
+    score = recipe(left.since, right.since)
+    return None if score is None else Met(score)
+
+
+def _plain(left: Observation, right: Observation, boosted: bool) -> list[Recipe]:
     names = discrete_columns(left, right)
     found: list[Recipe] = [partial(learn_codes, name) for name in names]
     if sum(is_prefix(name) for name in left.discrete) >= 2:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 _HALVES = 20190602  # key of the generator that halves counts
 _SINGLE = 16  # rounds whose prefixes are all looked at
@@ -33,6 +34,8 @@ class Observation:
         Number of runs that each row stands for, (n,); None: one each.
     actions
         Arms by round, (n, T), of runs that all have as many; else None.
+    change
+        Round and arm of the one reward that differs between the worlds, and K, if that is known.
     """
 
     runs: int
@@ -41,6 +44,7 @@ class Observation:
     likelihood: FloatArray | None = None
     weight: IntArray | None = None
     actions: Any = None
+    change: tuple[int, int, int] | None = None
 
     @property
     def size(self) -> int:
@@ -56,7 +60,7 @@ class Observation:
         likelihood, actions = (None if c is None else c[index] for c in (self.likelihood, self.actions))
         if weight is None:
             runs = len(range(self.runs)[index]) if isinstance(index, slice) else len(index)
-            return Observation(runs, discrete, numeric, likelihood, None, actions)
+            return Observation(runs, discrete, numeric, likelihood, None, actions, self.change)
         return Observation(int(weight.sum()), discrete, numeric, likelihood, weight, actions)
 
     def rows(self, start: int, stop: int) -> Observation:
@@ -88,6 +92,29 @@ class Observation:
         left, right = (self.take(kept, part[kept]) for kept, part in parts)
         return left, right
 
+    @cached_property
+    def met(self) -> BoolArray:
+        """Which rows have played the reward that differs, (n,): all others have one law in both worlds."""
+        if self.change is None or self.actions is None or self.weight is not None:
+            return np.zeros(self.size, bool)
+        when, arm, _ = self.change
+        return np.asarray(self.actions[:, when] == arm)
+
+    @cached_property
+    def since(self) -> Observation:
+        """The rows that have met the change: what they played after it, and how often its arm before."""
+        assert self.change is not None
+        when, arm, n_arms = self.change
+        actions = self.actions[self.met]
+        later = actions[:, when + 1 :]
+        arms = range(min(n_arms, _MOST_ARMS))
+        pulls = {f"later pulls of arm {one}": (later == one).sum(axis=1) for one in arms}
+        pulls[f"earlier pulls of arm {arm}"] = (actions[:, :when] == arm).sum(axis=1)
+        numeric = {name: column.astype(np.float64) for name, column in pulls.items()}
+        last = actions[:, -1].astype(np.int64)
+        discrete = {**action_columns(later, "later round"), "last arm": last}
+        return Observation(len(actions), discrete, numeric, actions=actions)
+
 
 def join(parts: Sequence[Observation]) -> Observation:
     """All runs of `parts`, in order; numeric columns that are missing in some part are dropped."""
@@ -103,6 +130,7 @@ def join(parts: Sequence[Observation]) -> Observation:
         np.concatenate(known) if len(known) == len(parts) else None,
         np.concatenate([weight_of(p) for p in parts]) if weighted else None,
         np.concatenate(played) if len(played) == len(parts) else None,
+        parts[0].change,
     )
     return _merged(joined) if weighted else joined
 

@@ -308,6 +308,29 @@ class Rounds:
 
 
 @dataclass(frozen=True)
+class Met:
+    """A score of the runs that have played the reward that differs; all others tell nothing and score 0.
+
+    Attributes
+    ----------
+    score
+        Of what they played since.
+    """
+
+    score: Score
+
+    def __call__(self, seen: Observation) -> FloatArray:
+        """Scores, (n,)."""
+        total = np.zeros(seen.size)
+        total[seen.met] = self.score(seen.since)
+        return total
+
+    def describe(self) -> str:
+        """In words."""
+        return f"{self.score.describe()}, of runs that play the reward that differs,"
+
+
+@dataclass(frozen=True)
 class Boosted:
     """Boosted trees of pairs of columns, as tables.
 

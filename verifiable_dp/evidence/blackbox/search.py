@@ -11,11 +11,12 @@ no tuning.
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 AnyTable = TablePair | GroupPair
+_Item = TypeVar("_Item")
 Play = Callable[[FloatArray, int], Any]  # table (T, K), number of runs -> arms (n, T)
 
 _BISECTIONS = 18
@@ -31,11 +33,13 @@ _MOST_TIMES = 10
 _FEW = 8
 _FINE = 4
 _SHARES = (0.5, 0.8, 0.95)  # share of the runs that take a decision; few stay, few can tell more
-_TUNING = 0.6  # part of the runs that tables are tuned with; the others screen pairs
+_TUNING = 0.45  # part of the runs that tables are tuned with; the others screen pairs
 _STEPS = 24  # estimates that one duel should be able to pay
 _SCREEN = (24, 96, 240)  # runs a side that screen a pair: the better third gets more
-_KEPT = 24  # pairs that come out of the search
+_KEPT = 8  # pairs that come out of the search
 _MOST_SCREENED = 720
+_SELDOM = 0.1  # an arm that this share of the runs plays in a round may have its reward changed there
+_SHARED = 8  # tables whose screening runs are held
 _MOST_ROUNDS = 48  # rounds of one table whose rewards are changed in turn
 # What the changed reward is in either world, as parts of the range: bounds, then values between them.
 _BOUNDS = (0.0, 1.0)
@@ -82,6 +86,21 @@ def _separation(left: IntArray, right: IntArray) -> float:
         above, below = np.cumsum(one[order]) + 0.5, np.cumsum(other[order]) + 0.5
         best = max(best, float((np.log(above / below) - np.sqrt(1 / above + 1 / below)).max()))
     return best
+
+
+def _thirds(counts: IntArray) -> IntArray:
+    """Which third of them each number falls into, (n,)."""
+    return np.asarray(np.searchsorted(np.quantile(counts, (1 / 3, 2 / 3)), counts), np.int64)
+
+
+def _coarse_first(count: int, most: int) -> list[int]:
+    """At most `most` places of `count`: the first, the middle, the last, the quarters, and so on."""
+    found = dict.fromkeys([0, (count - 1) // 2, count - 1] if count else [])
+    parts = 4
+    while len(found) < min(count, most):
+        found |= dict.fromkeys(i * (count - 1) // parts for i in range(1, parts, 2))
+        parts = 2 * parts
+    return list(found)[:most]
 
 
 def _same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
@@ -220,6 +239,15 @@ class Trial:
         return any(0 < part < 1 for part in self.values)
 
 
+def _rank(trial: Trial) -> int:
+    return trial.rank
+
+
+def _in_turn(lists: Sequence[Sequence[_Item]]) -> list[_Item]:
+    """The first of each list, then the second of each, and so on."""
+    return [item for row in itertools.zip_longest(*lists) for item in row if item is not None]
+
+
 @dataclass
 class Search:
     """Candidate pairs for one target.
@@ -256,6 +284,7 @@ class Search:
     _first: dict[Any, IntArray] = field(default_factory=dict, repr=False)
     _responses: dict[Any, Response] = field(default_factory=dict, repr=False)
     _tuned: list[FloatArray] = field(default_factory=list, repr=False)
+    _screens: dict[tuple[bytes, int], Any] = field(default_factory=dict, repr=False)
 
     def _play(self, table: FloatArray, runs: int) -> Any:
         self.played += runs
@@ -323,7 +352,7 @@ class Search:
         jobs = [(duel, opposite) for opposite in (False, True) for duel in duels]
         # Long before the last duel the runs may be used up: those that are left are shared evenly.
         most = min(self.most, self.played + _TUNING * (self.most - self.played))
-        found = [self._of_levels()]
+        levels, found = self._of_levels(), list[list[Trial]]()
         met: set[Duel] = set()
         for number, (duel, opposite) in enumerate(jobs):
             self._until = self.played + (most - self.played) / (len(jobs) - number)
@@ -340,7 +369,9 @@ class Search:
             self.tried.paths += 1
             found.append([t for share in _SHARES for t in self._decided(reference, duel, share, opposite)])
         self.tried.duels = len(met)
-        return self._screened(found) + [pair for table in self._tuned for pair in self._at_dear(table)]
+        return self._screened(levels, found) + [
+            pair for table in self._tuned for pair in self._at_dear(table)
+        ]
 
     def _decided(self, reference: IntArray, duel: Duel, share: float, opposite: bool) -> list[Trial]:
         """Pairs around one decision, around two in a row, and so on."""
@@ -476,21 +507,34 @@ class Search:
             for i, t in enumerate(rounds[::-1].tolist())
         ]
 
-    def _of_levels(self) -> list[Trial]:
-        """Constant tables: the first and last reward of each arm, also inside the bounds, and all rounds."""
+    def _of_levels(self) -> list[list[Trial]]:
+        """Constant tables: rewards of each arm early and late, also inside the bounds; a list for each level.
+
+        Arms that few runs play in a round count, too: their rewards may weigh more.
+        """
         low, high = self.bounds
-        trials = []
+        found = []
         for level in (0.5, 0.0, 1.0):
             shape, value = (self.horizon, self.n_arms), low + level * (high - low)
             table = functools.partial(np.full, shape, value)
-            arms = self._modal(self._play(table(), 3))
+            played = self._play(table(), int(max(3, min(_SCREEN[0], self.runs, self.most / 100))))
+            trials = []
             for arm in range(self.n_arms):
-                rounds = np.flatnonzero(arms == arm).tolist()
-                for late, place in enumerate(dict.fromkeys([*rounds[:1], *rounds[-1:]])):
-                    for rank, values in enumerate((_BOUNDS, _INSIDE[0])):
-                        trials.append(Trial(arm + rank, table, place, arm, late > 0, values))
-            trials += self._everywhere(table, arms)
-        return trials
+                share = (played == arm).mean(axis=0)
+                always, often = np.flatnonzero(share == 1), np.flatnonzero((share >= _SELDOM) & (share < 1))
+                coarse = [rounds[_coarse_first(len(rounds), _MOST_ROUNDS)] for rounds in (always, often)]
+                places = _in_turn([rounds.tolist() for rounds in coarse])[:_MOST_ROUNDS]
+                ranks = [i.bit_length() for i in range(len(places))]
+                trials += [
+                    Trial(rank, table, place, arm, rank > 0)
+                    for rank, place in zip(ranks, places, strict=True)
+                ]
+                trials += [
+                    Trial(1 + 2 * i, table, place, arm, i > 0, _INSIDE[0])
+                    for i, place in enumerate(places[:2])
+                ]
+            found.append(trials)
+        return found
 
     @property
     def _values(self) -> Sequence[tuple[float, float]]:
@@ -504,13 +548,15 @@ class Search:
 
     # ------------------------------------------------------------ screening
 
-    def _screened(self, found: Sequence[Sequence[Trial]]) -> list[AnyTable]:
+    def _screened(
+        self, levels: Sequence[Sequence[Trial]], found: Sequence[Sequence[Trial]]
+    ) -> list[AnyTable]:
         """The most promising trials, of each list in turn: first by few runs, the better third by more."""
-        queues = [sorted(trials, key=lambda trial: trial.rank) for trials in found if trials]
-        queue = [trial for row in itertools.zip_longest(*queues) for trial in row if trial is not None]
+        # Half of them are constant tables: rewards of all rounds are tried there, and runs are shared.
+        queue = _in_turn([_in_turn([sorted(t, key=_rank) for t in lists]) for lists in (levels, found)])
         left = self.most - self.played
-        # All three steps together cost about three times the first one.
-        queue = queue[: int(min(_MOST_SCREENED, max(_KEPT, left / (6 * _SCREEN[0]))))]
+        # All three steps together cost about four times the first one.
+        queue = self._distinct(queue, int(min(_MOST_SCREENED, max(_KEPT, left / (8 * _SCREEN[0])))))
         self.tried.pairs = len(queue)
         self.tried.late = sum(trial.late for trial in queue)
         self.tried.inside = sum(trial.inside for trial in queue)
@@ -522,14 +568,63 @@ class Search:
             queue = [queue[i] for i in order[: max(_KEPT, len(queue) // 3)]]
         return [self._pair(trial) for trial in queue[:_KEPT]]
 
+    def _distinct(self, queue: Sequence[Trial], most: int) -> list[Trial]:
+        """The first `most` trials that are not the same pair: tables of many duels are alike."""
+        found: dict[Any, Trial] = {}
+        for trial in queue:
+            if len(found) == most:
+                break
+            pair = self._pair(trial)
+            key = tuple(hashlib.sha256(world.tobytes()).digest() for world in pair.worlds())
+            found.setdefault(key, trial)
+        return list(found.values())
+
     def _told(self, pair: AnyTable, runs: int) -> float:
-        """How well some runs tell the tables apart: a cautious log ratio of the best plain event."""
-        left, right = (self._play(table, runs) for table in pair.worlds())
+        """How well some runs tell the tables apart: a cautious log ratio of the best plain event.
+
+        Where one reward differs, the runs that play it tell more than all of them.
+        """
+        left, right = (self._screening(table, runs) for table in pair.worlds())
         both = np.concatenate([left, right])
-        gone = self._departures(both, self._modal(both))
-        at = both[np.arange(len(both)), np.minimum(gone, self.horizon - 1)]
-        codes = (gone * self.n_arms + at) * self.n_arms + both[:, -1]
-        return max(_separation(c[:runs], c[runs:]) for c in (codes, both[:, -1]))
+        world = np.arange(len(both)) >= len(left)
+        told = [self._apart(both, world, np.ones(len(both), bool))]
+        if isinstance(pair, TablePair):
+            met = both[:, pair.round] == pair.arm
+            if met.any():
+                told.append(self._apart(both, world, met, pair))
+        return max(told)
+
+    def _apart(self, both: IntArray, world: Any, met: Any, pair: TablePair | None = None) -> float:
+        """The best event of the `met` rows, by where they leave their common path and how they end.
+
+        With the pair also by how often they play its arm, before the change and after it.
+        """
+        some, ends = both[met], both[met][:, -1].astype(np.int64)
+        gone = self._departures(some, self._modal(some))
+        at = some[np.arange(len(some)), np.minimum(gone, self.horizon - 1)]
+        seen = [(gone * self.n_arms + at) * self.n_arms + ends, ends]
+        if pair is not None:
+            when, arm = pair.round, pair.arm
+            later = _thirds((some[:, when + 1 :] == arm).sum(axis=1))
+            earlier = _thirds((some[:, :when] == arm).sum(axis=1))
+            seen += [later, 3 * later + earlier]
+        told = []
+        for one in seen:
+            codes = np.full(len(both), -1, np.int64)
+            codes[met] = one
+            told.append(_separation(codes[~world], codes[world]))
+        return max(told)
+
+    def _screening(self, table: FloatArray, runs: int) -> Any:
+        """Runs on a table that screen pairs: many pairs share one of their tables."""
+        key = (table.tobytes(), runs)
+        if key not in self._screens:
+            while len(self._screens) >= _SHARED:
+                self._screens.pop(next(iter(self._screens)))
+            self._screens[key] = self._play(table, runs)
+        else:
+            self._screens[key] = self._screens.pop(key)
+        return self._screens[key]
 
     def _at_dear(self, table: FloatArray) -> list[AnyTable]:
         """A tuned table, its last gap kept to the end, with a dear reward at either bound."""

@@ -41,6 +41,7 @@ _AFTER = 3  # rounds after a challenge that are looked at by themselves
 _PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
 SEQUENTIAL = 16
+FEW_PAIRS = 12  # of a user's bandit: so few all get the whole probing runs
 
 
 @dataclass(frozen=True)
@@ -308,7 +309,8 @@ def rank(
 ) -> list[int]:
     """Numbers of the most promising pairs, best first; at most eight, at least `plan.keep`.
 
-    In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best. With
+    In two rounds: a quarter of the probing runs for all pairs, then all of them for the eight best; a user's
+    bandit with few pairs has one. With
     `among` only these numbers are tried, and those that get selection runs anyway are not probed. `level` is
     that of the bound that is looked for; see `events.choose`.
     """
@@ -332,7 +334,8 @@ def rank(
         shared = Counter(found.values())
         first = promised(few, [i for i in ranked if shared[found[i]] > 1])
         return sorted(ranked, key=lambda i: (found[i], first.get(i, 0.0)), reverse=True)
-    for runs in (few, plan.probe):
+    once = len(ranked) <= getattr(sampler, "probed_once", 0)
+    for runs in (plan.probe,) if once else (few, plan.probe):
         if len(ranked) > least:
             found = promised(runs, ranked)
             ranked = sorted(ranked, key=found.__getitem__, reverse=True)[:most]
@@ -348,8 +351,12 @@ def select(
     workers: int,
     among: Sequence[int] | None = None,
     level: float = LEVEL,
+    hoped: int | None = None,
 ) -> tuple[list[Selected], list[int]]:
-    """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`)."""
+    """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`).
+
+    `hoped` are the runs a side that the test may go on to, if they are more than the plan's.
+    """
 
     def ranking() -> list[int]:
         return rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
@@ -357,7 +364,7 @@ def select(
     def event(i: int) -> Event:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
-        return choose(*seen, Setting(plan.test, delta, level, boosted=boosted))
+        return choose(*seen, Setting(hoped or plan.test, delta, level, boosted=boosted))
 
     ranked = engine.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]
