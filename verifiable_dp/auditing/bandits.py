@@ -33,12 +33,12 @@ LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are he
 _HELD = 1 << 24  # actions that one task holds
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
-ON_A_LEAD = "the runs that power takes went on with the test whose lower bound lay above the claim"
+ON_A_LEAD = "the runs that power takes went on with the test whose estimate lay above the claim"
 _TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
 _FEW_RUNS = 1500  # below, nothing is searched for
 _GAMES = 0.2  # of the runs that are left go to adversaries over contexts
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
-_BEYOND = 2  # budgets that a test whose bound lies above the claim may take besides what is left
+_BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _AGAIN = 4  # pairs of the first look that the second one tries again
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
@@ -216,12 +216,7 @@ class PlayCase(UserCase):
     @property
     def promising(self) -> Look | None:
         """The look whose test goes on: its bound is above the claim, or where tracing leads its estimate."""
-        last = self.last
-        if self.lead is not None or last is None or not self.suspected:
-            return self.lead
-        first = last.checks[0]
-        point = float(first.result.get("epsilon_point", 0.0))
-        return last if point > float(first.statistics["epsilon"]) else None
+        return self.lead or (self.near if self.suspected else None)
 
     @property
     def given(self) -> bool:
@@ -509,7 +504,7 @@ def power(case: PlayCase) -> None:
     assert case.last is not None
     if promising is not None and last > _least(case):
         case.no_power = ON_A_LEAD
-        case.request.progress(f"a bound above the claim: {last} more runs")
+        case.request.progress(f"an estimate above the claim: {last} more runs")
         # What the test comes to now stands for what it had come to before.
         before = [check.name for check in promising.checks]
         case.checks = [check for check in case.checks if check.name not in before]

@@ -78,6 +78,12 @@ class Look:
         return any(check.verdict == "refuted" for check in self.checks)
 
     @property
+    def above(self) -> bool:
+        """Whether the estimate lies above the claim, wherever the bound lies."""
+        first = self.checks[0]
+        return float(first.result.get("epsilon_point", 0.0)) > float(first.statistics["epsilon"])
+
+    @property
     def excess(self) -> float:
         """How far the lower bound lies above the claim."""
         first = self.checks[0]
@@ -102,8 +108,9 @@ class UserCase(Case):
         What the first runs told.
     varied
         Whether runs on one input ever differed.
-    last, lead
-        The last look; None before the first. The look whose lower bound lies farthest above the claim.
+    last, lead, near
+        The last look; None before the first. The look whose lower bound lies farthest above the claim; the
+        nearest of those whose estimate does.
     black_boxes
         Tests that the looks have made.
     no_power
@@ -121,10 +128,22 @@ class UserCase(Case):
     varied: bool
     last: Look | None = None
     lead: Look | None = None
+    near: Look | None = None
     black_boxes: int = 0
     no_power: str = ""
 
-    CHANGED = (*Case.CHANGED, "last", "lead", "black_boxes", "plan", "no_power", "varied", "used", "measured")
+    CHANGED = (
+        *Case.CHANGED,
+        "last",
+        "lead",
+        "near",
+        "black_boxes",
+        "plan",
+        "no_power",
+        "varied",
+        "used",
+        "measured",
+    )
 
     @property
     def used(self) -> tuple[int, bool]:
@@ -165,6 +184,8 @@ class UserCase(Case):
             self.last = look
         if look.excess > (self.lead.excess if self.lead else 0.0):
             self.lead = look
+        if look.above and (self.near is None or look.excess > self.near.excess):
+            self.near = look
         self.black_boxes += len(look.checks)
         self.found(look.checks, look.chosen)
 
