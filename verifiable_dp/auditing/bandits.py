@@ -37,6 +37,7 @@ ON_A_LEAD = "the runs that power takes went on with the test whose estimate lay 
 _TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
 _FEW_RUNS = 1500  # below, nothing is searched for
 _GAMES = 0.2  # of the runs that are left go to adversaries over contexts
+_FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
 _BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _AGAIN = 4  # pairs of the first look that the second one tries again
@@ -454,6 +455,8 @@ def adversaries(case: PlayCase) -> None:
     if case.unplayed or runs <= _least(case):
         return
     plan = second_plan(runs, len(games), case.request.settings.sizes.most, once=True)
+    # A few runs do not tell which of them finds most.
+    plan = replace(plan, finalists=_FINALISTS, select=max(16, plan.select * plan.finalists // _FINALISTS))
     case.request.progress(f"interactive black box: {2 * plan.test} runs")
     try:
         found = look(case, games, plan, number=INTERACTIVE)

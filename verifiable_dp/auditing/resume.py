@@ -27,7 +27,7 @@ import numpy as np
 from verifiable_dp.auditing.looks import Look
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.files import lock
-from verifiable_dp.core.neighbours import AnyPair, pair_of
+from verifiable_dp.core.neighbours import AnyPair, ContextPair, pair_of
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.events import Event
@@ -80,6 +80,8 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS:
         text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"!array": [value.dtype.str, list(value.shape), text]}
+    if isinstance(value, ContextPair):  # in a record the claim says whether its model is joint
+        return {"!pair": {**value.as_dict(), "joint": value.joint}}
     if isinstance(value, AnyPair):
         return {"!pair": value.as_dict()}
     exact = not isinstance(value, DataPair) or {type(data) for data in value.worlds()} <= _DATA

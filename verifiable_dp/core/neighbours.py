@@ -696,7 +696,8 @@ def pair_of(plain: Json) -> AnyPair:
             form = Contexts(arms, shape, float(plain["norm"]), limits)
             given = np.array(_unrolled(plain["contexts"]), np.float64).reshape(len(rows), *shape)
             context = np.array(plain["context"], np.float64).reshape(shape)
-            pair = ContextPair(form, given, rows, plain["round"], context, plain["rewards"])
+            joint = bool(plain.get("joint", False))  # of a checkpoint
+            pair = ContextPair(form, given, rows, plain["round"], context, plain["rewards"], joint)
             if plain["type"] == "context":
                 return pair
             return ContextGame(pair, Reaction(str(plain["reaction"]), plain["spiteful"]))

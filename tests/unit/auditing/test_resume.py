@@ -18,7 +18,16 @@ from verifiable_dp import api
 from verifiable_dp.auditing import ground, identity, pipeline, resume
 from verifiable_dp.auditing.plans import sizes_of
 from verifiable_dp.core import engine
-from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair
+from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.neighbours import (
+    ContextGame,
+    ContextPair,
+    GroupPair,
+    StreamPair,
+    TablePair,
+    UserPair,
+)
+from verifiable_dp.core.reactions import Reaction
 from verifiable_dp.evidence.blackbox import events, learning, scores
 from verifiable_dp.evidence.blackbox.observations import Observation
 from verifiable_dp.record.sealing import without_run
@@ -85,6 +94,20 @@ def test_pairs(pair):
     back = through([pair])[0]
     assert type(back) is type(pair)
     assert back.as_dict() == pair.as_dict()
+
+
+USERS = ContextPair(Contexts(2, (1,)), np.ones((3, 1)), np.zeros((3, 2)), 1, reward=[1.0, 0.0])
+
+
+@pytest.mark.parametrize("pair", [USERS, ContextGame(USERS, Reaction("aim", True))])
+@pytest.mark.parametrize("model", ["joint", "central"])
+def test_pairs_of_users_keep_who_sees_the_own_action(pair, model):
+    """It is not in their record: without it, what follows after a pause would be of another model."""
+    pair = pair.under(model)
+    back = through([pair])[0]
+    assert type(back) is type(pair)
+    assert back.as_dict() == pair.as_dict()
+    assert back.joint == (model == "joint")
 
 
 def _observed(shift: float) -> Observation:
