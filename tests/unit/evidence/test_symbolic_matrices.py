@@ -219,3 +219,12 @@ def test_programs_that_were_written_blind(row):
         assert "raw rewards" in why
     else:
         assert 0.3 * known < made.epsilon <= claim * (1 + 1e-9)
+
+
+def test_data_with_weight_0_are_still_raw():
+    """On another path they may have another weight."""
+
+    def play(rewards, rng):
+        return np.full(len(rewards), int(0.0 * rewards[0, 0]))
+
+    assert "raw rewards" in bound(play, "play", Inputs(2, 3, (0.0, 1.0)), 0.0)[1]
