@@ -9,7 +9,7 @@ import importlib
 import pytest
 
 from tests import asking
-from tests.user_code import contextual, libraries
+from tests.user_code import contextual, libraries, vowpal
 from verifiable_dp.record import conclude
 from verifiable_dp.targets.adapters import BanditClass, Contextual
 
@@ -93,3 +93,19 @@ def test_contextual_learners_of_libraries_are_audited_as_they_are(name, audited)
     assert not tracing["failure"]
     home = name.split("_")[0]
     assert any(lead["open"] and lead["file"].startswith(home) for lead in tracing["leads"])
+
+
+@pytest.mark.parametrize("target", [vowpal.small, pytest.param(vowpal.wabbit, marks=pytest.mark.slow)])
+def test_learners_that_are_told_lines_of_text_are_audited_as_they_are(target, audited):
+    """Their chances follow from what the users before brought."""
+    if target is vowpal.wabbit:
+        pytest.importorskip("vowpalwabbit")
+    draft = audited(target, 3000, contexts=3, model="joint", horizon=10)
+    assert verdict(draft) == "refuted"
+    tracing = draft["checks"][0]["statistics"]
+    assert not tracing["failure"]
+    assert any(lead["open"] and "plain number" in lead["words"] for lead in tracing["leads"])
+
+
+def test_a_learner_that_learns_nothing_is_not_accused(audited):
+    assert verdict(audited(vowpal.ignoring, contexts=3, model="joint", horizon=4)) != "refuted"

@@ -107,7 +107,7 @@ class Box:
             if any(nature(v) == "pick" for v in own):
                 rows = np.ravel(plain(self.world, key[0], _DECIDES)).tolist()
                 return wrapped(self.world, [self[t][v] for t, v in zip(rows, own, strict=True)])
-        if type(key) is Box and key.kind == "b" and key.shape == self.shape and has_terms(key):
+        if type(key) is Box and key.kind == "b" and key.shape == self.shape and _raw_bits(key):
             return Masked(key, self.copy())
         return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
 
@@ -279,6 +279,11 @@ class Box:
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """As an array's."""
         self.data[...] = calling(self.world, np.sort, (self, *args), kwargs).data
+
+
+def _raw_bits(key: Box) -> bool:
+    bits = key.data.ravel().tolist()
+    return any(map(is_term, bits)) and not any(map(_is_lazy, bits))
 
 
 class Masked:

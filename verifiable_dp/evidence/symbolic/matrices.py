@@ -62,7 +62,7 @@ def made(world: World, values: FloatArray, freedom: int, floor: float) -> Any:
 
 def squared(world: World, left: Any, right: Any) -> Any:
     """G'G of fresh normal draws, independent rows of one law; None of anything else."""
-    if left.ndim != 2 or right.ndim != 2 or left.shape != right.shape[::-1]:
+    if left.ndim != 2 or right.ndim != 2 or left.shape != right.shape[::-1] or right.shape[1] < 2:
         return None
     rows = right.tolist()
     if not all(
