@@ -1,7 +1,11 @@
 """Fixtures of the whole suite."""
 
+import gc
+
 from hypothesis import settings
 from numba.core.registry import cpu_target
+
+from verifiable_dp.evidence.tracing.foreign import settle
 
 pytest_plugins = ["pytester"]
 
@@ -11,3 +15,9 @@ settings.load_profile("without a clock")
 
 # pytester forgets what is imported for the first time inside it; numba takes what it registers only once.
 cpu_target.target_context.refresh()
+
+
+def pytest_collection_finish():
+    """All tests are loaded: half a million objects, which each audit would search for generators."""
+    gc.collect()
+    settle()

@@ -22,7 +22,10 @@ ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
-PAGES = ("record", "refuted", "portfolio", "errata", "papers", "mutants", "study", "figure")
+PAGES = (
+    *("record", "refuted", "portfolio", "errata", "papers", "mutants", "study", "figure"),
+    pytest.param("all mutants", marks=pytest.mark.slow),  # hundreds of rows, like those of "mutants"
+)
 LOOKS = ((360, "light"), (390, "dark"), (768, "light"), (1440, "dark"))
 
 PROBE = """(() => {
@@ -93,12 +96,15 @@ def pages(tmp_path_factory):
     for check in record["checks"]:
         if check["kind"] == "alignment":
             check["statistics"]["spent"] = [[890, 0.5, -0.5], [891, 1.0, -1.0], [6000, 1.0, -1.0]]
+    killed = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+    rows = [row for i, row in enumerate(killed["mutants"]) if row["outcome"] != "killed" or i % 20 == 0]
     found = {
         "record": render(record),
         "refuted": render(recorded("adaptive-tree-printed")),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
         "papers": render_papers(papers.rows(REPORTS)),
-        "mutants": mutation.render(json.loads((REPORTS / "mutants.json").read_text("utf-8"))),
+        "mutants": mutation.render({**killed, "mutants": rows}),
+        "all mutants": mutation.render(killed),
     }
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(studies, "study", lambda name: TINY)

@@ -15,7 +15,7 @@ from tests.commands import PATIENCE
 from verifiable_dp.core.validate import InputError
 
 FILES = {
-    "record": 8,
+    "record": 3,  # each takes a second
     "errata": 3,
     "study": 2,
     "mutants": 1,

@@ -32,6 +32,7 @@ from typing import IO, Any, NoReturn, cast
 
 from verifiable_dp.core import engine
 from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard
 
 Progress = Callable[[str], None]
@@ -311,6 +312,7 @@ def _serve(task: Task, channel: int, output: int) -> NoReturn:
 def _settle(channel: int, output: int) -> None:
     """A session, streams, signals and an environment of its own."""
     guard.Child.inside = True
+    settle()
     with contextlib.suppress(OSError):
         os.setsid()  # nothing of the terminal is left to it, and it can be ended with what it starts
     null = os.open(os.devnull, os.O_RDONLY)

@@ -41,9 +41,17 @@ def examined(function, epsilon=1.0):
     return check(examine(subject, epsilon, PAIRS, seed=0, examples=6), epsilon)
 
 
+class Checks(dict):
+    """Of the styles, by name; each is made when it is first asked for, as tests are spread over processes."""
+
+    def __missing__(self, name):
+        self[name] = examined(getattr(styles, name))
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def checks():
-    return {f.__name__: examined(f) for f in (*styles.RIGHT, *styles.LEAKS)}
+    return Checks()
 
 
 def of_role(found, role):
