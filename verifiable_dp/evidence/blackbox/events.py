@@ -7,6 +7,7 @@ transcript's exact ratio where alignment gives it.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -201,20 +202,24 @@ def _best_cut(a: _Tail, b: _Tail, setting: Setting) -> _Cut:
         edge = np.searchsorted(both, b.scores[-1], side="right")
         tried = np.unique(np.append(cuts, both[min(edge, len(both) - 1)]))
         k_a, k_b = a.above(tried), b.above(tried)
-        promise = promises(
-            k_a,
-            k_b,
-            (a.runs, b.runs),
+        promised = functools.partial(
+            promises,
+            sizes=(a.runs, b.runs),
             delta=setting.delta,
             test_runs=setting.test_runs,
             caution=caution,
             level=setting.level,
         )
+        # Of thresholds with equally many hits in the other world, the lowest has the most in this one.
+        first = np.flatnonzero(np.diff(k_b, prepend=-1))
+        promise = np.full(len(tried), -np.inf)
+        promise[first] = promised(k_a[first], k_b[first])
         promise[k_a < _LEAST_HITS] = -np.inf
         at = int(np.argmax(promise))
         if promise[at] > _CLEAR and k_b[at] == 0:
             # Just where the other world was not seen any more it may yet be: a little room costs little.
             at = int(np.flatnonzero(k_a >= _ROOM * k_a[at])[-1])
+            promise[at] = promised(k_a[[at]], k_b[[at]])[0]
         if promise[at] > best.promise:
             shares = (float(k_a[at] / a.runs), float(k_b[at] / b.runs))
             best = _Cut(float(promise[at]), float(tried[at]), shares)
