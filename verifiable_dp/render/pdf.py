@@ -16,7 +16,7 @@ _PRINT = """
 @page { size: A4; margin: 18mm 15mm 20mm;
   @bottom-left { content: "%s"; font: 7pt monospace; color: #52606d; }
   @bottom-right { content: counter(page) " of " counter(pages); font: 8pt sans-serif; color: #52606d; } }
-body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.4;
+html { font-size: 9pt; } body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.4;
   font-family: "DejaVu Sans", "Liberation Sans", sans-serif; }
 p { max-width: none; }
 h1 { font-size: 16pt; } h2 { font-size: 12.5pt; margin-top: 1.4rem; } h3 { font-size: 10.5pt; }
