@@ -168,10 +168,11 @@ def paid(met: Mapping[Draw, Mapping[Atom, float]]) -> dict[int, list[wishart.Rel
             for atom, weight in met.get(
                 draw, draw.met
             ).items():  # of an entry that is not seen, either will do
-                for unit in atom.moves if weight else ():
+                owners = {a.of.unit for a in atom.factors or (atom,) if a.of is not None}
+                for unit in owners | {*atom.moves} if weight else ():
                     by_unit.setdefault(unit, {}).setdefault(place, {})[atom] = weight
         for unit, entries in by_unit.items():
-            moves = (atom.moves[unit] for atoms in entries.values() for atom in atoms)
+            moves = (atom.moves.get(unit, (0.0, 0.0)) for atoms in entries.values() for atom in atoms)
             if all(move == (0.0, 0.0) for move in moves):
                 continue
             length = squared_norm(entries, noise.size)

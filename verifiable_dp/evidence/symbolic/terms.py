@@ -424,8 +424,8 @@ class Term:
     @property
     def is_still(self) -> bool:
         """Whether it follows from data that nobody replaces: public, whatever it is."""
-        # Also what has weight 0 here may have another on another path.
-        return not self.noise and all(m == (0.0, 0.0) for atom in self.raw for m in atom.moves.values())
+        # No unit at all: what moves by 0 here, having weight 0, may have another weight on another path.
+        return not self.noise and not any(atom.moves for atom in self.raw)
 
     def now(self) -> Any:
         """The number that was shown, if it was; else itself."""

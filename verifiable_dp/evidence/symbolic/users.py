@@ -44,8 +44,7 @@ class Vector:
 
     def entries(self, world: World, values: Sequence[float]) -> list[Any]:
         """Terms of its entries."""
-        width = (-2 * self.radius, 2 * self.radius) if self.moves else (0.0, 0.0)
-        moved = {self.unit: width}
+        moved = {self.unit: (-2 * self.radius, 2 * self.radius)} if self.moves else {}
         atoms = [Atom(value, -self.radius, self.radius, lambda: moved, of=self) for value in values]
         return [Term(world, 0.0, {atom: 1.0}, {}) for atom in atoms]
 
@@ -82,7 +81,7 @@ def norm_of(values: Sequence[Any]) -> Any:
     if vector is None:
         return terms.root(terms.total(terms.multiply(v, v) for v in values))
     size = math.sqrt(math.fsum(v.value() ** 2 for v in values))
-    moved = {vector.unit: (-vector.radius, vector.radius) if vector.moves else (0.0, 0.0)}
+    moved = {vector.unit: (-vector.radius, vector.radius)} if vector.moves else {}
     made = terms.opaque(values[0], size, 0.0, vector.radius, lambda: moved)
     next(iter(made.raw)).norm_of = vector
     return made
