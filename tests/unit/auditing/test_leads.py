@@ -1,13 +1,17 @@
 """A lower bound above the claim that does not refute it: the rest of the budget goes on with that test."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.asking import audited
 from verifiable_dp import api
-from verifiable_dp.auditing.looks import Look
+from verifiable_dp.auditing.bandits import PlayCase
+from verifiable_dp.auditing.looks import Look, UserCase
+from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.report import finish
 
 RUNS = 500  # calls; a call that plays many runs stands for 40
@@ -78,3 +82,58 @@ def test_a_fluke_is_not_taken_for_a_leak(seed):
     found = sizes(draft(telling(1.0), seed, confidence=0.5))
     assert any("goes on" in name for name in found)
     assert {verdict for _, verdict in found.values()} == {"not_refuted"}
+
+
+# ---------------------------------------------------------------- which test goes on
+
+
+def a_look(k1, k0, number):
+    numbers = {"k1": k1, "n1": 2000, "k0": k0, "n0": 2000, "epsilon": 1.0, "delta": 0.0}
+    levels = {"alpha": 1e-6, "confidence": 0.95, "tests": 3}
+    check = Check.of(f"look {number}", "black_box", {**numbers, **levels})
+    return Look([check], None, [], number=number)
+
+
+def gone_on(suspected, *counts):
+    case = SimpleNamespace(
+        last=None, lead=None, near=None, black_boxes=0, found=lambda *_: None, suspected=suspected
+    )
+    for number, (k1, k0) in enumerate(counts):
+        UserCase.take(case, a_look(k1, k0, number))
+    chosen = PlayCase.promising.fget(case)
+    return None if chosen is None else chosen.number
+
+
+@pytest.mark.parametrize(
+    ("counts", "suspected", "plain"),
+    [
+        ([(90, 30), (60, 30)], 0, None),  # the first one's estimate lies above 1, neither bound does
+        ([(60, 12), (90, 30), (40, 30)], 0, None),  # of two the one whose bound is nearest
+        ([(300, 30), (90, 30)], 0, 0),  # a bound above the claim goes on anyway
+        ([(60, 30), (30, 30)], None, None),
+    ],
+)
+def test_the_test_that_goes_on_is_the_nearest_to_a_refutation(counts, suspected, plain):
+    """An estimate above the claim is enough where tracing leads. Control: without, only a bound is."""
+    assert gone_on(True, *counts) == suspected
+    assert gone_on(False, *counts) == plain
+
+
+def frozen(rewards, rng):
+    """Gumbel keys made once for totals that grow: a leader that changes tells of the reward in between."""
+    keys, totals, actions = rng.gumbel(0, 2, 3), np.zeros(3), []
+    while len(actions) < 36:
+        for arm in range(3):
+            totals[arm] += rewards[len(actions), arm]
+            actions.append(arm)
+        actions += [int(np.argmax(totals + keys))] * 3
+    return actions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("places", "verdict"), [(48, "refuted"), (1, "inconclusive")])
+def test_noise_that_is_drawn_once_is_refuted_by_a_late_reward(places, verdict, monkeypatch):
+    """Control: a search that changes first rewards of constant tables only does not find it."""
+    monkeypatch.setattr(search, "_MOST_ROUNDS", places)
+    report = api.audit(frozen, epsilon=1.0, n_arms=3, horizon=36, budget="quick", seed=0)
+    assert report.verdict == verdict
