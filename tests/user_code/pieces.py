@@ -89,6 +89,16 @@ def same_noise_for_all(rewards, rng):
     return committed(rewards, best)
 
 
+def nobody_leads(rewards, rng):
+    """Whether anyone is above a limit shows, with too little noise; None stands for nobody."""
+    best, best_value = None, -9.0
+    for arm, total in enumerate(explored(rewards)):
+        value = total + rng.laplace(0, 0.1)
+        if value > best_value:
+            best, best_value = arm, value
+    return committed(rewards, 0, int(best is None))
+
+
 def raw_best(rewards, rng):
     """Noise decides, and what is kept is raw."""
     best, best_value = 0.0, float("-inf")
@@ -291,7 +301,16 @@ LEAKS = [
     *(twin(f, keep=0.9) for f in (told_by_a_coin, turned_by_a_coin)),
     *(twin(f, scale=0.5) for f in (rounded_by_a_coin, rounded_by_binomial)),
     *(twin(leader_by_a_coin, more=2.0), twin(proposed_from_a_list, steep=2.0)),
-    *(leads_told, value_told, same_noise_for_all, raw_best, seldom_raw, told_twice_by_coins, coin_used_again),
+    *(
+        leads_told,
+        value_told,
+        same_noise_for_all,
+        nobody_leads,
+        raw_best,
+        seldom_raw,
+        told_twice_by_coins,
+        coin_used_again,
+    ),
     *(rounded_and_doubled, biased_by_rewards_twice, rounded_and_told, rounded_and_branched, sampled_and_told),
     *(accepted_too_often, gives_up, proposals_counted, looked_up_before),
 ]

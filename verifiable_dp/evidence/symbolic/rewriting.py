@@ -174,15 +174,19 @@ def race(
         best, earlier = number(told(best)), [told(v) for v in earlier]
         if best is not None and not _is_noisy(best) and not isinstance(best, int | float):
             return None
-        before = [] if best is None else [(best, tuple(earlier))]
+        # Nothing is worse than that: what goes with it is never kept.
+        never = best is None or (not is_term(best) and float(best) == -kind[0] * math.inf)
+        before = [] if never else [(best, tuple(earlier))]
     entries = [*before, (value, kept)]
-    if any(type(v) is Term or nature(v) or not isinstance(v, _KEPT) for _, values in entries for v in values):
+    # Of one kind, and never None: whether it is, is not asked of a number that stands for several.
+    kinds = [{type(values[i]) for _, values in entries} for i in range(len(kept))]
+    if any(len(types) > 1 or not types <= _KEPT for types in kinds):
         return None
     made = Race(world, entries, kind)
     return tuple(Lead(made, places.index(i) if i in places else -1) for i in range(len(new)))
 
 
-_KEPT = (int, np.integer, float, str, type(None))
+_KEPT = frozenset((int, np.int64, float, np.float64))
 
 
 # ---------------------------------------------------------------- conditions, lists
@@ -274,12 +278,12 @@ class _Rewriter(ast.NodeTransformer):
 
     Parameters
     ----------
-    usual
-        Whether names of builtins and of what draws mean what they usually do.
+    tree
+        Of the file.
     """
 
-    def __init__(self, usual: bool) -> None:
-        self._usual = usual
+    def __init__(self, tree: ast.AST) -> None:
+        self._usual, self._same = _is_usual(tree), _asks_for_none_only(tree)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """See `entry`."""
@@ -310,7 +314,7 @@ class _Rewriter(ast.NodeTransformer):
         made = _chosen(node) if self._usual else None
         if made is not None:
             return self.visit(made)
-        for form in (_raced, _mixed):
+        for form in (_raced, _mixed) if self._same else (_mixed,):
             before = form(node)
             if before is not None:
                 self.generic_visit(node)
@@ -439,6 +443,19 @@ def _before(node: ast.If, kept: str, made: ast.expr, taken: ast.stmt) -> list[as
     return [ask, branch]
 
 
+def _asks_for_none_only(tree: ast.AST) -> bool:
+    """Whether nothing but None is compared by identity, which what stands for a number does not have."""
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Compare)]
+    asked = [
+        side for n in nodes for op, side in zip(n.ops, n.comparators, strict=True) if isinstance(op, _IS)
+    ]
+    called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return "id" not in called and all(isinstance(side, ast.Constant) and side.value is None for side in asked)
+
+
+_IS = (ast.Is, ast.IsNot)
+
+
 def _is_usual(tree: ast.AST) -> bool:
     """Whether a file gives no other meaning to names of builtins and of what draws."""
     made = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
@@ -453,7 +470,7 @@ def _compiled(file: str, text: str) -> dict[tuple[str, int], types.CodeType]:
     """Code of the functions of a file that are written in another way, by name and first line."""
     tree = ast.parse(text)
     before = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
-    tree = ast.fix_missing_locations(_Rewriter(_is_usual(tree)).visit(tree))
+    tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     found = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
     return {
         key: code
