@@ -255,6 +255,22 @@ FAULTS = (
         ),
     ),
     Fault(
+        "generators set aside are forgotten",
+        f"{EVIDENCE}/tracing/foreign.py",
+        "for thing in (*_KNOWN, *gc.get_objects())",
+        "for thing in gc.get_objects()",
+        "a generator that a module made before the audit is not seen, nor made to follow each run",
+        ("tests/unit/targets/test_randomness.py::test_runs_follow_the_generator_that_they_are_given",),
+    ),
+    Fault(
+        "imports are passed over",
+        f"{EVIDENCE}/tracing/standin.py",
+        "if _IMPORT_NAME not in code.co_code[::2]:",
+        "if _IMPORT_NAME in code.co_code[::2]:",
+        "what a function imports from another folder is not traced",
+        ("tests/unit/evidence/test_tracing_noise.py::test_helpers_in_other_folders_are_followed",),
+    ),
+    Fault(
         "half the claim is judged",
         f"{EVIDENCE}/blackbox/test.py",
         "exact.ratio_p_value(k1, k0, epsilon)",
