@@ -292,15 +292,15 @@ FAULTS = (
     Fault(
         "both worlds draw alike",
         "verifiable_dp/targets/load.py",
-        "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
-        "actions = self.actions(pair.worlds()[world], (stage, number), runs)",
+        "actions = self.actions(table, (stage, number, world), runs)",
+        "actions = self.actions(table, (stage, number), runs)",
         "a user's bandit has the same generators on both inputs",
         ("tests/unit/evidence/test_black_box.py",),
     ),
     Fault(
         "a bandit's inputs do not differ",
         "verifiable_dp/targets/load.py",
-        "actions = self.actions(pair.worlds()[world], (stage, number, world), runs)",
+        "actions = self.actions(table, (stage, number, world), runs)",
         "actions = self.actions(pair.worlds()[0], (stage, number, world), runs)",
         "a user's bandit is played on one input only",
         ("tests/unit/evidence/test_black_box.py",),
