@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from verifiable_dp.core.validate import JsonDict
-
 if TYPE_CHECKING:
+    from verifiable_dp.core.validate import JsonDict
     from verifiable_dp.report import Report
 
 
