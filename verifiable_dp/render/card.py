@@ -313,6 +313,8 @@ def _short(value: Any) -> str:
     if isinstance(value, list):
         numbers = len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value)
         return f"[{', '.join(map(_short, value))}]" if numbers else f"{len(value)} of them"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return digits(value) if isinstance(value, float) else str(value)
 
 

@@ -467,7 +467,7 @@ def test_a_page_is_short_before_its_folds(name):
     whole = shown(name, True)[1]
     unfolded = re.sub(r"<details>.*?</details>|<style>.*?</style>|<svg.*?</svg>", "", whole, flags=re.DOTALL)
     read = len(re.sub("<[^>]*>", " ", unfolded).split())
-    assert read < 2700 < len(shown(name, True)[0].split())
+    assert read < 2500 < len(shown(name, True)[0].split())
     assert whole.count("<details") == whole.count("</details>")
     assert len(whole) < 400_000
 
