@@ -194,6 +194,7 @@ class GoodEvent:
             batch -= rounds > correct.horizon
             width = correct.width(batch, correct.n_arms, math.ceil(core_size(correct)))
             done = trial.play(environment, TRIALS)
+            assert done.active is not None
             lost = ~done.active[:, int(np.argmin(gaps))]
             kept = (done.active & (gaps > 4 * width)).any(axis=1)
             yield trial.probability(

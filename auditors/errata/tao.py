@@ -190,6 +190,7 @@ def error(seed: int) -> Findings:
     checks = {}
     for variant in ("printed", "corrected"):
         done = simulate(LDPRobustSE(**base, variant=variant), best, runs=RUNS, seed=seed, points=1)
+        assert done.active is not None
         checks[variant] = evidence.probability(
             f"a tied best arm is removed, {variant}",
             ~done.active[:, :2].all(axis=1),

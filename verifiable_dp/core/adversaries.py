@@ -7,9 +7,9 @@ worlds it plays in: of its challenge it remembers the middle of the two rewards.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -198,7 +198,7 @@ def restless(bounds: tuple[float, float]) -> Strategy:
     return Strategy("restless", (), bounds)
 
 
-def learnt(bounds: tuple[float, float], horizon: int, challenge: int, weights: Any) -> Strategy:
+def learnt(bounds: tuple[float, float], horizon: int, challenge: int, weights: Sequence[float]) -> Strategy:
     """Pays the middle of the bounds plus half their range times a score, cut to the bounds.
 
     The score is the weighted sum of `FEATURES`: leads in units of the range, that of the sum over

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from verifiable_dp.core.query import (
     Memory,
     Met,
     NoMemory,
+    Own,
     Query,
     State,
     Truncated,
@@ -53,6 +54,8 @@ __all__ = [
     "Watch",
     "play",
 ]
+
+Column = TypeVar("Column", FloatArray, IntArray)
 
 
 class Algorithm(ABC):
@@ -105,20 +108,20 @@ class Algorithm(ABC):
         return NoMemory(run)
 
     @abstractmethod
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """Next block of each run."""
 
     @abstractmethod
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Pass the answers (n, K) through the mechanism; return the new memory and the releases (n, m)."""
 
     @abstractmethod
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: Own, query: Query, released: FloatArray) -> State:
         """Next public state, from public things only."""
 
-    def margin(self, state: Any) -> FloatArray | None:
+    def margin(self, state: Own) -> FloatArray | None:
         """The gap by which an arm falls out, (n,), where that is all that `decide` looks at.
 
         With it the next public state is a function of the set of arms whose release lies more than the
@@ -126,7 +129,7 @@ class Algorithm(ABC):
         """
         return None
 
-    def output(self, state: Any) -> FloatArray:
+    def output(self, state: Own) -> FloatArray:
         """Numbers that a finished run makes public beside its actions, (n, d)."""
         return np.zeros((len(state.run), 0))
 
@@ -210,7 +213,7 @@ def play(
     n = len(run)
     position = np.arange(n)
     state: State = algorithm.start(run)
-    memory: Any = algorithm.private(run)
+    memory: Own = algorithm.private(run)
     pulls = np.zeros((n, algorithm.n_arms), np.int64)
     actions: list[IntArray] = []
     releases: list[FloatArray] = []
@@ -253,7 +256,7 @@ def play(
     )
 
 
-def _column(n: int, position: IntArray, value: Any, missing: Any) -> Any:
+def _column(n: int, position: IntArray, value: Column, missing: float) -> Column:
     if len(position) == n:
         return value
     out = np.full((n, *value.shape[1:]), missing, value.dtype)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict
 
 OBSERVERS = ("actions", "releases", "reports", "shuffled")
 
@@ -168,14 +167,14 @@ class PrivacyClaim:
                 raise InputError(f"epsilon must be at least {least:g}, which {name} and delta imply")
 
     @classmethod
-    def zcdp(cls, rho: float, delta: float, **words: Any) -> PrivacyClaim:
+    def zcdp(cls, rho: float, delta: float, **words: Given) -> PrivacyClaim:
         """The promise of rho-zCDP, with the epsilon that it implies at `delta`."""
         validate.positive("rho", rho)
         return cls(zcdp_epsilon(rho, validate.probability("delta", delta)), delta, rho=rho, **words)
 
     @classmethod
     def of_users(
-        cls, epsilon: float, delta: float, *, model: str, protects: str, **words: Any
+        cls, epsilon: float, delta: float, *, model: str, protects: str, **words: Given
     ) -> PrivacyClaim:
         """The promise to users with contexts: ``central`` or ``joint``; of ``context`` or ``reward``."""
         validate.choice("model", model, MODELS[:2])
@@ -191,7 +190,7 @@ class PrivacyClaim:
         )
 
     @classmethod
-    def gdp(cls, mu: float, delta: float, **words: Any) -> PrivacyClaim:
+    def gdp(cls, mu: float, delta: float, **words: Given) -> PrivacyClaim:
         """The promise of mu-GDP, with the epsilon that it implies at `delta`."""
         validate.positive("mu", mu)
         return cls(gdp_epsilon(mu, validate.probability("delta", delta)), delta, mu=mu, **words)
@@ -428,9 +427,9 @@ class RegretClaim:
     formula: str
     source: Source
     kind: str
-    bound: Callable[..., Any] | None = field(default=None, compare=False)
+    bound: Function[float | FloatArray] | None = field(default=None, compare=False)
     domain: str = ""
-    checks: Sequence[Callable[[Any], Iterable[Any]]] = field(default=(), compare=False)
+    checks: Sequence[Function[Iterable[Given]]] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         validate.choice("kind", self.kind, ("mean", "probability", "scaling", "comparison"))

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
 
 _SLACK = 1e-9  # relative; norms are computed
 
@@ -68,7 +69,7 @@ class Contexts:
         """Columns of a table."""
         return self.n_arms + int(np.prod(self.shape))
 
-    def table(self, contexts: Any, rewards: Any) -> FloatArray:
+    def table(self, contexts: npt.ArrayLike, rewards: npt.ArrayLike) -> FloatArray:
         """Contexts (T, …) and rewards (T, K) as one table.
 
         Raises
@@ -87,7 +88,7 @@ class Contexts:
             raise InputError(f"contexts must have a norm of at most {self.norm:g}, got {most:g}")
         return np.hstack([paid, given.reshape(len(given), -1)])
 
-    def split(self, table: Any) -> tuple[Any, Any]:
+    def split(self, table: Given) -> tuple[Given, Given]:
         """Contexts (T, …) and rewards (T, K) of a table, or of some of its rounds; tracked tables stay so."""
         if isinstance(table, Unfolding):
             return table.contexts, table.rewards
@@ -115,7 +116,7 @@ class Contexts:
         return np.roll(context, 1, axis=-1)
 
 
-def shape_of(given: Any) -> tuple[int, ...]:
+def shape_of(given: Given) -> tuple[int, ...]:
     """``(d,)`` or ``(K, d)`` from a number, two numbers, or a text such as ``5`` or ``10x5``.
 
     Raises
@@ -123,7 +124,7 @@ def shape_of(given: Any) -> tuple[int, ...]:
     InputError
         If it is none of these.
     """
-    parts: Any = given
+    parts: Given = given
     if isinstance(given, str):
         parts = given.split("x") if re.fullmatch(r"\d{1,6}(x\d{1,6})?", given.strip()) else None
         parts = None if parts is None else [int(part) for part in parts]
@@ -200,7 +201,7 @@ class Unfolding:
         """The same from the first round on."""
         return Unfolding(self.form, self.horizon, self._make)
 
-    def check(self, arms: Any) -> None:
+    def check(self, arms: npt.ArrayLike) -> None:
         """Refuse a run that got its users by other arms than those it returns.
 
         Raises
@@ -219,12 +220,12 @@ class Unfolding:
         self._error = self._error or AheadError.of(why)
         return self._error
 
-    def context(self, t: int) -> Any:
+    def context(self, t: int) -> Given:
         """Of round t, an array of its own."""
         self._reach(t)
         return self._parts[0][t].copy()
 
-    def reward(self, t: int, arm: int) -> Any:
+    def reward(self, t: int, arm: int) -> Given:
         """Of an arm in round t, which is thereby played."""
         self._reach(t)
         if t == len(self._arms):
@@ -234,7 +235,7 @@ class Unfolding:
             raise self.ahead(_SEVERAL)
         return self._parts[1][t, arm]
 
-    def past(self, index: Any, part: int) -> Any:
+    def past(self, index: Given, part: int) -> Given:
         """Contexts (part 0) or rewards (part 1) of several rounds whose arms are known."""
         rounds = np.arange(self.horizon)[index[0] if isinstance(index, tuple) else index]
         last = int(np.max(rounds, initial=-1))
@@ -261,17 +262,17 @@ class _Lazy(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def _place(self, index: Any) -> int:
+    def _place(self, index: Given) -> int:
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of bounds for an axis of {len(self)}")
         return int(index) % len(self)
 
-    def _whole(self, *_: Any, **__: Any) -> Any:
+    def _whole(self, *_: Given, **__: Given) -> Given:
         raise self._run.ahead(self._why)
 
     __array__ = __array_ufunc__ = __array_function__ = _whole
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Given:
         if name.startswith("__"):
             raise AttributeError(name)
         return self._whole()
@@ -280,7 +281,7 @@ class _Lazy(NDArrayOperatorsMixin):
 class _Contexts(_Lazy):
     """The contexts."""
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Given) -> Given:
         first, rest = (index[0], index[1:]) if isinstance(index, tuple) else (index, ())
         if not isinstance(first, int | np.integer):
             return self._run.past(index, 0)
@@ -291,7 +292,7 @@ class _Contexts(_Lazy):
 class _Rewards(_Lazy):
     """The rewards."""
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Given) -> Given:
         first, rest = (index[0], index[1:]) if isinstance(index, tuple) else (index, ())
         if not isinstance(first, int | np.integer):
             return self._run.past(index, 1)
@@ -309,7 +310,7 @@ class _Row(_Lazy):
         super().__init__(run, (run.form.n_arms,), _SEVERAL)
         self._t = t
 
-    def __getitem__(self, arm: Any) -> Any:
+    def __getitem__(self, arm: Given) -> Given:
         if np.ndim(arm) or isinstance(arm, slice):
             return self._whole()
         return self._run.reward(self._t, self._place(arm))

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core.algorithm import Algorithm, Ask, Query, State, play
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.reactions import Guests
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.symmetric import matrix, outer
@@ -63,10 +64,10 @@ class ContextualAlgorithm(Algorithm):
         return None
 
     @abstractmethod
-    def rule(self, state: Any) -> Rule:
+    def rule(self, state: Own) -> Rule:
         """What the next user is asked, from the public state."""
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: State) -> Query:
         """One user."""
         n = len(state.run)
         rounds = (state.t < self.horizon).astype(np.int64)
@@ -74,7 +75,9 @@ class ContextualAlgorithm(Algorithm):
             state.t, rounds, np.zeros((n, self.n_arms), bool), np.ones(n, bool), ask=self.rule(state)
         )
 
-    def play_many(self, contexts: Any, rewards: Any, n_runs: int, rng: np.random.Generator) -> IntArray:
+    def play_many(
+        self, contexts: npt.ArrayLike, rewards: npt.ArrayLike, n_runs: int, rng: np.random.Generator
+    ) -> IntArray:
         """Arms (n_runs, T) of runs on the same contexts (T, K, d) and rewards (T, K)."""
         form = replace(self.form, norm=float(max(1.0, np.linalg.norm(contexts, axis=-1).max(initial=0.0))))
         table = form.table(contexts, rewards)
@@ -84,12 +87,12 @@ class ContextualAlgorithm(Algorithm):
         seen = play(self, UserTable(form, table), noise, np.arange(n_runs), keep=("actions",)).actions
         return arms_of(seen, self.n_arms)
 
-    def play(self, contexts: Any, rewards: Any, rng: np.random.Generator) -> IntArray:
+    def play(self, contexts: npt.ArrayLike, rewards: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
         """Arms (T,) of one run on contexts (T, K, d) and rewards (T, K)."""
         arms: IntArray = self.play_many(contexts, rewards, 1, rng)[0]
         return arms
 
-    def session(self, **_: Any) -> Session:
+    def session(self, **_: object) -> Session:
         """Not there yet.
 
         Raises
@@ -123,9 +126,9 @@ class UserTable:
     form: Contexts
     table: FloatArray
     unseen: int = -1
-    _met: tuple[Any, Any] = field(default=(None, None), repr=False)
+    _met: tuple[Ask | None, IntArray] = field(default=(None, np.zeros(0, np.int64)), repr=False)
 
-    def _brought(self, query: Query, run: IntArray) -> tuple[Any, Any]:
+    def _brought(self, query: Query, run: IntArray) -> tuple[FloatArray, FloatArray]:
         at = np.minimum(query.start, self.table.shape[-2] - 1)
         return self.form.split(self.table[at] if self.table.ndim == 2 else self.table[run, at])
 
@@ -164,7 +167,7 @@ class Sent(UserTable):
         super().__init__(form, guests.rows(0), unseen)
         self.guests, self.first, self._round = guests, first, 0
 
-    def _brought(self, query: Query, run: IntArray) -> tuple[Any, Any]:
+    def _brought(self, query: Query, run: IntArray) -> tuple[FloatArray, FloatArray]:
         t = int(query.start[0])
         if t != self._round:  # all runs are in the same round
             self.guests.saw(self._round, self.table, self._met[1])
@@ -177,7 +180,7 @@ def _rule(query: Query) -> Rule:
     return query.ask
 
 
-def clipped(vectors: FloatArray, norm: Any) -> FloatArray:
+def clipped(vectors: FloatArray, norm: float | FloatArray) -> FloatArray:
     """Vectors (..., d) that are longer than `norm` brought back to it."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors * np.minimum(1.0, norm / np.maximum(length, norm)))

@@ -17,19 +17,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
 from verifiable_dp.core import held, validate
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import Function, InputError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Passed = Any  # type: ignore[explicit-any]  # what comes from a file or another process, its type lost on the way
 ATTEMPTS = 5  # how often a task may lose its worker before the run is given up
 _SUSPICIOUS = 2  # deaths after which it is looked for the task that causes them
 _PATIENCE = 30  # seconds that a scheduler may take to answer and to have a worker
-_CLIENT: ContextVar[Any] = ContextVar("client", default=None)
+_CLIENT: ContextVar[Client | None] = ContextVar("client", default=None)
 _FOLDERS: set[Path] = set()  # of a user's code, which is not installed where Dask's workers run
 
 
@@ -122,7 +127,7 @@ def ordered(
     *,
     workers: int = 1,
     step: str = "",
-    asked: tuple[Any, ...] = (),
+    asked: tuple[object, ...] = (),
     ended: Callable[[int, int, Result], None] = lambda number, done, result: None,
 ) -> list[Result]:
     """Results of all tasks, in their order.
@@ -137,8 +142,9 @@ def ordered(
         Called with the number of a task that has run, how many of those that had to run have, and the result.
     """
     keeper, said = _KEEPER.get() if step else None, repr(asked)
-    steps = [keeper.recalled(step, said) if keeper else ("", False, None) for _ in tasks]
-    found: dict[int, Any] = {number: value for number, (_, known, value) in enumerate(steps) if known}
+    unknown: tuple[str, bool, Passed] = ("", False, None)
+    steps = [keeper.recalled(step, said) if keeper else unknown for _ in tasks]
+    found: dict[int, Result] = {number: value for number, (_, known, value) in enumerate(steps) if known}
     left = [number for number in range(len(tasks)) if number not in found]
     with kept_by(None):  # what runs within a task is the task's own business
         ran = run(function, [tasks[number] for number in left], workers=workers)
@@ -151,13 +157,13 @@ def ordered(
     return [found[number] for number in range(len(tasks))]
 
 
-def called(task: tuple[Callable[..., Result], tuple[Any, ...], dict[str, Any]]) -> Result:
+def called(task: tuple[Function[Result], tuple[object, ...], dict[str, object]]) -> Result:
     """A task that is a call: function, arguments, keyword arguments (what joblib's `delayed` gives)."""
     function, arguments, keywords = task
     return function(*arguments, **keywords)
 
 
-def _numbered(function: Callable[[Any], Any], number: int, task: Any) -> tuple[int, Any]:
+def _numbered(function: Callable[[Task], Result], number: int, task: Task) -> tuple[int, Result]:
     return number, function(task)
 
 
@@ -237,10 +243,10 @@ class Keeper(Protocol):
     it, its name, and how many of that name came before it there.
     """
 
-    def recalled(self, name: str, asked: str) -> tuple[str, bool, Any]:
+    def recalled(self, name: str, asked: str) -> tuple[str, bool, Passed]:
         """Place of the step that comes next, whether its result is known, and the result."""
 
-    def keep(self, place: str, asked: str, result: Any) -> None:
+    def keep(self, place: str, asked: str, result: object) -> None:
         """Keep the result of a step."""
 
     def within(self, place: str) -> AbstractContextManager[None]:
@@ -260,7 +266,7 @@ def kept_by(keeper: Keeper | None) -> Iterator[None]:
         _KEEPER.reset(token)
 
 
-def kept(name: str, compute: Callable[[], Result], *asked: Any) -> Result:
+def kept(name: str, compute: Callable[[], Result], *asked: object) -> Result:
     """What `compute` gives, or gave before the run was interrupted.
 
     Parameters
@@ -289,12 +295,12 @@ def kept(name: str, compute: Callable[[], Result], *asked: Any) -> Result:
 
 
 def _on_processes(
-    function: Callable[[Any], Any],
-    tasks: Sequence[Any],
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
     workers: int,
     apart: bool,
-    lost: Callable[[Any], Any] | None,
-) -> Iterator[tuple[int, Any]]:
+    lost: Callable[[Task], Result] | None,
+) -> Iterator[tuple[int, Result]]:
     """Loky gives up all running tasks when a process dies: what is not done is begun again."""
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -320,12 +326,12 @@ def _on_processes(
 
 
 def _in_pool(
-    function: Callable[[Any], Any], left: dict[int, Any], workers: int, apart: bool
-) -> Iterator[tuple[int, Any]]:
+    function: Callable[[Task], Result], left: dict[int, Task], workers: int, apart: bool
+) -> Iterator[tuple[int, Result]]:
     """By joblib: in processes if `apart`, else as `parallel_config` says: threads serve commands."""
     size = min(workers, len(left))
     # joblib runs here what has one worker: of two, one stays idle.
-    how: dict[str, Any] = {"n_jobs": size}
+    how: dict[str, object] = {"n_jobs": size}
     if apart:
         how = {"n_jobs": max(2, size), "pre_dispatch": size, "backend": "loky"}
     pool = Parallel(batch_size=1, return_as="generator_unordered", **how)
@@ -335,10 +341,10 @@ def _in_pool(
 class _Sent:
     """A task on its way to a process, which takes along the modules that are held in memory."""
 
-    def __init__(self, *task: Any) -> None:
+    def __init__(self, *task: Passed) -> None:
         self.task = task
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         from joblib.externals.loky.backend.reduction import dumps
 
         return _received, (held.all_held(), dumps(self.task))
@@ -349,7 +355,7 @@ def _received(modules: dict[str, tuple[str, bytes]], content: bytes) -> _Sent:
     return _Sent(*pickle.loads(content))
 
 
-def _opened(sent: _Sent) -> tuple[int, Any]:
+def _opened(sent: _Sent) -> tuple[int, Passed]:
     return _numbered(*sent.task)
 
 
@@ -357,7 +363,7 @@ def _opened(sent: _Sent) -> tuple[int, Any]:
 
 
 @contextmanager
-def _client(scheduler: str) -> Iterator[Any]:
+def _client(scheduler: str) -> Iterator[Client]:
     try:
         from distributed import Client
     except ImportError:
@@ -383,11 +389,11 @@ def _client(scheduler: str) -> Iterator[Any]:
 
 
 def _on_dask(
-    function: Callable[[Any], Any],
-    tasks: Sequence[Any],
-    client: Any,
-    lost: Callable[[Any], Any] | None,
-) -> Iterator[tuple[int, Any]]:
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    client: Client,
+    lost: Callable[[Task], Result] | None,
+) -> Iterator[tuple[int, Result]]:
     """Dask moves the tasks of a worker that died to others by itself."""
     from concurrent.futures import CancelledError
 
@@ -418,7 +424,7 @@ def _on_dask(
                 future.cancel()
 
 
-def _packed(function: Callable[[Any], Any], number: int, task: Any) -> bytes:
+def _packed(function: Callable[[Task], Result], number: int, task: Task) -> bytes:
     """A task as bytes, a user's modules by their code: they are not installed where it runs."""
     import cloudpickle
 
@@ -436,7 +442,7 @@ def _packed(function: Callable[[Any], Any], number: int, task: Any) -> bytes:
 _PACKAGE = __name__.partition(".")[0]
 
 
-def _users_modules() -> list[Any]:
+def _users_modules() -> list[ModuleType]:
     """Loaded modules that lie in a folder of a user's code, installed ones excepted."""
     found = []
     for name, module in list(sys.modules.items()):
@@ -450,7 +456,7 @@ def _users_modules() -> list[Any]:
     return found
 
 
-def _unpacked(same: str, content: bytes) -> Any:
+def _unpacked(same: str, content: bytes) -> tuple[int, Passed]:
     """Run a packed task, if this machine's installation is that of the sender."""
     own = installation()
     if own != same:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.neighbours import InteractivePair
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, WordArray
 
 _CHUNK = 1 << 21  # rewards that are held together where each is asked about
 _SHORT = 4  # rounds of a block that are played faster than histories are compared
@@ -303,10 +303,10 @@ class Huber(Drawn):
 class Generated:
     """Base of answers from a generator that goes on from block to block; `path` keeps streams apart."""
 
-    environment: Any
+    environment: Environment
     seed: int
     path: tuple[int, ...] = ()
-    _generator: Any = field(init=False, repr=False)
+    _generator: np.random.Generator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         sequence = np.random.SeedSequence(self.seed, spawn_key=self.path)
@@ -331,14 +331,14 @@ class Draws(Generated):
         return sums
 
 
-def _asked_sum(ask: Ask | None, rewards: FloatArray, row: int, arm: int) -> Any:
+def _asked_sum(ask: Ask | None, rewards: FloatArray, row: int, arm: int) -> float | FloatArray:
     """What is asked of rewards of one arm, added up."""
     if ask is None:
-        return rewards.sum()
+        return float(rewards.sum())
     if isinstance(ask, Truncated):
-        return _truncated_sum(rewards, ask.limit[row, arm], ask.centre[row, arm])
+        return float(_truncated_sum(rewards, ask.limit[row, arm], ask.centre[row, arm]))
     found = ask.values(rewards, np.array([row]), np.array([arm]))  # one row and one arm for all
-    return np.broadcast_to(found, (len(rewards), *found.shape[1:])).sum(axis=0)
+    return np.asarray(np.broadcast_to(found, (len(rewards), *found.shape[1:])).sum(axis=0))
 
 
 @kernel
@@ -483,7 +483,7 @@ class Pulled:
     """
 
     environment: TwoPoint
-    key: Any
+    key: WordArray
     count: IntArray
 
     def answer(self, query: Query, run: IntArray) -> FloatArray:
@@ -550,7 +550,7 @@ def _size(query: Query) -> tuple[int, ...]:
     return () if query.ask is None or query.ask.size == 1 else (query.ask.size,)
 
 
-def _words(query: Query) -> Any:
+def _words(query: Query) -> WordArray:
     """What the answer to each row depends on, apart from the rewards: (n, c) 64-bit words."""
     parts = [query.start, query.rounds, query.codes()]
     if query.ask is not None:
@@ -589,7 +589,7 @@ def _groups(rows):  # type: ignore[no-untyped-def]
     return first[:found].copy(), group
 
 
-def _rounds_by_arm(query: Query) -> Iterator[tuple[int, Any]]:
+def _rounds_by_arm(query: Query) -> Iterator[tuple[int, slice[int, int, int | None]]]:
     """Arms of the first row's block with the rounds in which they are pulled, counted from its start."""
     arms = np.flatnonzero(query.active[0])
     if query.counts is None:
@@ -696,7 +696,7 @@ class Past(Batch):
         shape = (runs, n_arms)
         return cls(np.zeros(shape, np.int64), np.zeros(shape), np.full(runs, -1), np.zeros(runs, np.int64))
 
-    def words(self) -> Any:
+    def words(self) -> WordArray:
         """All of it, (n, c) 64-bit words."""
         parts = (self.pulls, self.paid, self.last[:, None], self.switches[:, None])
         return np.hstack([np.ascontiguousarray(part).view(np.uint64) for part in parts])

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from typing import Any
+from types import CodeType, ModuleType
 
 _HELD: dict[str, tuple[str, bytes]] = {}  # file and source of the modules that were loaded so, by their names
 
@@ -41,7 +41,7 @@ class Held(SourceFileLoader):
         """The source, or another file's content."""
         return self.content if path == self.path else super().get_data(path)
 
-    def get_code(self, fullname: str) -> Any:
+    def get_code(self, fullname: str) -> CodeType:
         """The source compiled; bytecode of a cache is not looked at."""
         return self.source_to_code(self.content, self.path)
 
@@ -49,7 +49,9 @@ class Held(SourceFileLoader):
 class _Finder:
     """Finds held modules before anything else does."""
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         found = _HELD.get(name)
         return None if found is None else spec_of(name, *found)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
+from verifiable_dp.core.validate import Function
 
-def kernel(function: Callable[..., Any], **options: Any) -> Any:
+Compiled = Any  # type: ignore[explicit-any]  # numba gives its functions no types
+
+
+def kernel(function: Function[object], **options: object) -> Compiled:
     """`function` compiled by numba when it is first called; it lets other threads run meanwhile.
 
     numba keeps what it compiles beside the source, in NUMBA_CACHE_DIR or in the home folder. Where none of

@@ -10,9 +10,10 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.adversaries import (
@@ -29,7 +30,7 @@ from verifiable_dp.core.adversaries import (
 )
 from verifiable_dp.core.contexts import Contexts, Unfolding
 from verifiable_dp.core.reactions import Guests, Reaction
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict, JsonValue
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -380,11 +381,11 @@ class ContextPair(Pair):
     def __init__(
         self,
         form: Contexts,
-        contexts: Any,
-        rewards: Any,
+        contexts: npt.ArrayLike,
+        rewards: npt.ArrayLike,
         round: int,
-        context: Any = None,
-        reward: Any = None,
+        context: npt.ArrayLike | None = None,
+        reward: npt.ArrayLike | None = None,
         joint: bool = False,
     ) -> None:
         table = form.table(contexts, rewards)
@@ -594,7 +595,7 @@ class InteractivePair:
 AnyPair = Pair | InteractivePair
 
 
-def _run_lengths(table: FloatArray | IntArray) -> list[list[Any]]:
+def _run_lengths(table: FloatArray | IntArray) -> list[list[JsonValue]]:
     """[[repeats, rewards], …] of consecutive equal rows."""
     changes = np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1
     starts = np.concatenate([[0], changes, [len(table)]]).astype(int)
@@ -665,7 +666,7 @@ def _row(rewards: FloatArray) -> str:
     return "/".join([*(f"{reward + 0.0:.4g}" for reward in rewards[:_ARMS]), *["…"] * (len(rewards) > _ARMS)])
 
 
-def _unrolled(rows: Any) -> list[Any]:
+def _unrolled(rows: JsonValue) -> list[JsonValue]:
     """What `_run_lengths` wrote, once for each repeat."""
     return [row for repeats, row in rows for _ in range(int(repeats))]
 
@@ -719,7 +720,7 @@ def pair_of(plain: Json) -> AnyPair:
         raise InputError(f"pair: not as written in a record ({error})") from None
 
 
-def _entries(bounds: tuple[float, float], levels: int) -> Any:
+def _entries(bounds: tuple[float, float], levels: int) -> SearchStrategy[float]:
     from hypothesis import strategies as st
 
     low, high = validate.bounds("bounds", bounds)
@@ -727,14 +728,16 @@ def _entries(bounds: tuple[float, float], levels: int) -> Any:
     return st.sampled_from(grid)
 
 
-def _rows(n_arms: int, bounds: tuple[float, float], levels: int, pattern: int) -> Any:
+def _rows(
+    n_arms: int, bounds: tuple[float, float], levels: int, pattern: int
+) -> SearchStrategy[list[list[float]]]:
     from hypothesis import strategies as st
 
     row = st.lists(_entries(bounds, levels), min_size=n_arms, max_size=n_arms)
     return st.lists(row, min_size=1, max_size=pattern)
 
 
-def _tile(rows: Sequence[Any], horizon: int) -> FloatArray:
+def _tile(rows: Sequence[npt.ArrayLike], horizon: int) -> FloatArray:
     repeats = -(-horizon // len(rows))
     return np.tile(np.array(rows, dtype=np.float64), (repeats, 1))[:horizon]
 
@@ -865,10 +868,12 @@ def contexts(
         axis, sign = drawn
         return np.ravel(sign * (form.unit(axis) if axis < form.dimension else form.even()))
 
-    def made(drawn: Any) -> FloatArray:
+    def made(drawn: tuple[tuple[int, float], list[bool]]) -> FloatArray:
         return np.concatenate([np.where(drawn[1], high, low), vector(drawn[0])])
 
-    def pair(drawn: tuple[list[Any], int, tuple[int, float], bool]) -> ContextPair:
+    def pair(
+        drawn: tuple[list[tuple[tuple[int, float], list[bool]]], int, tuple[int, float], bool],
+    ) -> ContextPair:
         table = _tile([made(one) for one in drawn[0]], horizon)
         other, when = table[drawn[1]].copy(), drawn[1]
         if not reward_only:
@@ -892,7 +897,7 @@ def interactive(
 
     weights = st.tuples(*[st.integers(-4, 4)] * len(FEATURES))
     places = st.integers(0, horizon - 1)
-    ready: Any = st.one_of(
+    ready: SearchStrategy[Strategy] = st.one_of(
         st.integers(0, n_arms - 1).map(lambda arm: flatter(bounds, arm)),
         st.sampled_from([balance(bounds), punish(bounds), restless(bounds)]),
         st.tuples(st.integers(-4, 4), st.integers(0, 4)).map(lambda drawn: tease(bounds, *drawn)),

@@ -18,15 +18,24 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.symmetric import likelihood, wishart
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, Json, JsonDict, integer
+from verifiable_dp.core.validate import (
+    BoolArray,
+    FloatArray,
+    InputError,
+    IntArray,
+    Json,
+    JsonDict,
+    WordArray,
+    integer,
+)
 
-Shift = Callable[[Mapping[str, FloatArray]], Any]
+Shift = Callable[[Mapping[str, FloatArray]], float | FloatArray]
 Outcome = Callable[[FloatArray], Mapping[str, FloatArray]]
 
 
@@ -89,9 +98,9 @@ class Draw:
 Noise = Callable[[Draw], FloatArray]
 
 
-def key_of(seed: int, path: tuple[int, ...] = ()) -> Any:
+def key_of(seed: int, path: tuple[int, ...] = ()) -> WordArray:
     """Key, uint64 (2,), of the stream with this `seed` at this `path` (pair, world, shard, …)."""
-    return np.random.SeedSequence(seed, spawn_key=path).generate_state(2, np.uint64)
+    return np.asarray(np.random.SeedSequence(seed, spawn_key=path).generate_state(2, np.uint64), np.uint64)
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,7 @@ class Seeded:
 
     seed: int
     path: tuple[int, ...] = ()
-    key: Any = field(init=False, repr=False, compare=False)
+    key: WordArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         integer("seed", self.seed, least=0)
@@ -162,7 +171,7 @@ class Secure:
         dp.enable_features("contrib")
         self._dp = dp
         self._space = (dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float))
-        self._made: dict[float, Any] = {}
+        self._made: dict[float, Callable[[float], float]] = {}
 
     def _add(self, value: float, scale: float) -> float:
         if scale == 0:
@@ -264,11 +273,11 @@ class _Entries:
         return row, np.asarray(mine[row] == theirs)
 
     @functools.cached_property
-    def _keys(self) -> Any:
+    def _keys(self) -> npt.NDArray[np.void]:
         return _as_keys(self.address)
 
 
-def _as_keys(address: IntArray) -> Any:
+def _as_keys(address: IntArray) -> npt.NDArray[np.void]:
     names = ["run", "slot", "visit"]
     record = np.dtype([(name, np.int64) for name in names])
     keys = np.empty(len(address), record)

@@ -9,14 +9,12 @@ Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import Compiled, kernel
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 _M0 = np.uint64(0xD2E7470EE14C6C93)
@@ -46,7 +44,7 @@ def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
     return signature, generate
 
 
-def _zeros(name: str) -> Any:
+def _zeros(name: str) -> Compiled:
     """An instruction that counts the zero bits at one end of a word above 0."""
 
     @intrinsic

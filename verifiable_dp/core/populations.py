@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
 
 LAWS = ("sphere", "ball", "positive", "intercept")
 USUAL = ("linear", "logistic", "types", "misleading")
@@ -51,16 +52,16 @@ class Users(NamedTuple):
         """How far the mean of each arm lies below the best one of the same user, (T, K)."""
         return np.asarray(self.means.max(axis=1, keepdims=True) - self.means)
 
-    def regret(self, actions: Any) -> FloatArray:
+    def regret(self, actions: npt.ArrayLike) -> FloatArray:
         """Pseudo-regret against the true parameter after each round, (T,)."""
         return np.cumsum(self.gaps[np.arange(len(self.means)), _arms(actions, self.means.shape)])
 
-    def paid(self, actions: Any) -> float:
+    def paid(self, actions: npt.ArrayLike) -> float:
         """Sum of the rewards that the actions (T,) earn."""
         return float(self.rewards[np.arange(len(self.means)), _arms(actions, self.means.shape)].sum())
 
 
-def _arms(actions: Any, shape: tuple[int, ...]) -> IntArray:
+def _arms(actions: npt.ArrayLike, shape: tuple[int, ...]) -> IntArray:
     arms = np.asarray(actions)
     if arms.shape != shape[:1] or arms.dtype.kind not in "iu":
         raise InputError(
@@ -104,7 +105,7 @@ class Population(ABC):
         """Contexts (T, …) of as many users."""
 
     @abstractmethod
-    def means(self, contexts: Any) -> FloatArray:
+    def means(self, contexts: FloatArray) -> FloatArray:
         """Means (T, K) of users with these contexts (T, …)."""
 
     @abstractmethod
@@ -118,11 +119,11 @@ class Population(ABC):
         hit = rng.random(means.shape) < (means - low) / (high - low)
         return Users(contexts, np.where(hit, high, low), means)
 
-    def regret(self, users: Users, actions: Any) -> float:
+    def regret(self, users: Users, actions: npt.ArrayLike) -> float:
         """What a check of regret measures of a run: pseudo-regret against the true parameter."""
         return float(users.regret(actions)[-1])
 
-    def hindsight_regret(self, users: Users, actions: Any) -> float:
+    def hindsight_regret(self, users: Users, actions: npt.ArrayLike) -> float:
         """What the best policy in hindsight earns more than the actions (T,); it may be negative."""
         return self.hindsight(users) - users.paid(actions)
 
@@ -136,7 +137,7 @@ class Population(ABC):
 class _Scored(Population):
     """Means that follow from scores: products of contexts and true parameters."""
 
-    theta: tuple[Any, ...]
+    theta: tuple[float, ...] | tuple[tuple[float, ...], ...]
     arms: int | None = None
     law: str = "sphere"
     bounds: tuple[float, float] = (-1.0, 1.0)
@@ -189,11 +190,11 @@ class _Scored(Population):
             return np.concatenate([drawn, np.ones((*drawn.shape[:-1], 1))], axis=-1) / 2**0.5
         return drawn
 
-    def means(self, contexts: Any) -> FloatArray:
+    def means(self, contexts: FloatArray) -> FloatArray:
         """See `Population.means`."""
         return np.clip(self._mean(_scores(contexts, np.array(self.theta))), *self.bounds)
 
-    def policies(self, contexts: Any) -> IntArray:
+    def policies(self, contexts: FloatArray) -> IntArray:
         """Arms (P, T) of the policies that are compared in hindsight.
 
         They are every fixed arm, and the greedy rules of the true parameter and of 30 others.
@@ -209,7 +210,7 @@ class _Scored(Population):
         return float(users.rewards[np.arange(len(users.rewards)), chosen].sum(axis=1).max())
 
 
-def _scores(contexts: Any, theta: FloatArray) -> FloatArray:
+def _scores(contexts: FloatArray, theta: FloatArray) -> FloatArray:
     """(T, K), from contexts for each arm and one parameter, or the other way round."""
     return np.asarray(contexts @ theta if theta.ndim == 1 else contexts @ theta.T)
 
@@ -308,14 +309,14 @@ class FiniteTypes(Population):
     """
 
     type_means: tuple[tuple[float, ...], ...]
-    type_contexts: tuple[Any, ...] | None = None
+    type_contexts: tuple[tuple[float, ...], ...] | tuple[tuple[tuple[float, ...], ...], ...] | None = None
     chances: tuple[float, ...] | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
     name: str = ""
     n_arms: int = field(init=False, repr=False)
     shape: tuple[int, ...] = field(init=False, repr=False)
     spread: float = field(init=False, repr=False)
-    _rows: Any = field(init=False, repr=False, compare=False)
+    _rows: FloatArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         bounds = validate.bounds("bounds", self.bounds)
@@ -341,7 +342,7 @@ class FiniteTypes(Population):
         """See `Population.contexts`."""
         return np.asarray(self._rows[rng.choice(len(self._rows), horizon, p=self.chances)])
 
-    def types(self, contexts: Any) -> IntArray:
+    def types(self, contexts: FloatArray) -> IntArray:
         """Number of the type of each user, (T,)."""
         flat = np.reshape(contexts, (len(contexts), -1))
         rows = self._rows.reshape(len(self._rows), -1)
@@ -350,7 +351,7 @@ class FiniteTypes(Population):
             raise InputError("contexts must be those of the types")
         return np.asarray(same.argmax(axis=1), dtype=np.int64)
 
-    def means(self, contexts: Any) -> FloatArray:
+    def means(self, contexts: FloatArray) -> FloatArray:
         """See `Population.means`."""
         return np.asarray(np.array(self.type_means)[self.types(contexts)])
 
@@ -365,7 +366,7 @@ class FiniteTypes(Population):
 class _Around(Population):
     """What follows from the population within."""
 
-    population: Any
+    population: Population
 
     def __post_init__(self) -> None:
         if not isinstance(self.population, Population):
@@ -395,7 +396,7 @@ class _Around(Population):
         """See `Population.contexts`."""
         return np.asarray(self.population.contexts(rng, horizon))
 
-    def means(self, contexts: Any) -> FloatArray:
+    def means(self, contexts: FloatArray) -> FloatArray:
         """See `Population.means`."""
         return np.asarray(self.population.means(contexts))
 
@@ -423,7 +424,7 @@ class InHindsight(_Around):
         """The range of the rewards: what is compared are rewards."""
         return self.bounds[1] - self.bounds[0]
 
-    def regret(self, users: Users, actions: Any) -> float:
+    def regret(self, users: Users, actions: npt.ArrayLike) -> float:
         """What the best policy in hindsight earns more; it may be negative."""
         return self.hindsight_regret(users, actions)
 
@@ -463,7 +464,7 @@ class Ordered(_Around):
         contexts = self.population.contexts(rng, horizon)
         return np.asarray(contexts[self._ranked(contexts)])
 
-    def _ranked(self, contexts: Any) -> IntArray:
+    def _ranked(self, contexts: FloatArray) -> IntArray:
         means = self.means(contexts)
         key = np.asarray(means.argmax(axis=1), dtype=np.float64)
         if self.order == "misleading":
@@ -506,7 +507,7 @@ def usual(name: str, n_arms: int, shape: tuple[int, ...]) -> Population:
     return linear if name == "linear" else Ordered(linear, name, name)
 
 
-def _array(name: str, given: Any, *, dims: tuple[int, ...]) -> FloatArray:
+def _array(name: str, given: Given, *, dims: tuple[int, ...]) -> FloatArray:
     """Finite numbers in an array of one of these numbers of dimensions."""
     try:
         found = np.array(given, dtype=np.float64)
@@ -519,5 +520,5 @@ def _array(name: str, given: Any, *, dims: tuple[int, ...]) -> FloatArray:
     return found
 
 
-def _tuples(plain: Any) -> Any:
+def _tuples(plain: Given) -> Given:
     return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain

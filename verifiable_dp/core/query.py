@@ -12,12 +12,14 @@ import numpy as np
 
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
+Own = Any  # type: ignore[explicit-any]  # state or memory of an algorithm, which narrows it to its classes
+
 
 @dataclass(frozen=True)
 class Batch:
     """A frozen record of arrays with a common leading axis."""
 
-    def take(self, index: Any) -> Self:
+    def take(self, index: IntArray | BoolArray) -> Self:
         """The rows `index`."""
         return type(self)(**{f.name: _rows(getattr(self, f.name), index) for f in dataclasses.fields(self)})
 
@@ -32,7 +34,7 @@ class Batch:
         )
 
 
-def _rows(value: Any, index: Any) -> Any:
+def _rows(value: Batch | FloatArray | None, index: IntArray | BoolArray) -> Batch | FloatArray | None:
     if value is None:
         return None
     return value.take(index) if isinstance(value, Batch) else value[index]

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+
+Values = TypeVar("Values", FloatArray, BoolArray)
 
 KINDS = {
     "repeat": "sends the protected user's context again after each change of the arm, else one far from it",
@@ -135,9 +137,9 @@ class Guests:
         self.before, self.last = self.last, arm
 
     @property
-    def _was_last(self) -> Any:
+    def _was_last(self) -> BoolArray:
         """(n, K): whether an arm was seen last."""
-        return np.arange(self.form.n_arms) == self.last[:, None]
+        return np.asarray(np.arange(self.form.n_arms) == self.last[:, None])
 
     def _within(self, context: FloatArray) -> FloatArray:
         """Contexts that are too long brought back to the largest norm."""
@@ -186,7 +188,7 @@ class Guests:
         return np.asarray(aimed[:, None, :] * sign[:, None])
 
 
-def _wide(values: Any, context: FloatArray) -> Any:
+def _wide(values: Values, context: FloatArray) -> Values:
     """Values (n,) as they are set against contexts (n, …)."""
     return values.reshape(-1, *[1] * (context.ndim - 1))
 

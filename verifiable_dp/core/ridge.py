@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.kernels import kernel
@@ -49,7 +49,7 @@ class LinUCB:
         if len(self.radius) != 3 or not all(math.isfinite(x) and x >= 0 for x in self.radius):
             raise InputError(f"radius must be three numbers of at least 0, got {self.radius!r}")
 
-    def play_users(self, contexts: Any, rewards: Any, rng: Any = None) -> IntArray:
+    def play_users(self, contexts: npt.ArrayLike, rewards: npt.ArrayLike, rng: object = None) -> IntArray:
         """Arms (n, T) of n runs, each with users of its own.
 
         Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 
 from verifiable_dp.core import statefile
 from verifiable_dp.core.noise import Noise, Secure, Seeded, described, source_of
-from verifiable_dp.core.query import Memory, Query, State
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict
+from verifiable_dp.core.query import Memory, Own, Query, State
+from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
 
 
 class Played(Protocol):
@@ -42,15 +42,15 @@ class Played(Protocol):
     def private(self, run: IntArray) -> Memory:
         """Private memory of fresh runs."""
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """Next block of each run."""
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Pass the answers through the mechanism."""
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: Own, query: Query, released: FloatArray) -> State:
         """Next public state."""
 
 
@@ -95,11 +95,12 @@ class Session:
         self._sums = np.zeros((1, self._algorithm.n_arms, *asked))
         self._state, self._query, self._done = state, query, 0
 
-    def _asked(self, reward: float, arm: int) -> Any:
+    def _asked(self, reward: float, arm: int) -> float | FloatArray:
         ask = self._query.ask
         if ask is None:
             return reward
-        return ask.values(np.array([reward]), np.zeros(1, np.int64), np.array([arm]))[0]
+        found: float | FloatArray = ask.values(np.array([reward]), np.zeros(1, np.int64), np.array([arm]))[0]
+        return found
 
     @property
     def state(self) -> State:
@@ -304,7 +305,7 @@ def _plan(query: Query) -> JsonDict:
     return {name: None if array is None else statefile.pack_array(array) for name, array in arrays.items()}
 
 
-def _object(name: str, stored: Any) -> JsonDict:
+def _object(name: str, stored: JsonValue) -> JsonDict:
     if not isinstance(stored, dict):
         raise InputError(f"session: {name} must be an object, got {type(stored).__name__}")
     return stored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,7 +12,7 @@ from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.noise import Seeded
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +47,9 @@ class Simulation:
     pulls: IntArray
     times: IntArray
     regrets: FloatArray
-    active: Any
+    active: BoolArray | None
     output: FloatArray
-    hindsight: Any = None
+    hindsight: FloatArray | None = None
 
     def curve(self) -> pd.DataFrame:
         """Mean regret over time: columns t, mean, std (over runs), low and high (quartiles)."""
@@ -116,8 +116,8 @@ def _check(algorithm: Algorithm, environment: Environment) -> None:
 
 
 def _shard(
-    algorithm: Any, environment: Environment, seed: int, run: IntArray, times: IntArray, number: int
-) -> tuple[Any, ...]:
+    algorithm: Algorithm, environment: Environment, seed: int, run: IntArray, times: IntArray, number: int
+) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
     if hasattr(algorithm, "kernel"):
         pulls, at, output = algorithm.kernel(environment, seed, run, times)
         return pulls, at @ environment.gaps, output, None

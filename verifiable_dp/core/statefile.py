@@ -12,12 +12,20 @@ import os
 import shlex
 import stat
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import (
+    BoolArray,
+    FloatArray,
+    Given,
+    InputError,
+    IntArray,
+    Json,
+    JsonDict,
+    JsonValue,
+)
 
 FORMAT = "verifiable-dp session"
 VERSION = 1
@@ -33,7 +41,7 @@ _KINDS = {"b": bool, "i": int, "u": int, "f": str}  # of numpy, and how JSON hol
 # ---------------------------------------------------------------- arrays
 
 
-def pack(name: str, thing: Any, like: Any) -> Any:
+def pack(name: str, thing: Given, like: Given) -> JsonValue:
     """A dataclass of arrays as JSON values; floats in hexadecimal, so that none is rounded.
 
     Parameters
@@ -64,7 +72,7 @@ def pack(name: str, thing: Any, like: Any) -> Any:
     }
 
 
-def _fields(name: str, like: Any) -> list[str]:
+def _fields(name: str, like: object) -> list[str]:
     if not dataclasses.is_dataclass(like):
         raise InputError(
             f"session: {name} must be arrays in dataclasses to be saved, got {type(like).__name__}"
@@ -72,15 +80,15 @@ def _fields(name: str, like: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(like)]
 
 
-def pack_array(array: Any) -> JsonDict:
+def pack_array(array: FloatArray | IntArray | BoolArray) -> JsonDict:
     """dtype, shape and values of an array of numbers."""
-    values = array.ravel().tolist()
+    values: JsonValue = array.ravel().tolist()
     if array.dtype.kind == "f":
         values = [float(value).hex() for value in values]
     return {"dtype": array.dtype.str, "shape": list(array.shape), "values": values}
 
 
-def unpack(name: str, stored: Any, like: Any) -> Any:
+def unpack(name: str, stored: JsonValue, like: Given) -> Given:
     """Inverse of `pack`.
 
     Raises
@@ -104,7 +112,7 @@ def unpack(name: str, stored: Any, like: Any) -> Any:
     return type(like)(**{key: unpack(f"{name}.{key}", stored[key], getattr(like, key)) for key in names})
 
 
-def _array(name: str, stored: Json) -> Any:
+def _array(name: str, stored: Json) -> FloatArray:
     try:
         dtype, shape, values = np.dtype(stored["dtype"]), stored["shape"], stored["values"]
         held = _KINDS[dtype.kind]
@@ -116,7 +124,7 @@ def _array(name: str, stored: Json) -> Any:
         raise InputError(f"session: {name} is not an array with dtype, shape and values") from None
 
 
-def _check_array(name: str, array: Any, like: Any) -> None:
+def _check_array(name: str, array: FloatArray, like: FloatArray) -> None:
     kind = array.dtype.kind in _KINDS and array.dtype.kind == like.dtype.kind
     # An axis without entries in a fresh session is one that grows.
     lengths = array.ndim == like.ndim and all(
@@ -131,7 +139,7 @@ def _check_array(name: str, array: Any, like: Any) -> None:
         raise InputError(f"session: {name} must not hold NaN")
 
 
-def plain(name: str, value: Any) -> Any:
+def plain(name: str, value: Given) -> JsonValue:
     """A parameter as a JSON value; tuples become lists.
 
     Raises
@@ -155,7 +163,7 @@ def plain(name: str, value: Any) -> Any:
 # ---------------------------------------------------------------- files
 
 
-def place(path: Any) -> str:
+def place(path: Given) -> str:
     """`path` made absolute.
 
     Raises

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,14 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Json = Mapping[str, Any]  # read from a record or a file, whose schema says what is in it
-JsonDict = dict[str, Any]  # the same while it is made
-JsonValue = Any  # one value in it
+WordArray = npt.NDArray[np.uint64]
+# Any has a name wherever it stands, which says why.
+Json = Mapping[str, Any]  # type: ignore[explicit-any]  # from a record or file, whose schema says what is in it
+JsonDict = dict[str, Any]  # type: ignore[explicit-any]  # the same while it is made
+JsonValue = Any  # type: ignore[explicit-any]  # one value in it
+Result = TypeVar("Result")
+Function = Callable[..., Result]  # type: ignore[explicit-any]  # of arguments that only who calls it knows
+Given = Any  # type: ignore[explicit-any]  # what a caller passes, before it is checked
 
 
 class InputError(ValueError):
@@ -54,7 +59,7 @@ def on_one_line(text: str) -> str:
     return printable(text).translate(_BREAKS)
 
 
-def named(text: Any) -> str:
+def named(text: object) -> str:
     """The name of something within a line: quoted where it could be taken for words of the line."""
     return shlex.quote(on_one_line(str(text)))
 
@@ -68,7 +73,7 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {message if len(message) <= _LONGEST else message[:_LONGEST] + '…'}"
 
 
-def _number(name: str, value: Any, accepted: str) -> float:
+def _number(name: str, value: Given, accepted: str) -> float:
     if isinstance(value, bool | str) or value is None:
         raise InputError(f"{name} must be a number {accepted}, got {value!r}")
     try:
@@ -79,7 +84,7 @@ def _number(name: str, value: Any, accepted: str) -> float:
         raise InputError(f"{name} must be a number {accepted}, got {value!r}") from None
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: Given) -> float:
     """Return `value` as a finite float above 0."""
     number = _number(name, value, "in (0, inf)")
     if not (math.isfinite(number) and number > 0):
@@ -87,7 +92,7 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
-def factor(name: str, value: Any) -> float:
+def factor(name: str, value: Given) -> float:
     """Return `value` as a finite float above 1."""
     number = _number(name, value, "in (1, inf)")
     if not (math.isfinite(number) and number > 1):
@@ -105,7 +110,7 @@ def exponent(epsilon: float) -> float:
     return epsilon
 
 
-def probability(name: str, value: Any) -> float:
+def probability(name: str, value: Given) -> float:
     """Return `value` as a float in the open interval (0, 1)."""
     number = _number(name, value, "in (0, 1)")
     if not 0 < number < 1:
@@ -113,7 +118,7 @@ def probability(name: str, value: Any) -> float:
     return number
 
 
-def delta(value: Any) -> float:
+def delta(value: Given) -> float:
     """Return `value` as a float in [0, 1)."""
     number = _number("delta", value, "in [0, 1)")
     if not 0 <= number < 1:
@@ -121,7 +126,7 @@ def delta(value: Any) -> float:
     return number
 
 
-def integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+def integer(name: str, value: Given, *, least: int, most: int | None = None) -> int:
     """Return `value` as an int with `least <= value <= most`; sizes, unlike seeds, have 64 bits."""
     if most is None and name != "seed" and isinstance(value, int | float) and value > _LARGEST:
         most = _LARGEST
@@ -137,12 +142,12 @@ def integer(name: str, value: Any, *, least: int, most: int | None = None) -> in
     return int(value)
 
 
-def workers(value: Any) -> int:
+def workers(value: Given) -> int:
     """Return `value` as a number of processes that one machine may start."""
     return integer("workers", value, least=1, most=_MOST_WORKERS)
 
 
-def arms_and_horizon(n_arms: Any, horizon: Any) -> tuple[int, int]:
+def arms_and_horizon(n_arms: Given, horizon: Given) -> tuple[int, int]:
     """Return (K, T) with K >= 2 and T >= K."""
     arms = integer("n_arms", n_arms, least=2)
     rounds = integer("horizon", horizon, least=1)
@@ -151,14 +156,14 @@ def arms_and_horizon(n_arms: Any, horizon: Any) -> tuple[int, int]:
     return arms, rounds
 
 
-def beta(algorithm: Any) -> None:
+def beta(algorithm: Given) -> None:
     """Set the failure probability of a frozen algorithm to 1/T if it is None; refuse it outside (0, 1)."""
     if algorithm.beta is None:
         object.__setattr__(algorithm, "beta", 1.0 / algorithm.horizon)
     probability("beta", algorithm.beta)
 
 
-def bounds(name: str, value: Any) -> tuple[float, float]:
+def bounds(name: str, value: Given) -> tuple[float, float]:
     """Return (low, high), finite, low < high."""
     try:
         low, high = (float(v) for v in value)
@@ -169,14 +174,14 @@ def bounds(name: str, value: Any) -> tuple[float, float]:
     return low, high
 
 
-def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return `value` if it is one of `allowed`."""
     if value not in allowed:
         raise InputError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
     return str(value)
 
 
-def rewards(name: str, value: Any, within: tuple[float, float], ndim: int | None = None) -> FloatArray:
+def rewards(name: str, value: Given, within: tuple[float, float], ndim: int | None = None) -> FloatArray:
     """Return `value` as a float array without NaN, inside the closed interval `within`."""
     try:
         array = np.array(value, dtype=np.float64)

@@ -13,13 +13,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import special
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
 
 SEARCHED = 1e-5  # of the largest epsilon: what crossings are found to
 THRESHOLDS = tuple(sign * j / 8 for j in range(9) for sign in (1, -1)[: 1 + (j > 0)])  # cuts of reports
@@ -57,7 +56,7 @@ def domain(n: int, delta: float) -> float:
     return math.log(n / (16 * math.log(2 / delta)))
 
 
-def _checked(n: Any, delta: Any) -> tuple[int, float, float]:
+def _checked(n: Given, delta: Given) -> tuple[int, float, float]:
     """(n, delta, largest eps0), refused where the domain is empty."""
     chance = validate.probability("delta", delta)
     count = validate.integer("n", n, least=1)
@@ -147,7 +146,7 @@ def _log_binomial(n: int, k: FloatArray, bit: Bit) -> FloatArray:
     return np.asarray(_log_ways(n, k) + k * bit[0] + (n - k) * bit[1])
 
 
-def _log_ways(n: Any, k: FloatArray) -> FloatArray:
+def _log_ways(n: float | FloatArray, k: FloatArray) -> FloatArray:
     """Logarithm of n choose k."""
     return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
 
@@ -277,11 +276,11 @@ def worst_threshold(n: int, scale: float, epsilon: float) -> tuple[float, float]
     return next(pair for pair in found if pair[0] >= largest * (1 - _EQUAL))
 
 
-def _users(n: Any) -> int:
+def _users(n: Given) -> int:
     return validate.integer("n", n, least=1, most=_MOST)
 
 
-def _level(epsilon: Any) -> float:
+def _level(epsilon: Given) -> float:
     number = float(epsilon)
     if not (math.isfinite(number) and number >= 0):
         raise InputError(f"epsilon must be finite and at least 0, got {epsilon!r}")
@@ -334,7 +333,7 @@ def clones_delta(n: int, local: float, epsilon: float) -> float:
     return min(1.0, (float(chance @ inside) + 2 * _CUT) * (1 + _SLACK))
 
 
-def _excess(m: Any, tau: float) -> FloatArray:
+def _excess(m: IntArray, tau: float) -> FloatArray:
     """E (X/m - tau)_+ for X ~ Bin(m, 1/2), by m (j,), tau > 1/2: terms are added until they are nothing."""
     size = m.astype(np.float64)
     k = np.floor(size * tau) + 1.0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.kernels import kernel
@@ -233,7 +234,7 @@ class AdaptiveTree(Tree):
         if not self.power >= 0:
             raise InputError(f"power must be at least 0, got {self.power!r}")
 
-    def limit(self, number: Any) -> Any:
+    def limit(self, number: npt.ArrayLike) -> FloatArray:
         """B_n; `number` is a number or an array."""
         return self.factor * np.maximum(number, 1) ** self.power
 

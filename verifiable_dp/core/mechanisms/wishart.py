@@ -26,7 +26,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -345,4 +344,4 @@ class WishartTree(Nodes):
         return self.freedom
 
 
-__all__: Any = ["COARSE", "FINE", "KINDS", "Release", "WishartTree", "counted", "epsilon_of", "least_freedom"]
+__all__ = ["COARSE", "FINE", "KINDS", "Release", "WishartTree", "counted", "epsilon_of", "least_freedom"]
