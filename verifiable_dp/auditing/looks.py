@@ -296,11 +296,10 @@ def _look(
             lambda part: blackbox.select(
                 source,
                 candidates,
-                part,
+                replace(part, beyond=case.hoped or 0),
                 delta=claim.delta,
                 workers=workers,
                 level=level,
-                hoped=case.hoped,
             ),
             plan,
             terms,

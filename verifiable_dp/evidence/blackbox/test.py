@@ -63,6 +63,8 @@ class Plan:
     sequential
         Whether the test is sequential (`evidence.blackbox.sequential`); these are then the sizes of its last
         round.
+    beyond
+        Runs a side that the test may go on to, where these are more; not recorded.
     """
 
     probe: int
@@ -71,10 +73,13 @@ class Plan:
     keep: int = 1
     finalists: int = 1
     sequential: bool = False
+    beyond: int = 0
 
     def as_dict(self) -> dict[str, int]:
         """Plain values; `sequential` only where it holds."""
-        return {key: value for key, value in asdict(self).items() if key != "sequential" or value}
+        found = {key: value for key, value in asdict(self).items() if key != "sequential" or value}
+        del found["beyond"]
+        return found
 
 
 class Sampler(Protocol):
@@ -351,12 +356,8 @@ def select(
     workers: int,
     among: Sequence[int] | None = None,
     level: float = LEVEL,
-    hoped: int | None = None,
 ) -> tuple[list[Selected], list[int]]:
-    """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`).
-
-    `hoped` are the runs a side that the test may go on to, if they are more than the plan's.
-    """
+    """Choose an event for each of the best `plan.keep` pairs; also return the ranking (see `rank`)."""
 
     def ranking() -> list[int]:
         return rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
@@ -364,7 +365,7 @@ def select(
     def event(i: int) -> Event:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
-        return choose(*seen, Setting(hoped or plan.test, delta, level, boosted=boosted))
+        return choose(*seen, Setting(plan.beyond or plan.test, delta, level, boosted=boosted))
 
     ranked = engine.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]
