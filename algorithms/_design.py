@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import FloatArray, InputError
@@ -80,7 +80,7 @@ def design(actions: FloatArray, *, core: bool = True) -> FloatArray:
     return weights
 
 
-def net(points: Iterable[Any], zeta: float) -> Iterator[int]:
+def net(points: Iterable[npt.ArrayLike], zeta: float) -> Iterator[int]:
     """Numbers of points, one of them within `zeta` of each point given, that span what all of them span.
 
     A point is kept where none kept before lies within zeta of it: that is decided when it comes, so that any

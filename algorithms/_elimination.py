@@ -6,12 +6,13 @@ import functools
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
@@ -80,7 +81,7 @@ class Elimination(Algorithm):
         pulls = np.ceil(np.minimum(self.table(self.pulls), most))
         return pulls.astype(np.int64), self.table(self.gap)
 
-    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+    def plan(self, state: Own) -> tuple[IntArray, FloatArray]:
         """Pulls of each arm in the current epoch, and the gap of means that removes one, (n,) each."""
         pulls, gap = self.schedule
         return pulls[state.epoch, state.size], gap[state.epoch, state.size]
@@ -91,11 +92,11 @@ class Elimination(Algorithm):
         zero = np.zeros(n, np.int64)
         return EliminationState(run, zero, zero + 1, np.ones((n, self.n_arms), bool))
 
-    def stop(self, state: Any) -> IntArray:
+    def stop(self, state: Own) -> IntArray:
         """Round at which the current block must end at the latest, (n,)."""
         return np.full(len(state.run), self.horizon, np.int64)
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """One epoch, cut at the horizon; a single arm plays to the end."""
         left = self.stop(state) - state.t
         size = state.size
@@ -104,27 +105,27 @@ class Elimination(Algorithm):
         return Query(state.t, np.minimum(wanted, left), state.active, complete)
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of this epoch alone, each with noise of its own."""
         mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
         return memory, mechanism.release(answer, noise, state.run, *self.addresses(state, query))
 
-    def addresses(self, state: Any, query: Query) -> tuple[IntArray, BoolArray]:
+    def addresses(self, state: Own, query: Query) -> tuple[IntArray, BoolArray]:
         """Slots of the noise of an epoch's sums, and which of them are released, (n, K) each."""
         slot = state.epoch[:, None] * self.n_arms + np.arange(self.n_arms)
         return slot, query.active & query.complete[:, None]
 
-    def margin(self, state: Any) -> FloatArray | None:
+    def margin(self, state: Own) -> FloatArray | None:
         """The gap of means, for sums."""
         pulls, gap = self.plan(state)
         return np.asarray(gap * pulls)
 
-    def compared(self, state: Any, released: FloatArray) -> FloatArray:
+    def compared(self, state: Own, released: FloatArray) -> FloatArray:
         """What tells arms apart, (n, K), NaN for inactive arms: the larger the better."""
         return released
 
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
+    def removed(self, state: Own, released: FloatArray) -> BoolArray:
         """Arms to remove (n, K): those that lie more than the margin below the largest."""
         margin = self.margin(state)
         assert margin is not None, "an elimination states its margin or overrides `removed`"
@@ -132,7 +133,7 @@ class Elimination(Algorithm):
         best = np.fmax.reduce(value, axis=1, initial=-np.inf)
         return np.asarray(best[:, None] - value > margin[:, None])
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> Any:
+    def decide(self, state: Own, query: Query, released: FloatArray) -> Own:
         """Remove arms where the epoch was completed."""
         with np.errstate(invalid="ignore"):
             gone = self.removed(state, released) & query.complete[:, None]

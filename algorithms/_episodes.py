@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from verifiable_dp.core.algorithm import Algorithm, Batch, Memory, Query, State
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
@@ -48,14 +49,14 @@ class Turns(Algorithm):
         """What the sum of a block passes through."""
 
     @abstractmethod
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: Own) -> FloatArray:
         """Index of each arm, (n, K), where every arm was pulled."""
 
     @abstractmethod
-    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+    def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
         """New estimates (n, K), from the state before the block and releases that are NaN where none is."""
 
-    def rounds(self, state: Any) -> IntArray:
+    def rounds(self, state: Own) -> IntArray:
         """How long the next arm is played, (n,)."""
         return np.ones(len(state.run), np.int64)
 
@@ -67,20 +68,20 @@ class Turns(Algorithm):
         first[:, 0] = True
         return TurnState(run, zero[:, 0], zero, np.zeros(shape), first)
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """Some rounds of one arm, cut at the horizon."""
         wanted, left = self.rounds(state), self.horizon - state.t
         return Query(state.t, np.minimum(wanted, left), state.active, wanted <= left)
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sum of the block, with noise of its own."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)
         where = query.active & query.complete[:, None]
         return memory, self.mechanism.release(answer, noise, state.run, slot, where)
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> Any:
+    def decide(self, state: Own, query: Query, released: FloatArray) -> Own:
         """Count the pulls, read the releases, choose the next arm."""
         after = replace(
             state,
@@ -90,7 +91,7 @@ class Turns(Algorithm):
         )
         return replace(after, active=self.choice(after, released)[:, None] == np.arange(self.n_arms))
 
-    def choice(self, state: Any, released: FloatArray) -> IntArray:
+    def choice(self, state: Own, released: FloatArray) -> IntArray:
         """The arm that comes next, (n,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             best = self.index(state).argmax(axis=1)
@@ -116,15 +117,15 @@ class Episodes(Turns):
         """One reward changes one sum by at most 1, so that means get Lap(1/(n epsilon))."""
         return Laplace(1.0, self.epsilon)
 
-    def rounds(self, state: Any) -> IntArray:
+    def rounds(self, state: Own) -> IntArray:
         """As many as the arm had before."""
         return np.asarray(np.maximum((state.pulls * state.active).sum(axis=1), 1))
 
-    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+    def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
         """The mean of the episode."""
         return np.where(np.isnan(released), state.estimate, released / np.maximum(query.pulls(), 1))
 
-    def last(self, state: Any) -> FloatArray:
+    def last(self, state: Own) -> FloatArray:
         """Length of each arm's last episode, (n, K): half of its pulls, or its first one."""
         return np.asarray(np.maximum(state.pulls / 2, 1.0))
 
@@ -167,7 +168,7 @@ class Batches(Turns):
         return Buffers(np.zeros((len(run), self.n_arms)))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Columns: the sum of a batch that is full, and the coins of the next round."""
         sums, n, width = memory.sums + answer, len(answer), self.n_arms + self.coins
@@ -186,7 +187,7 @@ class Batches(Turns):
         """What stays private after a release: a full batch is forgotten."""
         return np.where(full, 0.0, sums)
 
-    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+    def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
         """Mean of the arm's last batch."""
         batch, sums = self.size(state.pulls + query.pulls()), released[:, : self.n_arms]
         return np.asarray(np.where(np.isnan(sums), state.estimate, sums / np.maximum(batch, 1)))

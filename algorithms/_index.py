@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.mechanisms import Tree, TreeMemory
 from verifiable_dp.core.mechanisms.tree import update_nodes
 from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
@@ -35,7 +35,7 @@ class Index(Algorithm):
     """Pull each arm once, then always the arm of the largest index; ties go to the first."""
 
     @abstractmethod
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: Own) -> FloatArray:
         """Index of each arm, (n, K), where every arm was pulled."""
 
     def start(self, run: IntArray) -> IndexState:
@@ -43,7 +43,7 @@ class Index(Algorithm):
         shape = (len(run), self.n_arms)
         return IndexState(run, np.zeros(len(run), np.int64), np.zeros(shape, np.int64), np.zeros(shape))
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """One round."""
         n = len(state.run)
         arm = state.t if state.t[0] < self.n_arms else self.index(state).argmax(axis=1)
@@ -56,7 +56,7 @@ class Index(Algorithm):
         return self.estimates(counted, query, released)
 
     @abstractmethod
-    def estimates(self, state: Any, query: Query, released: FloatArray) -> IndexState:
+    def estimates(self, state: Own, query: Query, released: FloatArray) -> IndexState:
         """Public state with the new estimate of the pulled arm."""
 
 
@@ -130,7 +130,7 @@ class TreeIndex(Index):
         return self.mechanism.start(len(run), self.n_arms)
 
     def release(
-        self, state: Any, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: TreeMemory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """The node that the pulled arm's reward completes."""
         return self.mechanism.insert(memory, answer, noise, state.run, query.active)

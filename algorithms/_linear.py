@@ -7,20 +7,22 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from verifiable_dp.algorithms._design import design, net
+from verifiable_dp.algorithms._elimination import Mechanism
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.noise import Noise
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import BoolArray, FloatArray, Given, InputError, IntArray
 
 Actions = tuple[tuple[float, ...], ...]
 
 
-def as_actions(actions: Any) -> Actions:
+def as_actions(actions: Given) -> Actions:
     """Actions as a tuple of K tuples of d floats.
 
     Raises
@@ -146,7 +148,7 @@ class PhasedElimination(Algorithm):
 
     @property
     @abstractmethod
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """Of the sum of one action in one batch."""
 
     @property
@@ -187,12 +189,12 @@ class PhasedElimination(Algorithm):
         return plan(self.actions, active.tobytes(), self.core, self.size(batch))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: LinearState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of this batch alone, one draw for each action of the core set."""
         return memory, self.mechanism.release(answer, noise, state.run, *self.addresses(state, query))
 
-    def addresses(self, state: Any, query: Query) -> tuple[IntArray, BoolArray]:
+    def addresses(self, state: LinearState, query: Query) -> tuple[IntArray, BoolArray]:
         """Slots of the noise of a batch's sums, and which of them are released, (n, K) each."""
         slot = state.batch[:, None] * self.n_arms + np.arange(self.n_arms)
         return slot, query.active & query.complete[:, None]

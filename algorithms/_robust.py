@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,19 +16,20 @@ from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Query, Truncated
 from verifiable_dp.core.noise import Draw, Noise
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import BoolArray, FloatArray, Given, InputError, IntArray
 
 LINE = (-np.inf, np.inf)
 
 
-def check_moments(v: Any, u: Any) -> None:
+def check_moments(v: Given, u: Given) -> None:
     """Refuse v outside (0, 1] and u that is not finite and positive."""
     if not validate.positive("v", v) <= 1:
         raise InputError(f"v must lie in (0, 1], got {v!r}")
     validate.positive("u", u)
 
 
-def factor_of(constants: Any) -> float:
+def factor_of(constants: Given) -> float:
     """1 for ``proof``, else the stated factor above 0."""
     if constants == "proof":
         return 1.0
@@ -97,7 +97,7 @@ class RobustElimination(Elimination):
         """One reward moves one sum by at most 2 B_tau."""
         return TruncatedSums(self.limits[epoch, size], self.epsilon)
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """One epoch, of which truncated sums are asked."""
         limit = np.broadcast_to(self.limits[state.epoch, state.size][:, None], state.active.shape)
         return replace(super().query(state), ask=Truncated(limit, np.zeros(limit.shape)))

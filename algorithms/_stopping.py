@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import AboveThreshold, Laplace
 from verifiable_dp.core.noise import Draw, Noise, key_of
-from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Numbers
 
 THRESHOLD_SLOT = 0
 ESTIMATE_SLOT = 1
@@ -98,7 +97,7 @@ class Stopping(Algorithm):
         return np.asarray(1 << check if self.exponential else check)
 
     @abstractmethod
-    def threshold(self, t: Any, check: Any) -> Any:
+    def threshold(self, t: Numbers, check: Numbers) -> Numbers:
         """t times the least |mean| that halts, without noise."""
 
     def start(self, run: IntArray) -> StoppingState:

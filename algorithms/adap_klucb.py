@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adap_ucb import AdaPUCB
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 
 
@@ -70,12 +71,12 @@ class AdaPKLUCB(AdaPUCB):
     name: ClassVar[str] = "adap-klucb"
     statement: ClassVar[Source] = Source(papers.AZIZE, "Theorem 6")
 
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: Own) -> FloatArray:
         """Upper confidence bounds of KL-UCB, for means with the width of the noise added."""
         log, n = self.alpha * np.log(state.t + 1.0)[:, None], self.last(state)
         mean = np.clip(state.estimate + self.width(state), 0.0, 1.0)
         return kl_bound(mean, log / n)
 
-    def width(self, state: Any) -> FloatArray:
+    def width(self, state: Own) -> FloatArray:
         """Of the noise alone, (n, K)."""
         return np.asarray(self.alpha * np.log(state.t + 1.0)[:, None] / (self.epsilon * self.last(state)))

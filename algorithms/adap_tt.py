@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -103,26 +103,26 @@ class AdaPTT(Batches):
         """The pulls since they were half as many."""
         return np.asarray(np.maximum(pulls // 2, 1))
 
-    def batches(self, state: Any) -> IntArray:
+    def batches(self, state: FoundState) -> IntArray:
         """k_a, (n, K)."""
         return np.asarray(np.frexp(np.maximum(state.pulls, 1).astype(np.float64))[1])
 
-    def last(self, state: Any) -> FloatArray:
+    def last(self, state: FoundState) -> FloatArray:
         """n_a, (n, K)."""
         return np.asarray(np.maximum(2.0 ** (self.batches(state) - 2), 1.0))
 
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: FoundState) -> FloatArray:
         """Upper confidence bounds, by which the leader is chosen."""
         log, n = np.log(np.maximum(state.t, 1))[:, None], self.last(state)
         return np.asarray(state.estimate + np.sqrt(log / (2 * n)) + log / (self.epsilon * n))
 
-    def radius(self, state: Any) -> FloatArray:
+    def radius(self, state: FoundState) -> FloatArray:
         """How far an estimate may lie from its arm's mean, (n, K)."""
         k, n = self.batches(state), self.last(state)
         log = np.log(3 * self.n_arms * k * (k + 1) / self.beta)
         return np.asarray(np.sqrt(log / (2 * n)) + log / (self.epsilon * n))
 
-    def choice(self, state: Any, released: FloatArray) -> IntArray:
+    def choice(self, state: FoundState, released: FloatArray) -> IntArray:
         """Leader or challenger."""
         rows, pulls = np.arange(len(state.run)), np.maximum(state.pulls, 1)
         lead = self.index(state).argmax(axis=1)
@@ -137,7 +137,7 @@ class AdaPTT(Batches):
         base, zero = super().start(run), np.zeros(len(run), np.int64)
         return FoundState(base.run, base.t, base.pulls, base.estimate, base.active, zero - 1, zero)
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> FoundState:
+    def decide(self, state: FoundState, query: Query, released: FloatArray) -> FoundState:
         """As `Turns`; stop where one arm is sure to be the best."""
         after: FoundState = super().decide(state, query, released)
         rows, best = np.arange(len(after.run)), after.estimate.argmax(axis=1)
@@ -150,7 +150,7 @@ class AdaPTT(Batches):
         stopped = np.where(sure, after.t, after.stopped)
         return replace(after, active=played, found=found, stopped=stopped)
 
-    def output(self, state: Any) -> FloatArray:
+    def output(self, state: FoundState) -> FloatArray:
         """Columns: rounds until the arm was found, and the arm; NaN if none was."""
         found = state.found >= 0
         return np.column_stack([np.where(found, state.stopped, np.nan), np.where(found, state.found, np.nan)])

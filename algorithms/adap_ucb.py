@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._episodes import Episodes
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import Source
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, InputError
 
 
@@ -62,11 +63,11 @@ class AdaPUCB(Episodes):
         if not validate.positive("alpha", self.alpha) > 3:
             raise InputError(f"alpha must be greater than 3, got {self.alpha!r}")
 
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: Own) -> FloatArray:
         """Upper confidence bounds (7)."""
         return np.asarray(state.estimate + self.width(state))
 
-    def width(self, state: Any) -> FloatArray:
+    def width(self, state: Own) -> FloatArray:
         """How far a noisy mean may lie below its arm's, (n, K)."""
         n, t = self.last(state), (state.t + 1.0)[:, None]
         return np.asarray(

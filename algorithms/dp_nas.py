@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._stopping import Stopping
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.validate import Numbers
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class DPNAS(Stopping):
             4 * self.radius / self.epsilon,
         )
 
-    def threshold(self, t: Any, check: Any) -> Any:
+    def threshold(self, t: Numbers, check: Numbers) -> Numbers:
         """t h_t (1 + 1/alpha) + c_t."""
         sigma1, sigma2, sigma3 = self.scales()
         h = self.radius * np.sqrt(2 / t * np.log(16 * check**2 / self.beta))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Ask, Histogram, Memory, Query, Truncated
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.noise import Draw, Noise
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, Numbers
 
 CONSTANT = 3.0  # of the printed rates, which have none; ours
 BREAKDOWN = {"raw": 0.5, "central": 0.133}
@@ -23,8 +24,8 @@ _HISTOGRAM, _MEAN = 0, 1
 
 
 def deviation(
-    n: Any,
-    limit: Any,
+    n: Numbers,
+    limit: Numbers,
     *,
     k: float,
     epsilon: float,
@@ -55,7 +56,7 @@ def deviation(
     return np.asarray(sampling + noise + s * limit ** (1 - k) + contamination * (limit + m))
 
 
-def printed_rate(n: Any, *, k: float, epsilon: float, contamination: float, failure: float) -> FloatArray:
+def printed_rate(n: Numbers, *, k: float, epsilon: float, contamination: float, failure: float) -> FloatArray:
     """Beta as a rate (Theorem 6.1, Corollaries 6.6 and 6.8), times `CONSTANT`, which is ours."""
     log = math.log(1 / failure)
     rate = np.sqrt(log / n) + (log / (n * epsilon)) ** (1 - 1 / k)
@@ -307,19 +308,19 @@ class DPRobustElimination(Elimination):
         fold = np.full(len(run), _HISTOGRAM if self.central else _MEAN)
         return RobustState(run, base.t, base.epoch, base.active, fold, np.zeros((len(run), self.n_arms)))
 
-    def pulls(self, size: Any, epoch: Any) -> FloatArray:
+    def pulls(self, size: Numbers, epoch: Numbers) -> FloatArray:
         """Of each active arm in the coming block: B for raw moments, else B/2."""
         return np.asarray(self.samples[epoch])
 
-    def gap(self, size: Any, epoch: Any) -> FloatArray:
+    def gap(self, size: Numbers, epoch: Numbers) -> FloatArray:
         """2 beta."""
         return np.asarray(2 * self.beta[epoch])
 
-    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+    def plan(self, state: RobustState) -> tuple[IntArray, FloatArray]:
         """They do not depend on |S|."""
         return self.pulls(state.size, state.epoch).astype(np.int64), self.gap(state.size, state.epoch)
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: RobustState) -> Query:
         """One fold of a batch of all active arms, or a forced batch; a single arm plays to the end."""
         block = super().query(state)
         forced = self.forced[state.epoch] & (state.size > 1)
@@ -331,22 +332,22 @@ class DPRobustElimination(Elimination):
             ask=self.ask(state),
         )
 
-    def counting(self, state: Any) -> bool:
+    def counting(self, state: RobustState) -> bool:
         """Whether the block is for histograms; runs of a batch go through batches and folds together."""
         return bool(((state.fold == _HISTOGRAM) & ~self.forced[state.epoch]).any())
 
-    def ask(self, state: Any) -> Ask:
+    def ask(self, state: RobustState) -> Ask:
         """Counts by bin, or sums truncated around J."""
         if self.counting(state):
             return Histogram(np.tile(self.edges, (len(state.run), 1)))
         return Truncated(np.tile(self.limit[state.epoch][:, None], (1, self.n_arms)), state.centre)
 
-    def slots(self, state: Any) -> IntArray:
+    def slots(self, state: RobustState) -> IntArray:
         """Number of the first draw of the batch; each batch has K (m + 1) draws, those of bins first."""
         return np.asarray(state.epoch * self.n_arms * (self.n_bins + 1))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: RobustState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Fractions of all bins (n, K m), or estimates (n, K)."""
         where = query.active & query.complete[:, None]
@@ -354,7 +355,7 @@ class DPRobustElimination(Elimination):
             return memory, self.fractions(state, answer, noise, where)
         return memory, self.estimates(state, answer, noise, where)
 
-    def fractions(self, state: Any, counts: FloatArray, noise: Noise, where: BoolArray) -> FloatArray:
+    def fractions(self, state: RobustState, counts: FloatArray, noise: Noise, where: BoolArray) -> FloatArray:
         """Step 1 of Algorithm 3: one reward moves two counts by 1, so Lap(2/(n epsilon))."""
         n = self.samples[state.epoch][:, None]
         value = counts.reshape(len(n), self.n_arms * self.n_bins) / n
@@ -362,18 +363,18 @@ class DPRobustElimination(Elimination):
         scale = np.broadcast_to(self.fraction_scale(state)[:, None], value.shape)
         return noise(Draw(value, scale, state.run, slot, np.repeat(where, self.n_bins, axis=1)))
 
-    def estimates(self, state: Any, sums: FloatArray, noise: Noise, where: BoolArray) -> FloatArray:
+    def estimates(self, state: RobustState, sums: FloatArray, noise: Noise, where: BoolArray) -> FloatArray:
         """Algorithm 2, and step 2 of Algorithm 3: one reward moves one sum by 2M, so Lap(2M/(n epsilon))."""
         value = state.centre + sums / self.samples[state.epoch][:, None]
         first = self.slots(state)[:, None] + self.n_arms * self.n_bins
         scale = np.broadcast_to(self.estimate_scale(state)[:, None], value.shape)
         return noise(Draw(value, scale, state.run, first + np.arange(self.n_arms), where))
 
-    def fraction_scale(self, state: Any) -> FloatArray:
+    def fraction_scale(self, state: RobustState) -> FloatArray:
         """Scale of the noise of a fraction, (n,)."""
         return np.asarray(2 / (self.samples[state.epoch] * self.epsilon))
 
-    def estimate_scale(self, state: Any) -> FloatArray:
+    def estimate_scale(self, state: RobustState) -> FloatArray:
         """Scale of the noise of an estimate, (n,)."""
         return np.asarray(2 * self.limit[state.epoch] / (self.samples[state.epoch] * self.epsilon))
 
@@ -382,11 +383,11 @@ class DPRobustElimination(Elimination):
         by_arm = released.reshape(len(released), self.n_arms, self.n_bins)
         return np.asarray(self.edges[np.nan_to_num(by_arm, nan=-np.inf).argmax(axis=2)])
 
-    def margin(self, state: Any) -> FloatArray | None:
+    def margin(self, state: RobustState) -> FloatArray | None:
         """2 beta, of estimates; histograms are not compared."""
         return None if self.counting(state) else self.plan(state)[1]
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> RobustState:
+    def decide(self, state: RobustState, query: Query, released: FloatArray) -> RobustState:
         """Keep J after a histogram; remove arms after estimates; go on to the next batch."""
         counting = self.counting(state)
         # The batch also moves on after forced exploration, and where the run has ended.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
@@ -22,7 +22,7 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import AdaptiveTree
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, Given, IntArray, WordArray
 
 BLOCK = 1 << 14  # rewards of an arm, and noise, that a compiled run draws ahead
 
@@ -138,7 +138,7 @@ class DPRobustUCB(TreeIndex):
         return np.asarray(state.estimate / state.pulls + bonus)
 
     def kernel(
-        self, environment: Any, seed: int, run: IntArray, times: IntArray
+        self, environment: Given, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Compiled loop: the same pulls as the definition, draw for draw where rewards have two values.
 
@@ -153,7 +153,7 @@ class DPRobustUCB(TreeIndex):
             self._play(Supply(environment, seed, number), key_of(seed, (0,)), pulls[i], at[i], times)
         return pulls, at, np.zeros((len(run), 0))
 
-    def _play(self, supply: Supply, key: Any, pulls: IntArray, at: IntArray, times: IntArray) -> None:
+    def _play(self, supply: Supply, key: WordArray, pulls: IntArray, at: IntArray, times: IntArray) -> None:
         """One run."""
         k = self.n_arms
         block = min(BLOCK, 1 << int(self.horizon).bit_length())

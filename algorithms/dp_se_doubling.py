@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class DPSEDoubling(DPSE):
         last = (-(-2 * self.horizon // self.first_guess) - 1).bit_length()  # half its guess is no less than T
         return tuple(DPSE(self.n_arms, self.epsilon, self.first_guess << phase) for phase in range(last + 1))
 
-    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+    def plan(self, state: DoublingState) -> tuple[IntArray, FloatArray]:
         """As in DP-SE with the phase's guess."""
         pulls, gap = np.zeros(len(state.run), np.int64), np.zeros(len(state.run))
         for phase in np.unique(state.phase):
@@ -103,7 +103,7 @@ class DPSEDoubling(DPSE):
         """End of the phase, half the guess, or the horizon."""
         return np.asarray(np.minimum((self.first_guess << state.phase) // 2, self.horizon), dtype=np.int64)
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> DoublingState:
+    def decide(self, state: DoublingState, query: Query, released: FloatArray) -> DoublingState:
         """As DP-SE; at the end of a phase all arms come back."""
         after = super().decide(state, query, released)
         assert isinstance(after, DoublingState)

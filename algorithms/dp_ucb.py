@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
@@ -20,10 +20,10 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, Numbers
 
 
-def private_ucb(estimate: Any, pulls: Any, log_t: Any, width: Any) -> Any:
+def private_ucb(estimate: Numbers, pulls: Numbers, log_t: Numbers, width: Numbers) -> Numbers:
     """Noisy mean plus sqrt(2 log t / n_a) plus Gamma / n_a, with Gamma = `width`."""
     return (estimate + width) / pulls + np.sqrt(2 * log_t / pulls)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import betaincinv
@@ -12,6 +12,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._episodes import Batches
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
@@ -73,24 +74,24 @@ class LazyDPTS(Batches):
         """Half of the pulls and one."""
         return np.asarray((pulls + 1) // 2)
 
-    def last(self, state: Any) -> FloatArray:
+    def last(self, state: Own) -> FloatArray:
         """O_a: the largest power of two that is at most half of the pulls and one, (n, K)."""
         return np.asarray(2.0 ** (np.frexp(np.maximum(state.pulls, 1) + 1.0)[1] - 2))
 
-    def width(self, state: Any) -> FloatArray:
+    def width(self, state: Own) -> FloatArray:
         """What is added to a noisy mean, (n, K)."""
         return np.asarray(3 * np.log(state.t + 1.0)[:, None] / (self.epsilon * self.last(state)))
 
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: Own) -> FloatArray:
         """Optimistic means, (n, K)."""
         return np.asarray(np.clip(state.estimate + self.width(state), 0.0, 1.0))
 
-    def samples(self, state: Any, released: FloatArray) -> FloatArray:
+    def samples(self, state: Own, released: FloatArray) -> FloatArray:
         """Draws from the posteriors, (n, K)."""
         mean, batch = self.index(state), self.last(state)
         return np.asarray(betaincinv(mean * batch + 1, (1 - mean) * batch + 1, self.chances(released)))
 
-    def choice(self, state: Any, released: FloatArray) -> IntArray:
+    def choice(self, state: Own, released: FloatArray) -> IntArray:
         """The arm of the largest draw."""
         best = self.samples(state, released).argmax(axis=1)
         return np.asarray(np.where(state.t < self.n_arms, state.t, best))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 
 
@@ -82,7 +83,7 @@ class LDPLinear(DPLinear):
         return width(pulls, self.dimension, log, self.epsilon)
 
     def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: LinearState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of the reports of this batch, by action."""
         scale = np.full(answer.shape, self.mechanism.scale)

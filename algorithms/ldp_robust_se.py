@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 
 
@@ -103,7 +104,7 @@ class LDPRobustSE(RobustElimination):
         return np.asarray(14 * factor_of(self.constants) * error)
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of reports, each with noise of its own."""
         mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])

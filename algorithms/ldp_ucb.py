@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 
 
@@ -66,17 +67,17 @@ class LDPUCB(Turns):
         """Of one reward in [0, 1]."""
         return Laplace(1.0, self.epsilon)
 
-    def estimates(self, state: Any, query: Query, released: FloatArray) -> FloatArray:
+    def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
         """Mean of the arm's reports."""
         step = (released - state.estimate) / (state.pulls + 1)
         return np.asarray(np.where(np.isnan(released), state.estimate, state.estimate + step))
 
-    def index(self, state: Any) -> FloatArray:
+    def index(self, state: Own) -> FloatArray:
         """Upper confidence bounds; infinite for arms with few pulls."""
         few = state.pulls <= 4 * np.log(state.t + 2.0)[:, None]
         return np.asarray(np.where(few, np.inf, state.estimate + self.width(state)))
 
-    def width(self, state: Any) -> FloatArray:
+    def width(self, state: Own) -> FloatArray:
         """How far a mean of reports may lie below its arm's, (n, K)."""
         log = np.log(state.t + 1.0)[:, None]
         reports = np.sqrt(32 * log / (self.epsilon**2 * state.pulls))

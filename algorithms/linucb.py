@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
@@ -17,6 +17,7 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Noise, key_of
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
@@ -208,7 +209,7 @@ class LinUCB(Algorithm):
         return Query(state.t, rounds, arm[:, None] == np.arange(self.n_arms), np.ones(len(arm), bool))
 
     def release(
-        self, state: LinUCBState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: LinUCBState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """The reward as it is."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from verifiable_dp.algorithms._stopping import QUERY_SLOT, Stopping
 from verifiable_dp.core.noise import Draw, Noise
-from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Numbers
 
 
-def radius_of_mean(t: Any, check: Any, radius: Any, beta: Any) -> Any:
+def radius_of_mean(t: Numbers, check: Numbers, radius: float, beta: float) -> Numbers:
     """h_t = R sqrt((2/t) log(4 k^2 / beta)), k being the number of the check."""
     return radius * np.sqrt(2 / t * np.log(4 * check**2 / beta))
 
@@ -51,7 +51,7 @@ class NAS(Stopping):
     def __post_init__(self) -> None:
         self._validate()
 
-    def threshold(self, t: Any, check: Any) -> Any:
+    def threshold(self, t: Numbers, check: Numbers) -> Numbers:
         """t h_t (1 + 1/alpha)."""
         return t * radius_of_mean(t, check, self.radius, self.beta) * (1 + 1 / self.alpha)
 

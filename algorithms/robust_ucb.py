@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
@@ -18,17 +18,18 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Noise, key_of
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Numbers
 
 FIRST_BLOCK = 1024  # rewards of an arm that a compiled run draws ahead; later blocks double
 
 
-def ucb(estimate: Any, pulls: Any, log_t2: Any, constant: Any, power: Any) -> Any:
+def ucb(estimate: Numbers, pulls: Numbers, log_t2: Numbers, constant: float, power: float) -> Numbers:
     """Truncated mean plus constant (log t^2 / n_a)^power."""
     return estimate / pulls + constant * (log_t2 / pulls) ** power
 
 
-def last_round(size: Any, number: Any, moment: Any, order: Any) -> Any:
+def last_round(size: Numbers, number: Numbers, moment: float, order: float) -> Numbers:
     """Last round t with |x| <= (u i/log t^2)^(1/(1+v)) for the i-th reward of an arm."""
     return np.exp(np.minimum(moment * number / (2 * np.maximum(size**order, 1e-300)), 700.0))
 
@@ -138,7 +139,7 @@ class RobustUCB(Index):
         return np.asarray(ucb(state.estimate, state.pulls, log_t2, self.constant, self.power))
 
     def release(
-        self, state: IndexState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: IndexState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of the rewards that the truncation of the next round keeps, as they are."""
         rows, arm = np.arange(len(state.run)), query.active.argmax(axis=1)
@@ -160,7 +161,7 @@ class RobustUCB(Index):
         return replace(state, estimate=np.nan_to_num(released))
 
     def kernel(
-        self, environment: Any, seed: int, run: IntArray, times: IntArray
+        self, environment: Given, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Compiled loop: the same pulls as the definition, draw for draw where rewards have two values.
 
@@ -200,7 +201,7 @@ class RobustUCB(Index):
 class Supply:
     """Rewards of one run, by arm and in order; they depend on (seed, run, arm) alone."""
 
-    def __init__(self, environment: Any, seed: int, run: int) -> None:
+    def __init__(self, environment: Given, seed: int, run: int) -> None:
         if not (isinstance(environment, TwoPoint) or hasattr(environment, "draw")):
             raise InputError(
                 "environment must be able to draw the rewards of an arm, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
@@ -17,10 +17,10 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Numbers
 
 
-def radius(n_arms: Any, pulls: Any, beta: Any) -> Any:
+def radius(n_arms: float, pulls: Numbers, beta: Numbers) -> Numbers:
     """Hoeffding radius of a mean of `pulls` rewards, all arms and times together failing by beta."""
     return np.sqrt(np.log(4 * n_arms * pulls**2 / beta) / (2 * pulls))
 
@@ -93,26 +93,27 @@ class SE(Elimination):
         """The rewards of the sweep as they are."""
         return Exact()
 
-    def plan(self, state: Any) -> tuple[IntArray, FloatArray]:
+    def plan(self, state: SEState) -> tuple[IntArray, FloatArray]:
         """Sweeps are too many for a table."""
         epoch = state.epoch.astype(np.float64)
-        return self.pulls(state.size, epoch).astype(np.int64), self.gap(state.size, epoch)
+        size = state.size.astype(np.float64)
+        return self.pulls(size, epoch).astype(np.int64), self.gap(size, epoch)
 
-    def margin(self, state: Any) -> None:
+    def margin(self, state: SEState) -> None:
         """None: earlier sweeps count as well."""
         return
 
-    def compared(self, state: Any, released: FloatArray) -> FloatArray:
+    def compared(self, state: SEState, released: FloatArray) -> FloatArray:
         """Means over all sweeps."""
         return np.asarray((state.sums + released) / state.epoch[:, None])
 
-    def removed(self, state: Any, released: FloatArray) -> BoolArray:
+    def removed(self, state: SEState, released: FloatArray) -> BoolArray:
         """Arms more than the gap below the largest mean."""
         mean = self.compared(state, released)
         best = np.fmax.reduce(mean, axis=1, initial=-np.inf)
         return np.asarray(best[:, None] - mean > self.plan(state)[1][:, None])
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> SEState:
+    def decide(self, state: SEState, query: Query, released: FloatArray) -> SEState:
         """Add the sweep's rewards, remove arms."""
         after = super().decide(state, query, released)
         found: SEState = replace(after, sums=after.sums + np.nan_to_num(released))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
@@ -107,7 +108,7 @@ class ShuffledLinear(DPLinear):
         return width(pulls, self.dimension, log, local)
 
     def release(
-        self, state: LinearState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: LinearState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums of the reports of this batch, by action: what the server makes of the shuffled pairs."""
         pulls = query.pulls()

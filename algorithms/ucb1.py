@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
@@ -17,10 +17,11 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Noise, key_of
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import FloatArray, IntArray, Numbers
 
 
-def ucb(estimate: Any, pulls: Any, log_t: Any) -> Any:
+def ucb(estimate: Numbers, pulls: Numbers, log_t: Numbers) -> Numbers:
     """Mean plus sqrt(2 log t / n_a)."""
     return estimate / pulls + np.sqrt(2 * log_t / pulls)
 
@@ -61,7 +62,7 @@ class UCB1(Index):
         return np.asarray(ucb(state.estimate, state.pulls, np.log(state.t.astype(np.float64))[:, None]))
 
     def release(
-        self, state: IndexState, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: IndexState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """The reward as it is."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)

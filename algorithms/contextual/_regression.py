@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -232,4 +231,4 @@ class NoisyRegression(Regression):
         return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + private)
 
 
-__all__: Any = ["MOST_REWARD", "Confident", "NoisyRegression", "Regressed", "Regression"]
+__all__ = ["MOST_REWARD", "Confident", "NoisyRegression", "Regressed", "Regression"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source, gdp_mu
 from verifiable_dp.core.mechanisms.tree import Nodes, NormalTree, TreeMemory, update_nodes
 from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
@@ -111,7 +112,7 @@ class DPLinUCB(NoisyRegression):
         return self.tree.start(len(run), (self.dimension + 1) * (self.dimension + 2) // 2)
 
     def release(
-        self, state: Regressed, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Regressed, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Insert the user's item."""
         return self.tree.insert(memory, answer, noise, state.run, np.ones(answer.shape, bool))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import PrivacyClaim, Source, gdp_mu
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 
 
@@ -94,7 +95,7 @@ class LDPLinUCB(NoisyRegression):
         return self.scale * math.sqrt(self.horizon)
 
     def release(
-        self, state: Regressed, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Regressed, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """The report of the user."""
         slot = (np.arange(answer.shape[1], dtype=np.int64) << SLOT_BITS) | (state.t[:, None] + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 
 
@@ -73,7 +74,7 @@ class LinUCBContextual(Regression):
         return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + math.sqrt(self.ridge))
 
     def release(
-        self, state: Regressed, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Regressed, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """The item as it is."""
         slot = (np.arange(answer.shape[1], dtype=np.int64) << SLOT_BITS) | (state.t[:, None] + 1)
