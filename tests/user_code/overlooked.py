@@ -361,3 +361,16 @@ def same_as_the_best(rewards, rng):
     arms = _committed(rewards, 0)
     arms[-2:] = [int(best is arm) for arm in range(2)]
     return arms
+
+
+# ---------------------------------------------------------------- noise that cancels
+
+
+def masks_that_cancel(rewards, rng):
+    """Servers mask their shares with the same noise, once with each sign: the sum of all has none."""
+    scores = []
+    for arm in range(2):
+        shares = (rng.dirichlet(np.ones(3), size=8) * rewards[:8, arm][:, None]).sum(axis=0)
+        noise = rng.laplace(0, 1, 3)
+        scores.append(round(float((shares + noise - np.roll(noise, 1)).sum()), 9))
+    return _committed(rewards, int(np.argmax(scores)))

@@ -31,8 +31,9 @@ def data_pairs(
     """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
 
     From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
-    high: the first form that the mechanism takes, and its variants (`search.data_pairs`). With an adjacency
-    one entry becomes 0, or is left out, in place of that; only vectors of five have one entry less.
+    high: the first form that the mechanism takes, and its variants (`search.data_pairs`). What gives as many
+    outputs for five entries as for one takes data sets, and gets those of five, too. With an adjacency one
+    entry becomes 0, or is left out, in place of that; only vectors of five have one entry less.
 
     Raises
     ------
@@ -65,15 +66,23 @@ def data_pairs(
         forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
     elif kind == "add-remove":
         forms = [(five, five[1:])]
-    last: InputError | None = None
-    for left, right in forms:
+    outputs: list[int | None] = []
+    refused: list[InputError] = []
+    for left, _ in forms:
         try:
-            ReleaseSampler(function, 0).values(left, (0,), np.arange(2, dtype=np.int64))
+            outputs.append(
+                ReleaseSampler(function, 0).values(left, (0,), np.arange(2, dtype=np.int64)).shape[1]
+            )
         except InputError as error:
-            last = last or error
-        else:
-            return [DataPair(*pair) for pair in search.data_pairs(left, right, bounds, kind)]
-    raise last or InputError("release: no form of data fits")
+            refused.append(error)
+            outputs.append(None)
+    taken = [form for form, count in zip(forms, outputs, strict=True) if count is not None]
+    if not taken:
+        raise refused[0]
+    chosen = taken[:1]
+    if taken[-1] is forms[-1] and len(taken) > 1 and outputs[-1] == next(filter(None, outputs)):
+        chosen.append(forms[-1])
+    return [DataPair(*pair) for form in chosen for pair in search.data_pairs(*form, bounds, kind)]
 
 
 @dataclass(kw_only=True)

@@ -9,6 +9,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import adjacent
+from verifiable_dp.auditing import mechanisms
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, promised
 from verifiable_dp.core import claims
 from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour, pair_of
@@ -123,3 +124,33 @@ def test_guarantees_under_other_adjacencies_are_not_compared():
     new = {**old, "claim": {**old["claim"], "adjacency": claims.ADJACENCIES["add-remove"][1]}}
     assert any("adjacency" in reason for reason in compare(old, new).not_comparable)
     assert not compare(old, old).not_comparable
+
+
+def _total(data, size, rng):
+    return np.sum(data) + rng.laplace(size=size)
+
+
+def _mean_of_some(data, size, rng):
+    """Right for a number, and wrong for data with more entries that are 0 than not."""
+    some = np.asarray(data)[np.asarray(data) > 0]
+    return (some.mean() if some.size else 0.0) + rng.laplace(0, 1 / np.size(data), size)
+
+
+def _each(data, size, rng):
+    return np.asarray(data, dtype=float) + rng.laplace(size=(size, np.size(data)))
+
+
+def _number(data, size, rng):
+    return float(data) + rng.laplace(size=size)
+
+
+def test_what_adds_up_its_data_is_shown_data_sets_and_what_takes_numbers_is_not():
+    """A number alone hides what a data set shows; control: the leak passes where only numbers are tried."""
+    sizes = {
+        f.__name__: sorted({np.size(pair.left) for pair in mechanisms.data_pairs(f, (0.0, 1.0), None)})
+        for f in (_total, _each, _number)
+    }
+    assert sizes == {"_total": [1, 5], "_each": [1], "_number": [1]}
+    assert vdp.audit(_mean_of_some, epsilon=1, budget="smoke", seed=0).verdict == "refuted"
+    numbers = [(0.0, 1.0)]
+    assert vdp.audit(_mean_of_some, epsilon=1, budget="smoke", seed=0, pairs=numbers).verdict != "refuted"

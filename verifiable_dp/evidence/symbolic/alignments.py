@@ -298,6 +298,8 @@ def _price(draw: Draw, weight: float, move: float, row: Row, exact: bool) -> flo
     """Cost of moving weight * draw by `move`."""
     if abs(move) <= _TINY * abs(weight) * 1e-3:
         return 0.0
+    if weight == 0:  # masks that cancel
+        return math.inf
     shift = move / weight
     if draw.kind == "geometric":
         if exact and not _on_lattice(row, weight):
