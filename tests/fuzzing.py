@@ -266,7 +266,7 @@ def _study(path: Path) -> None:
     from verifiable_dp.render import page, study
 
     whole = study.verify_study(path)
-    page.render_study(whole, {figure["name"]: "<svg/>" for figure in whole["figures"]})
+    page.render_study(whole)
 
 
 def _errata(path: Path) -> None:

@@ -218,5 +218,6 @@ def silent(message: str) -> None:
 
 def pinned_plan(mapping: Json) -> Plan:
     """The plan of an earlier record."""
-    sizes = {f.name: int(mapping.get(f.name, 1)) for f in fields(Plan) if f.name != "sequential"}
+    held = (f.name for f in fields(Plan) if f.name not in ("sequential", "beyond"))
+    sizes = {name: int(mapping.get(name, 1)) for name in held}
     return Plan(**sizes, sequential=bool(mapping.get("sequential", False)))
