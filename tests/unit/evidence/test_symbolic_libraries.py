@@ -4,6 +4,7 @@ import functools
 import importlib
 import importlib.metadata
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +112,16 @@ def test_other_mechanisms_have_no_bound():
         return np.full(len(rewards), int(made.randomise(rewards[0, 0]) > 0.5))
 
     assert "not followed" in bounded(folded)[1]
+
+
+def test_a_part_of_opendp_that_is_not_loaded_yet_ends_no_bound(monkeypatch):
+    """OpenDP loads its types when it first needs them; other code must not depend on that."""
+    pytest.importorskip("opendp.mod")
+    monkeypatch.delitem(sys.modules, "opendp.typing", raising=False)
+
+    def play(rewards, rng):
+        return rng.integers(0, 2, len(rewards))
+
+    made, why = bounded(play)
+    assert made is not None, why
+    assert made.epsilon == 0

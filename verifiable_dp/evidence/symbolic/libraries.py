@@ -9,6 +9,7 @@ the outputs of the traced one.
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import random
 import sys
@@ -41,7 +42,8 @@ def patched(call: Callable[[str, Any, Any, Any], Any]) -> Iterator[None]:
     kinds: list[tuple[str, Any, str]] = []
     if opendp is not None:
         kinds += [("OpenDP", opendp.Measurement, name) for name in ("__call__", "invoke")]
-        kinds.append(("", sys.modules["opendp.typing"].RuntimeType, "parse"))
+        # OpenDP loads it when it first needs it.
+        kinds.append(("", importlib.import_module("opendp.typing").RuntimeType, "parse"))
     if drawing is not None:
         base = drawing.base.DPMechanism if hasattr(drawing, "base") else object
         own = {v for v in vars(drawing).values() if isinstance(v, type) and issubclass(v, base)}
