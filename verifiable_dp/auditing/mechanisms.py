@@ -66,22 +66,20 @@ def data_pairs(
         forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
     elif kind == "add-remove":
         forms = [(five, five[1:])]
-    outputs: list[int | None] = []
+    taken: list[tuple[tuple[Any, Any], int]] = []  # forms, and how many outputs they give
     refused: list[InputError] = []
-    for left, _ in forms:
+    for form in forms:
+        if taken and form is not forms[-1]:
+            continue
         try:
-            outputs.append(
-                ReleaseSampler(function, 0).values(left, (0,), np.arange(2, dtype=np.int64)).shape[1]
-            )
+            seen = ReleaseSampler(function, 0).values(form[0], (0,), np.arange(2, dtype=np.int64))
         except InputError as error:
             refused.append(error)
-            outputs.append(None)
-    taken = [form for form, count in zip(forms, outputs, strict=True) if count is not None]
+        else:
+            taken.append((form, seen.shape[1]))
     if not taken:
         raise refused[0]
-    chosen = taken[:1]
-    if taken[-1] is forms[-1] and len(taken) > 1 and outputs[-1] == next(filter(None, outputs)):
-        chosen.append(forms[-1])
+    chosen = [form for form, outputs in taken if outputs == taken[0][1]]
     return [DataPair(*pair) for form in chosen for pair in search.data_pairs(*form, bounds, kind)]
 
 

@@ -107,9 +107,9 @@ class Guests:
 
     def rows(self, t: int) -> FloatArray:
         """Users of round t, (n, width); what was seen of all rounds before it has been told to `saw`."""
-        if t == self.round:
-            return np.tile(self.table[t], (self._runs, 1))
         out = np.tile(self.table[t], (self._runs, 1))
+        if t == self.round:
+            return out
         arms = self.form.n_arms
         context = _WAYS[self.reaction.name](self, self.form.split(out)[0])
         out[:, arms:] = self._within(context).reshape(self._runs, -1)

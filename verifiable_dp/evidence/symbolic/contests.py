@@ -191,9 +191,6 @@ class Pick(Lazy):
 
     __array_priority__ = 3500.0
     nature = "pick"
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
     dtype = np.dtype(np.int64)
 
     def __init__(self, source: Proposals, value: int) -> None:
@@ -296,9 +293,6 @@ class Veiled(Lazy):
 
     __array_priority__ = 5000.0
     nature = "veiled"
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
     dtype = np.dtype(np.float64)
 
     def __init__(self, pick: Pick, box: Any) -> None:

@@ -72,9 +72,6 @@ class Uniform(Lazy):
     __array_priority__ = 3000.0
     nature = "uniform"
     stretches = False
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
 
     def __init__(self, source: Source, function: Callable[[Any], Any], whole: bool = False) -> None:
         self.source, self.function, self.whole = source, function, whole

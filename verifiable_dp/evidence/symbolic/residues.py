@@ -35,9 +35,6 @@ class Residue(Lazy):
 
     __array_priority__ = 4500.0
     nature = "residue"
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
     dtype = np.dtype(np.int64)
 
     def __init__(self, world: World, inner: Any, modulus: int) -> None:

@@ -69,9 +69,6 @@ class Lead(Lazy):
 
     __array_priority__ = 3500.0
     nature = "lead"
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
 
     def __init__(self, race: Race, at: int) -> None:
         self.race, self.at = race, at

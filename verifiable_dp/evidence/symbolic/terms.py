@@ -592,6 +592,9 @@ class Lazy:
     """A random number that is public once it is used for anything but what it was drawn for."""
 
     nature: ClassVar[str] = ""
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
 
 
 def nature(value: Any) -> str:
