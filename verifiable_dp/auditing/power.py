@@ -55,7 +55,7 @@ def of_black_box(
     affordable = len(FACTORS)
     if runs is not None:
         affordable = (runs - 2 * plan.test) // max(1, cost_of(replace(cheaper, test=0), len(pairs)))
-    if affordable < 1 or not caught(FACTORS[-1]):
+    if affordable < 1:
         return None
     least = _least_index(lambda i: caught(FACTORS[i]), len(FACTORS) - 1, affordable - 1)
     for factor in FACTORS[least:]:
@@ -75,7 +75,7 @@ def of_black_box(
 
 
 def _least_index(caught: Callable[[int], bool], high: int, steps: int) -> int:
-    """The least index that is caught, by bisection in so many steps at most; `high` is caught."""
+    """The least index that is caught, by bisection in so many steps at most; `high` if none below it is found."""
     low = -1
     while high - low > 1 and steps > 0:
         middle, steps = (low + high + 1) // 2, steps - 1

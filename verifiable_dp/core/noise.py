@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from verifiable_dp.core import philox
-from verifiable_dp.core.symmetric import likelihood, wishart
+from verifiable_dp.core.symmetric import likelihood, normal_of, wishart
 from verifiable_dp.core.validate import (
     BoolArray,
     FloatArray,
@@ -133,19 +133,12 @@ class Seeded:
         key, run, slot, scale = self.key, draw.run, draw.slot, draw.scale
         if draw.normal or draw.freedom:
             standard = philox.fill_laplace(key, run, slot, np.ones_like(scale), draw.where)
-            noise = scale * (wishart(standard, draw.freedom) if draw.freedom else _normal(standard))
+            noise = scale * (wishart(standard, draw.freedom) if draw.freedom else normal_of(standard))
         elif draw.count is None:
             noise = philox.fill_laplace(key, run, slot, scale, draw.where)
         else:
             noise = philox.fill_reports(key, run, slot, draw.count, scale, draw.where)
         return np.asarray(draw.value + noise)
-
-
-def _normal(laplace: FloatArray) -> FloatArray:
-    """Standard normal values at the quantiles of standard Laplace ones; far tails keep their digits."""
-    from scipy.special import ndtri
-
-    return np.asarray(-np.sign(laplace) * ndtri(np.exp(-np.abs(laplace)) / 2))
 
 
 class Secure:
