@@ -75,7 +75,7 @@ def of_black_box(
 
 
 def _least_index(caught: Callable[[int], bool], high: int, steps: int) -> int:
-    """The least index that is caught, by bisection in so many steps at most; `high` if none below it is found."""
+    """The least index that is caught, by bisection in so many steps at most; `high` if no other."""
     low = -1
     while high - low > 1 and steps > 0:
         middle, steps = (low + high + 1) // 2, steps - 1

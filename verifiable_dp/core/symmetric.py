@@ -53,9 +53,9 @@ def normal_of(laplace: FloatArray) -> FloatArray:
 
 @functools.cache
 def _chi(freedom: int) -> BSpline:
-    """Roots of chi-square values at the quantiles of standard normal ones, to 14 digits; SciPy's inverse is dearer.
+    """Roots of chi-square values at the quantiles of standard normal ones, to 14 digits.
 
-    No Laplace value that is made from 53 bits is as far out as the ends.
+    SciPy's inverse is dearer. No Laplace value that is made from 53 bits is as far out as the ends.
     """
     from scipy.interpolate import make_interp_spline
     from scipy.special import gammainccinv, gammaincinv, ndtr
