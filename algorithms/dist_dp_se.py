@@ -12,7 +12,7 @@ from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, Numbers
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class DistDPSE(Elimination):
         """l(b) (line 4)."""
         return np.asarray(2.0**epoch)
 
-    def radius(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
+    def radius(self, size: Numbers, epoch: FloatArray) -> FloatArray:
         """beta(b)."""
         share = size * epoch**2 / float(self.beta or 1)
         tail = np.log(2 * share)

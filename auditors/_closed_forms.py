@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Function, Numbers
 
 
 def from_pulls(gaps: FloatArray, horizon: float, pulls: Callable[[float], float]) -> float:
@@ -66,7 +65,7 @@ def dp_se(gaps: FloatArray, horizon: float, epsilon: float) -> float:
 # ---------------------------------------------------------------- Auer et al., Mishra & Thakurta
 
 
-def ucb_pulls(gaps: Any, horizon: float, width: float = 0.0) -> Any:
+def ucb_pulls(gaps: Numbers, horizon: float, width: float = 0.0) -> Numbers:
     """The n with 2 sqrt(2 log T/n) + 2 width/n = gap: of UCB1, or of DP-UCB with Gamma for the width."""
     spread = math.sqrt(2 * math.log(horizon))
     return ((spread + np.sqrt(spread**2 + 2 * gaps * width)) / gaps) ** 2
@@ -86,8 +85,8 @@ def dp_ucb(gaps: FloatArray, horizon: float, epsilon: float, gamma: float) -> fl
 
 
 def dp_robust_se_epoch(
-    tau: Any, *, n_arms: int, epsilon: float, v: float, u: float, failure: float, factor: float = 1.0
-) -> Any:
+    tau: Numbers, *, n_arms: int, epsilon: float, v: float, u: float, failure: float, factor: float = 1.0
+) -> Numbers:
     """R_tau of Algorithm 3: u^(1/v) (24/D)^((1+v)/v) log(4 K tau^2/beta)/epsilon + 1, D = 2^-tau.
 
     `factor` is one on the constant 24.
@@ -97,7 +96,7 @@ def dp_robust_se_epoch(
 
 
 def ldp_robust_se_epoch(
-    tau: Any,
+    tau: Numbers,
     *,
     n_arms: int,
     epsilon: float,
@@ -106,7 +105,7 @@ def ldp_robust_se_epoch(
     failure: float,
     factor: float = 1.0,
     base: float = 2.0,
-) -> Any:
+) -> Numbers:
     """R_tau of Algorithm 4: u^(2/v) (28/D)^(2(1+v)/v) l/epsilon^2 + l, l = log(8 K tau^2/beta).
 
     D = base^-tau; the proof has base 2, the listing 4.
@@ -115,7 +114,7 @@ def ldp_robust_se_epoch(
     return np.ceil(u ** (2 / v) * (28 * factor * base**tau) ** (2 * (1 + v) / v) * log / epsilon**2 + log)
 
 
-def robust_se(gaps: FloatArray, horizon: float, epoch: Callable[..., Any], **parameters: float) -> float:
+def robust_se(gaps: FloatArray, horizon: float, epoch: Function[Numbers], **parameters: float) -> float:
     """Mean regret of DP or LDP Robust SE: every epoch up to the first with D <= gap."""
 
     def length(tau: int) -> float:
@@ -125,8 +124,8 @@ def robust_se(gaps: FloatArray, horizon: float, epoch: Callable[..., Any], **par
 
 
 def dp_robust_ucb_pulls(
-    gaps: Any, horizon: float, epsilon: float, v: float, u: float, constant: float = 36.0
-) -> Any:
+    gaps: Numbers, horizon: float, epsilon: float, v: float, u: float, constant: float = 36.0
+) -> Numbers:
     """Pulls of Theorem 2: (36/gap)^((1+v)/v) u^(1/v) log(2T^4) log^(1.5+1/v) T/epsilon.
 
     36 is twice the 18 of the bonus: errors as large as the bonus are allowed for.

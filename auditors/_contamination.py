@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
-from verifiable_dp.core.algorithm import Data, Query
+from verifiable_dp.core.algorithm import Algorithm, Data, Query
 from verifiable_dp.core.environments import Drawn, Draws, Huber, Pareto, StudentT
 from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import tables as evidence
 from verifiable_dp.registry.theorems import TABLE_RUNS, Trial
-from verifiable_dp.registry.wrapped import original, with_parameters
+from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
 # Inliers, ours: those of the paper are not known. Second moments within 1, about the mean in the last two.
 RAW = StudentT((0.8, -0.8), 3.0, 0.3, "Student t")  # E X^2 = .91
@@ -107,7 +107,7 @@ def contaminated(inlier: Drawn, alpha: float, kind: str, size: float) -> Huber:
     return Huber(inlier, alpha, kind, size, f"{inlier.name} with {kind} outliers")
 
 
-def resolution(rule: Any) -> float | None:
+def resolution(rule: DPRobustElimination) -> float | None:
     """Least 4 beta of the batches that end by T where no arm is removed; None without such a batch."""
     batch = np.arange(1, len(rule.beta))
     rounds = np.where(rule.forced[1:], 1, rule.n_arms) * 2.0**batch
@@ -115,7 +115,9 @@ def resolution(rule: Any) -> float | None:
     return float(4 * rule.beta[1:][tells].min()) if tells.any() else None
 
 
-def instances(setting: Setting, rule: Any, rival: Any, alpha: float) -> Iterator[tuple[str, float, Drawn]]:
+def instances(
+    setting: Setting, rule: DPRobustElimination, rival: DPRobustSE, alpha: float
+) -> Iterator[tuple[str, float, Drawn]]:
     """Kind of outliers, their size, and the rewards.
 
     Sizes lie just within the final truncation of `rule`, after J is taken off, so that outliers do the most
@@ -135,16 +137,16 @@ def instances(setting: Setting, rule: Any, rival: Any, alpha: float) -> Iterator
 def tables(trial: Trial) -> list[Check]:
     """Clean regret and that of DP Robust SE, a table for each choice of the latter's constants."""
     algorithm = trial.changed(n_arms=2, failure=None).algorithm
-    played: dict[tuple[Any, Drawn], FloatArray] = {}
+    played: dict[tuple[Algorithm, Drawn], FloatArray] = {}
 
-    def regret(player: Any, environment: Drawn, own_seed: int) -> FloatArray:
+    def regret(player: Algorithm, environment: Drawn, own_seed: int) -> FloatArray:
         key = (player, environment)
         if key not in played:
             done = trial.simulate(player, Released(environment), TABLE_RUNS, seed=own_seed)
             played[key] = done.regret
         return played[key]
 
-    def row(rule: Any, rival: Any, kind: str, size: float, environment: Drawn) -> JsonDict:
+    def row(rule: Listed, rival: DPRobustSE, kind: str, size: float, environment: Drawn) -> JsonDict:
         return evidence.row(
             regret(rule, environment, trial.seed),
             regret(rival, environment, trial.seed + _RIVAL_SEED),
@@ -172,7 +174,9 @@ def tables(trial: Trial) -> list[Check]:
     ]
 
 
-def entries(algorithm: Any, constants: str | float) -> Iterator[tuple[Any, Any, str, float, Drawn]]:
+def entries(
+    algorithm: Listed, constants: str | float
+) -> Iterator[tuple[Listed, DPRobustSE, str, float, Drawn]]:
     """Both algorithms, the kind and size of the outliers, and the rewards of each row."""
     common = {"n_arms": 2, "epsilon": algorithm.epsilon, "horizon": HORIZON}
     for setting in SETTINGS:
@@ -184,7 +188,7 @@ def entries(algorithm: Any, constants: str | float) -> Iterator[tuple[Any, Any, 
                 yield rule, rival, kind, size, environment
 
 
-def _caption(algorithm: Any, runs: int, words: str) -> str:
+def _caption(algorithm: Listed, runs: int, words: str) -> str:
     """What was played, in words."""
     own, rival = algorithm.name, DPRobustSE.name
     return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.wrapped import Listed
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
 NEAR_TIES = bernoulli([0.51, 0.5, 0.5, 0.5, 0.5], "near ties")
@@ -34,7 +34,7 @@ class Epoch:
     size: int
 
 
-def first_epochs(rule: Any) -> list[Epoch]:
+def first_epochs(rule: Listed) -> list[Epoch]:
     """The first epoch of all arms, and the second one of two arms if it fits."""
     pulls, gap = rule.schedule
     k = rule.n_arms
@@ -45,7 +45,7 @@ def first_epochs(rule: Any) -> list[Epoch]:
     return epochs
 
 
-def pairs(rule: Any) -> list[TablePair]:
+def pairs(rule: Listed) -> list[TablePair]:
     """Tables near the thresholds of the first two epochs."""
     return near_threshold(rule.n_arms, rule.horizon, rule.epsilon, first_epochs(rule))
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.algorithms._episodes import Batches
 from verifiable_dp.auditors._elimination import mean_noise
 from verifiable_dp.auditors._index import first_rewards
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
-from verifiable_dp.core.algorithm import Query
+from verifiable_dp.core.algorithm import Algorithm, Query
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
+from verifiable_dp.registry.wrapped import Listed
 
 # The first arm is what ties favour.
 TWO = bernoulli([0.1, 0.9], "two arms, gap .8")
@@ -63,7 +65,7 @@ CHECKS = (MeanBound([TWO], SHORT, TRIALS), CorrectOnly(MeanBound(c1_to_c4)))
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(rule: Any) -> list[TablePair]:
+def pairs(rule: Algorithm) -> list[TablePair]:
     """The first reward of arm 0, or its reward of round 2K + 1: with two arms that is in a longer episode."""
     early = first_rewards(rule)
     late = []
@@ -109,18 +111,18 @@ PRIVACY_MUTANTS = (
 )
 
 
-def _same_noise(rule: Any, slot: IntArray) -> IntArray:
+def _same_noise(rule: Batches, slot: IntArray) -> IntArray:
     """Slots of sums by arm alone; coins keep theirs, beyond."""
     width = rule.n_arms + rule.coins
     return np.asarray(np.where(slot % width < rule.n_arms, slot % width, slot + width))
 
 
-def _coins_are_noise(rule: Any, slot: IntArray) -> IntArray:
+def _coins_are_noise(rule: Batches, slot: IntArray) -> IntArray:
     """A coin gets the slot of the sum of an arm."""
     return np.asarray(np.where(slot % (rule.n_arms + rule.coins) < rule.n_arms, slot, slot - rule.n_arms))
 
 
-def _of_means(rule: Any, state: Any, query: Query) -> FloatArray:
+def _of_means(rule: Batches, state: Own, query: Query) -> FloatArray:
     """1 over the batch for sums, 1 for coins."""
     batch = np.maximum(rule.size(state.pulls + query.pulls()), 1)
     return np.hstack([1 / batch, np.ones((len(batch), rule.coins))])
@@ -158,7 +160,7 @@ BATCH_MUTANTS = (
 UNIFORM_CHOICE = mutants.result("choice", lambda rule, arm, state, released: state.pulls.argmin(axis=1))
 
 
-def _turns(rule: Any, index: FloatArray, state: Any) -> FloatArray:
+def _turns(rule: Listed, index: FloatArray, state: Own) -> FloatArray:
     return np.asarray(-state.pulls, dtype=np.float64)
 
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithms._index import TreeIndex, TreeState
+from verifiable_dp.algorithms._index import PrefixSums, TreeIndex, TreeState
 from verifiable_dp.auditors._shared import first_round
-from verifiable_dp.core.algorithm import Batch, Memory, Query, play
+from verifiable_dp.core.algorithm import Algorithm, Batch, Memory, Query, play
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.mechanisms.tree import SLOT_BITS, AdaptiveTree, update_nodes
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS, AdaptiveTree, Tree, update_nodes
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.mutants import noise_times, shared
 from verifiable_dp.registry.theorems import TRIALS, Trial
-from verifiable_dp.registry.wrapped import with_parameters
+from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 
-def first_rewards(algorithm: Any) -> list[TablePair]:
+def first_rewards(algorithm: Algorithm) -> list[TablePair]:
     """The first reward of arm 0, 0 against 1, in tables of zeros, halves, ones, one good arm, alternation.
 
     Being first, it enters every sum of its arm, and in a tree the most nodes.
@@ -45,7 +45,7 @@ def first_rewards(algorithm: Any) -> list[TablePair]:
     ]
 
 
-def worst_cost(algorithm: Any) -> float:
+def worst_cost(algorithm: TreeIndex | PrefixSums) -> float:
     """Privacy loss of the costliest item of one arm, pulled as often as the other arms' first pulls allow."""
     tree, items = algorithm.mechanism, algorithm.horizon - algorithm.n_arms + 1
     if isinstance(tree, AdaptiveTree):
@@ -54,7 +54,7 @@ def worst_cost(algorithm: Any) -> float:
     return float(items.bit_length() * tree.sensitivity / tree.scale)
 
 
-def largest_tree_error(algorithm: Any, runs: int, seed: int) -> FloatArray:
+def largest_tree_error(algorithm: Algorithm, runs: int, seed: int) -> FloatArray:
     """Largest error of any released prefix sum of any arm, by run (n,), where all rewards are 0."""
     data = Table(np.zeros((algorithm.horizon, algorithm.n_arms)))
     done = play(algorithm, data, Seeded(seed), np.arange(runs))
@@ -88,7 +88,7 @@ class Redrawn(TreeIndex):
         return Sums(np.zeros((len(run), self.n_arms)))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sum so far plus fresh noise."""
         sums = memory.sums + answer
@@ -104,14 +104,14 @@ class Redrawn(TreeIndex):
 class RedrawnSum:
     """Mixed into a tree sum: the whole prefix sum is released each time, with the noise of one node."""
 
-    mechanism: Any
+    mechanism: Tree
 
     def private(self, run: IntArray) -> Sums:
         """Nothing yet."""
         return Sums(np.zeros((len(run), 1)))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sum so far plus fresh noise."""
         sums, slot = memory.sums + answer, (state.t + 1)[:, None]
@@ -131,7 +131,7 @@ PRINTED_NOISE = noise_times(
 class TreeError:
     """With probability 1 - gamma no released prefix sum is off by more than `limit(rule, gamma)`."""
 
-    limit: Callable[[Any, float], float]
+    limit: Callable[[Listed, float], float]
     gamma: float = 0.1
 
     def __call__(self, trial: Trial) -> Iterator[Check]:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.algorithms._design import core_limit
-from verifiable_dp.algorithms._linear import Actions, on_sphere
+from verifiable_dp.algorithms._linear import Actions, PhasedElimination, on_sphere
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import decided_by, result
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Prices, Trial
+from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound, Prices, Trial
+from verifiable_dp.registry.wrapped import Listed
 
 BETA = 0.1  # of the checks that speak of probability
 SHORT = {"horizon": 100_000, "beta": BETA}
@@ -30,7 +31,7 @@ AXES: Actions = ((1.0, 0.0), (0.0, 1.0))
 THETAS = {"quick": 3, "standard": 5, "thorough": 10, "mutant": 1}
 
 
-def worst_cost(algorithm: Any) -> float:
+def worst_cost(algorithm: Listed) -> float:
     """A reward goes from one end of its range to the other, and enters one sum."""
     low, high = algorithm.bounds
     return float(algorithm.mechanism.cost(high - low))
@@ -53,7 +54,7 @@ def near_ties(actions: Actions) -> TwoPoint:
     return linear(actions, theta, "near ties")
 
 
-def core_size(algorithm: Any) -> float:
+def core_size(algorithm: PhasedElimination) -> float:
     """The largest core set that a batch may have."""
     k = float(algorithm.n_arms)
     return min(k, core_limit(algorithm.dimension)) if algorithm.core else k
@@ -64,7 +65,7 @@ def largest_gap(gaps: FloatArray, width: float) -> float:
     return float(gaps[gaps <= 4 * width].max())
 
 
-def closed_width(rule: Any, core: float) -> Callable[[float], float]:
+def closed_width(rule: Listed, core: float) -> Callable[[float], float]:
     """gamma of a batch of q^i pulls in closed form, from the parameters of Algorithm 1, 2 or 3."""
     d, n_actions, beta = rule.dimension, rule.n_arms, float(rule.beta or 1 / rule.horizon)
     log, observe = math.log(4 * n_actions * rule.horizon / beta), rule.claim.observe
@@ -81,7 +82,7 @@ def closed_width(rule: Any, core: float) -> Callable[[float], float]:
     return width
 
 
-def regret_bound(rule: Any, gaps: FloatArray, beta: float) -> float:
+def regret_bound(rule: Listed, gaps: FloatArray, beta: float) -> float:
     """The sum in (16) of Hanna et al. with its numbers, for gaps (K,).
 
     n_i rounds of batch i cost at most the largest gap up to 4 gamma_(i-1) each, the rounds after the last
@@ -216,7 +217,7 @@ PRICE = Prices(
 )
 
 
-def theorem(epsilon: float) -> list[Any]:
+def theorem(epsilon: float) -> list[Checking]:
     """How Theorems 1 to 3 are held: mean, share of runs, growth with T at an `epsilon`, price of privacy."""
     return [MEANS, *(CorrectOnly(check) for check in (HighProbability(), WorstCase(epsilon), PRICE))]
 
@@ -224,13 +225,13 @@ def theorem(epsilon: float) -> list[Any]:
 # ---------------------------------------------------------------- mutants of removal
 
 
-def _inverted(rule: Any, kept: BoolArray, value: FloatArray, limit: float) -> BoolArray:
+def _inverted(rule: PhasedElimination, kept: BoolArray, value: FloatArray, limit: float) -> BoolArray:
     remains = value > -np.inf
     worst = np.where(remains, value, np.inf).min(axis=1)[:, None]
     return np.asarray(remains & (value <= worst + limit))
 
 
-def _sums(state: Any, query: Query, released: FloatArray) -> FloatArray:
+def _sums(state: Own, query: Query, released: FloatArray) -> FloatArray:
     return released * query.pulls()
 
 

@@ -5,37 +5,38 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithms._robust import LINE
+from verifiable_dp.algorithms._robust import LINE, RobustElimination
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._instances import hard
 from verifiable_dp.auditors._shared import HALF_NOISE
+from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import Discrete, TwoPoint, bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.simulation import Simulation, simulate
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Function, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.regret import tables
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import gap_times
+from verifiable_dp.registry.study import Outcome
 from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Runs, Trial
-from verifiable_dp.registry.wrapped import with_parameters
+from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 TWO_ARMS = bernoulli([0.8, 0.2], "two arms in [0, 1]")
 NEAR_TIES = bernoulli([0.501, 0.5], "near ties")
 LONG = 4 * 10**18  # lower bounds speak of horizons near the end of whole numbers
-Player = Callable[[Discrete], Simulation]
+Player = Callable[[Discrete], Simulation | Outcome]
 
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(rule: Any) -> list[TablePair]:
+def pairs(rule: Listed) -> list[TablePair]:
     """Tables near the thresholds of the first two epochs, and one with a reward outside the truncation."""
     found = family.first_epochs(rule)
     limits = [float(rule.limits[number, epoch.size]) for number, epoch in enumerate(found, start=1)]
@@ -61,7 +62,7 @@ def _widened(pair: TablePair, starts: Sequence[int], limits: Sequence[float]) ->
     return TablePair(table, pair.round, pair.arm, value, (-most, most))
 
 
-def outside(algorithm: Any) -> TablePair:
+def outside(algorithm: Algorithm) -> TablePair:
     """A reward far outside the truncation moves to the other side; it must cost nothing."""
     limit = algorithm.search_bounds[1]
     table = np.zeros((algorithm.horizon, algorithm.n_arms))
@@ -72,7 +73,7 @@ def outside(algorithm: Any) -> TablePair:
 # ---------------------------------------------------------------- bounds
 
 
-def epoch_lengths(rule: Any, epoch: FloatArray) -> FloatArray:
+def epoch_lengths(rule: Listed, epoch: FloatArray) -> FloatArray:
     """R_tau from the parameters of an algorithm, in the closed form of its listing."""
     about = {name: getattr(rule, name) for name in ("n_arms", "epsilon", "v", "u")}
     about |= {"failure": float(rule.beta or 1 / rule.horizon)}
@@ -84,7 +85,7 @@ def epoch_lengths(rule: Any, epoch: FloatArray) -> FloatArray:
     return np.asarray(closed_forms.ldp_robust_se_epoch(epoch, base=base, **about))
 
 
-def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: RobustElimination) -> FloatArray:
     """Pulls of arms with these gaps, w.p. 1 - beta: all epochs up to the first with D <= gap.
 
     The threshold is D/2 or a little less and covers the errors of two means, so that an arm whose gap is
@@ -95,13 +96,13 @@ def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
     return np.asarray(np.cumsum(pulls)[number - 1], dtype=np.float64)
 
 
-def regret_bound(gaps: FloatArray, rule: Any) -> float:
+def regret_bound(gaps: FloatArray, rule: RobustElimination) -> float:
     """Mean regret: the gaps times their bound on pulls, and beta T times the largest gap."""
     bad = gaps[gaps > 0]
     return float(bad @ pulls_bound(bad, rule) + float(rule.beta or 0.0) * rule.horizon * bad.max())
 
 
-def minimax_regret_bound(rule: Any) -> float:
+def minimax_regret_bound(rule: RobustElimination) -> float:
     """Mean regret whatever the gaps: arms nearer than D cost T D, the others their bound on pulls.
 
     min over D = 2^-j of T D + (K - 1) max_{i <= j} 2^(1-i) P_i, and beta T + (K - 1) P_1 times the largest
@@ -126,7 +127,7 @@ def minimax(trial: Trial) -> Iterator[Check]:
 # ---------------------------------------------------------------- lower bounds
 
 
-def player(algorithm: Any, horizon: int, runs: int, seed: int) -> Player:
+def player(algorithm: Algorithm, horizon: int, runs: int, seed: int) -> Player:
     """Plays the algorithm on an instance with any number of arms."""
 
     def play(instance: Discrete) -> Simulation:
@@ -140,7 +141,7 @@ def player(algorithm: Any, horizon: int, runs: int, seed: int) -> Player:
 class LowerBound:
     """A lower bound on its hard instance: `judge(play, epsilon=, v=)` at a horizon."""
 
-    judge: Callable[..., Check]
+    judge: Function[Check]
     runs: Runs
     horizon: int = LONG
 
@@ -229,7 +230,7 @@ def local_lower_bound(
     )
 
 
-def _at_least(regret: FloatArray, bound: float, *, claim: str, **about: Any) -> Check:
+def _at_least(regret: FloatArray, bound: float, *, claim: str, **about: JsonValue) -> Check:
     """Check that mean regret is at least `bound`; vacuous where that is 0."""
     return evidence.mean_at_least(f"{claim} on its hard instance", regret, bound=bound, claim=claim, **about)
 
@@ -292,14 +293,14 @@ def in_unit_interval(instance: Discrete) -> tuple[TwoPoint, float]:
     return TwoPoint(tuple(mean / scale for mean in instance.means), 0.0, 1.0, instance.name), scale
 
 
-def regret_on(algorithm: Any, instance: Discrete, *, runs: int, seed: int) -> FloatArray:
+def regret_on(algorithm: Algorithm, instance: Discrete, *, runs: int, seed: int) -> FloatArray:
     """Regret by run of an algorithm of any range, in the instance's units, (runs,)."""
     where, scale = (instance, 1.0) if algorithm.bounds == LINE else in_unit_interval(instance)
     return np.asarray(scale * simulate(algorithm, where, runs=runs, seed=seed, points=1).regret)
 
 
 def on_both(
-    algorithm: Any, theorem: int, gaps: Sequence[float], *, v: float, runs: int, seed: int
+    algorithm: Algorithm, theorem: int, gaps: Sequence[float], *, v: float, runs: int, seed: int
 ) -> FloatArray:
     """Sum of the regrets on an instance and where its last arm is changed, by run, (runs,)."""
     here, there = hard(theorem, v=v, gaps=gaps), hard(theorem, v=v, gaps=gaps, changed=len(gaps))
@@ -327,7 +328,7 @@ class Floors:
         Of the table; ``{runs}`` is filled in.
     """
 
-    algorithms: Callable[[float], Sequence[Any]]
+    algorithms: Callable[[float], Sequence[Algorithm]]
     bound: Callable[[float, float], float]
     theorem: int
     n_arms: int

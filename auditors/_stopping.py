@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT
+from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT, Stopping
 from verifiable_dp.auditors._shared import first_item
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.neighbours import StreamPair
 from verifiable_dp.core.noise import Draw, Noise
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
@@ -28,12 +28,12 @@ from verifiable_dp.registry.wrapped import Wrapped
 # ---------------------------------------------------------------- neighbours
 
 
-def worst_cost(algorithm: Any) -> float:
+def worst_cost(algorithm: Stopping) -> float:
     """A sample enters every comparison up to the positive one, and the estimate: both parts are paid."""
     return float(algorithm.above_threshold.cost() + algorithm.laplace.cost())
 
 
-def along_threshold(algorithm: Any) -> list[StreamPair]:
+def along_threshold(algorithm: Stopping) -> list[StreamPair]:
     """The first sample, -R against +R, in streams that keep the rule close to halting.
 
     - *follow*: the sum climbs to the threshold and stays there at every later check, the left input R below
@@ -52,7 +52,7 @@ def along_threshold(algorithm: Any) -> list[StreamPair]:
     return [first_item(stream, rule.bounds) for stream in streams]
 
 
-def _checks(rule: Any) -> tuple[IntArray, FloatArray]:
+def _checks(rule: Stopping) -> tuple[IntArray, FloatArray]:
     """Times of the checks up to the horizon, and their thresholds for |sum|."""
     number = np.arange(1, 2 + (int(np.log2(rule.horizon)) if rule.exponential else rule.horizon))
     at = rule.check_time(number)
@@ -60,7 +60,7 @@ def _checks(rule: Any) -> tuple[IntArray, FloatArray]:
     return at, np.asarray(rule.threshold(at.astype(np.float64), number.astype(np.float64)))
 
 
-def _walk(rule: Any, at: Sequence[int], goals: Sequence[float]) -> FloatArray:
+def _walk(rule: Stopping, at: Sequence[int], goals: Sequence[float]) -> FloatArray:
     """Samples whose sum moves towards each goal as fast as the radius allows, from -R after the first."""
     stream = np.zeros(rule.horizon)
     stream[0] = total = -rule.bounds[1]
@@ -74,12 +74,12 @@ def _walk(rule: Any, at: Sequence[int], goals: Sequence[float]) -> FloatArray:
     return stream
 
 
-def _follow(rule: Any, offset: float) -> FloatArray:
+def _follow(rule: Stopping, offset: float) -> FloatArray:
     at, limits = _checks(rule)
     return _walk(rule, at.tolist(), (limits + offset).tolist())
 
 
-def _turn(rule: Any) -> FloatArray | None:
+def _turn(rule: Stopping) -> FloatArray | None:
     """None if the horizon is too short to cross from one side to the other."""
     at, limits = _checks(rule)
     radius = rule.bounds[1]
@@ -117,7 +117,7 @@ def least_mean(mean: float, radius: float, alpha: float, beta: float) -> float:
     return divergence(1 - beta, beta) / divergence(0.5 + mean / (2 * radius), 0.5 + other / (2 * radius))
 
 
-def samples(done: Simulation, rule: Any) -> FloatArray:
+def samples(done: Simulation, rule: Stopping) -> FloatArray:
     """Samples by run (n,); the horizon at least where it has not halted."""
     return np.asarray(np.nan_to_num(done.output[:, 0], nan=float(rule.horizon)))
 
@@ -224,13 +224,12 @@ CORRECT = (AtMean(correct, 0.5), AtMean(correct, -0.5))
 class ScaledByUse(Wrapped):
     """A private stopping rule with the noise of threshold, queries and estimate scaled apart."""
 
-    inner: Any
     on_threshold: float = 1.0
     on_queries: float = 1.0
     on_estimate: float = 1.0
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
 

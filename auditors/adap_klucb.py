@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from verifiable_dp.algorithms import papers
@@ -12,13 +10,14 @@ from verifiable_dp.algorithms.adap_ucb import AdaPUCB
 from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.auditors._instances import s1
 from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.theorems import Better, CorrectOnly
 
 
-def timid(rule: Any, index: FloatArray, state: Any) -> FloatArray:
+def timid(rule: AdaPKLUCB, index: FloatArray, state: Own) -> FloatArray:
     """The index with eight times the width for the noise, and 64 times the entropy."""
     log = rule.alpha * np.log(state.t + 1.0)[:, None]
     mean = np.clip(state.estimate + 8 * rule.width(state), 0.0, 1.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from verifiable_dp.algorithms import papers
@@ -28,7 +26,7 @@ def error_limit(rule: AdaptiveTreeSum, gamma: float) -> float:
     return 2 * float(rule.mechanism.limit(rule.horizon)) * error_bound(rule.horizon, rule.epsilon, gamma)
 
 
-def moved(algorithm: Any, item: int, times: float = 1.0) -> StreamPair:
+def moved(algorithm: AdaptiveTreeSum, item: int, times: float = 1.0) -> StreamPair:
     """Item number `item` moves from -B to B, or from that multiple of it."""
     limit = times * float(algorithm.mechanism.limit(item))
     stream = np.zeros(algorithm.horizon)
@@ -36,7 +34,7 @@ def moved(algorithm: Any, item: int, times: float = 1.0) -> StreamPair:
     return StreamPair(stream, item - 1, limit, 1, (-limit, limit))
 
 
-def pairs(algorithm: Any) -> list[StreamPair]:
+def pairs(algorithm: AdaptiveTreeSum) -> list[StreamPair]:
     """The costliest item, the first one, and one far outside the truncation, which must cost nothing."""
     worst = original(algorithm).mechanism.worst()
     return [moved(algorithm, worst), moved(algorithm, 1), moved(algorithm, 1, 20.0)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from verifiable_dp.algorithms import papers
@@ -14,6 +12,7 @@ from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors._shared import c1_to_c4
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import gap_times, noise_by
@@ -23,20 +22,20 @@ SHORT = {"n_arms": 3, "horizon": 100_000, "beta": 0.1}
 DERIVED = "derived: Hoeffding, the tail of Laplace noise, union over arms and batches"
 
 
-def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: DistDPSE) -> FloatArray:
     """2 + 4 + ... + 2^b up to the first batch with 4 beta(b) < Delta for |Phi| = K, for gaps (m,)."""
     batch = np.arange(1.0, 61.0)
     last = (4 * rule.radius(rule.n_arms, batch) < np.asarray(gaps)[:, None]).argmax(axis=1)
     return np.asarray(2.0 ** (batch[last] + 1) - 2)
 
 
-def regret_bound(gaps: FloatArray, rule: Any) -> float:
+def regret_bound(gaps: FloatArray, rule: DistDPSE) -> float:
     """Sum of Delta_a times the bound on pulls at p = 1/T, and the largest gap for the runs that fail."""
     bad = gaps[gaps > 0]
     return float(bad @ pulls_bound(bad, rule)) + float(gaps.max())
 
 
-def _inverse_scale(rule: Any, state: Any, query: Query) -> FloatArray:
+def _inverse_scale(rule: DistDPSE, state: Own, query: Query) -> FloatArray:
     """Scale of the noise of a batch over the right one, if shares have Gamma scale (1 - q)/q for q/(1 - q).
 
     With q = e^(-epsilon/g), g = ceil(epsilon sqrt l), the sum's ratio is then 1 - q in place of q.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -169,7 +168,7 @@ def designs(trial: Trial) -> Iterator[Check]:
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: DPLinear) -> list[TablePair]:
     """A reward of the first or of the last batch goes from -1 to 1; all others are 0, or nearly tied.
 
     The batches are those of a run that removes nothing. In the last one the second action of the core set
@@ -184,7 +183,7 @@ def pairs(algorithm: Any) -> list[TablePair]:
     ]
 
 
-def _batches(algorithm: Any) -> list[int]:
+def _batches(algorithm: DPLinear) -> list[int]:
     """Batches that are complete if nothing is removed; at least the first."""
     everything, rounds, complete = np.ones(algorithm.n_arms, bool), 0, []
     for batch in range(1, algorithm.last_batch + 1):
@@ -194,7 +193,7 @@ def _batches(algorithm: Any) -> list[int]:
     return complete or [1]
 
 
-def _pair(algorithm: Any, batch: int, lead: float) -> TablePair:
+def _pair(algorithm: DPLinear, batch: int, lead: float) -> TablePair:
     everything = np.ones(algorithm.n_arms, bool)
     counts = [algorithm.plan(number, everything).counts for number in range(1, batch + 1)]
     start = int(sum(int(c.sum()) for c in counts[:-1]))

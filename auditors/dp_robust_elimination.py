@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -25,13 +24,14 @@ from verifiable_dp.auditors._contamination import (
     tables,
 )
 from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
-from verifiable_dp.core.algorithm import Ask, Memory, Query, Truncated, play
+from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, Truncated, play
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Discrete, Drawn, Huber, StudentT, TwoPoint
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.simulation import simulate
-from verifiable_dp.core.validate import FloatArray, Json, JsonDict
+from verifiable_dp.core.validate import BoolArray, FloatArray, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.regret import tables as evidence_tables
@@ -57,7 +57,7 @@ class Block:
     counting: bool
 
 
-def blocks(algorithm: Any) -> list[Block]:
+def blocks(algorithm: DPRobustElimination) -> list[Block]:
     """The blocks of a run that removes nothing; forced batches are left out."""
     found: list[Block] = []
     start, folds = 0, (True, False) if algorithm.central else (False,)
@@ -74,7 +74,7 @@ def blocks(algorithm: Any) -> list[Block]:
     return found
 
 
-def _centre(algorithm: Any, value: float) -> float:
+def _centre(algorithm: DPRobustElimination, value: float) -> float:
     """J if all rewards of an arm are `value`, but for noise."""
     if not algorithm.central:
         return 0.0
@@ -89,33 +89,33 @@ def _pair(table: FloatArray, place: int, values: tuple[float, float]) -> TablePa
     return TablePair(left, place, 0, values[1], (-most, most))
 
 
-def _flat(algorithm: Any, gap: float = 0.0) -> FloatArray:
+def _flat(algorithm: DPRobustElimination, gap: float = 0.0) -> FloatArray:
     """Arm 0 pays gap / 2, the others -gap / 2."""
     table = np.full((algorithm.horizon, algorithm.n_arms), -gap / 2)
     table[:, 0] = gap / 2
     return table
 
 
-def _across(algorithm: Any, table: FloatArray, block: Block) -> TablePair:
+def _across(algorithm: DPRobustElimination, table: FloatArray, block: Block) -> TablePair:
     """The first reward of a mean's block moves from J - M to J + M: the estimate moves by 2M/n."""
     centre = _centre(algorithm, float(table[block.start, 0]))
     most = float(algorithm.limit[block.batch]) * (1 - 1e-9)  # not cut off by a rounding error
     return _pair(table, block.start, (centre - most, centre + most))
 
 
-def _between_bins(algorithm: Any, table: FloatArray, block: Block) -> TablePair:
+def _between_bins(algorithm: DPRobustElimination, table: FloatArray, block: Block) -> TablePair:
     """The first reward of a histogram's block moves from its bin to the last one."""
     edges = algorithm.edges
     return _pair(table, block.start, (float(table[block.start, 0]), float(edges[-2:].mean())))
 
 
-def _outlier(algorithm: Any, table: FloatArray, block: Block) -> TablePair:
+def _outlier(algorithm: DPRobustElimination, table: FloatArray, block: Block) -> TablePair:
     """A reward far beyond the truncation: nothing may move."""
     far = 100 * float(algorithm.limit[block.batch])
     return _pair(table, block.start, (-far, far))
 
 
-def _even_bins(algorithm: Any, block: Block) -> TablePair:
+def _even_bins(algorithm: DPRobustElimination, block: Block) -> TablePair:
     """Half of arm 0's rewards lie in one bin, half in the next: J hangs in the balance."""
     table, edges = _flat(algorithm), algorithm.edges
     middle = len(edges) // 2
@@ -125,7 +125,7 @@ def _even_bins(algorithm: Any, block: Block) -> TablePair:
     return _pair(table, block.start, (low, high))
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: DPRobustElimination) -> list[TablePair]:
     """Rewards that cost a release the whole epsilon, in tables of tied arms and near the threshold."""
     released = blocks(algorithm)
     means = [block for block in released if not block.counting]
@@ -177,21 +177,21 @@ FAR_OFF_BAD = Huber(FAR_OFF, 0.05, "adversarial", 1000.0, "Student t, k = 3, D =
 # ---------------------------------------------------------------- checks
 
 
-def _on(trial: Trial, moments: str, environment: Drawn, **changes: Any) -> Trial:
+def _on(trial: Trial, moments: str, environment: Drawn, **changes: Given) -> Trial:
     """Two arms with what an environment needs; delta is set anew."""
     alpha = environment.alpha if isinstance(environment, Huber) else 0.0
     about = {"moments": moments, "contamination": alpha, "radius": RADIUS, "failure": None}
     return trial.changed(**{"n_arms": 2, **about, **changes})
 
 
-def _constants(rule: Any) -> JsonDict:
+def _constants(rule: DPRobustElimination) -> JsonDict:
     """What a contradiction of a printed rate means."""
     if not rule.printed:
         return {}
     return {"constants": "ours, the paper has none: a contradiction is one of them and not of the rate"}
 
 
-def missed(algorithm: Any, environment: Drawn, *, runs: int, seed: int) -> tuple[Any, int]:
+def missed(algorithm: Algorithm, environment: Drawn, *, runs: int, seed: int) -> tuple[BoolArray, int]:
     """Whether some estimate of a run lies more than beta from its mean, (runs,); and their number at most.
 
     Estimates whose beta is infinite do not count.
@@ -244,14 +244,14 @@ class Estimates:
             )
 
 
-def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: DPRobustElimination) -> FloatArray:
     """Pulls of suboptimal arms where all estimates hold, for gaps (m,): those up to the first 4 beta < gap.
 
     Then the best arm's estimate leads by more than 2 beta. Beta is that of the closed form; as printed it has
     no constants, and is taken from the listing, whose forced batches add their share.
     """
     if not rule.printed:
-        about = (rule.horizon, rule.epsilon, rule.k, rule.contamination, rule.failure)
+        about = (rule.horizon, rule.epsilon, rule.k, rule.contamination, rule.failure or 0.0)
         radius = rule.radius if rule.central else None
         return np.array([closed_forms.robust_pulls(gap, *about, radius) for gap in np.asarray(gaps).tolist()])
     batch = np.arange(1, len(rule.beta))
@@ -262,7 +262,7 @@ def pulls_bound(gaps: FloatArray, rule: Any) -> FloatArray:
     return np.asarray(np.minimum(np.concatenate([[0.0], np.cumsum(own)])[last], rule.horizon))
 
 
-def regret_bound(gaps: FloatArray, rule: Any) -> float:
+def regret_bound(gaps: FloatArray, rule: DPRobustElimination) -> float:
     """Sum of gap times `pulls_bound`, and of the largest gap where an estimate fails (once in T)."""
     gaps = np.asarray(gaps, dtype=np.float64)
     bad = gaps[gaps > 0]
@@ -327,7 +327,7 @@ def least_contaminated(horizon: float, alpha: float, k: float) -> float:
     return float(horizon * (alpha / (1 - alpha)) ** (1 - 1 / k))
 
 
-def sum_on_alike(algorithm: Any, alpha: float, runs: int, seed: int) -> FloatArray:
+def sum_on_alike(algorithm: Algorithm, alpha: float, runs: int, seed: int) -> FloatArray:
     """Sum of the clean regrets where arm 1 is the better one and where arm 2 is, (runs,), independent."""
     size = (alpha / (1 - alpha)) ** (-1 / 2)
     both = Discrete(((0.0, size),) * 2, ((1 - alpha, alpha),) * 2, "contaminated alike")
@@ -390,13 +390,13 @@ def floors(trial: Trial) -> Iterator[Check]:
 class Unforgetting(DPRobustElimination):
     """Means of all rewards so far, with the noise of a mean of that many."""
 
-    def private(self, run: Any) -> Accumulated:
+    def private(self, run: IntArray) -> Accumulated:
         """Nothing yet."""
         shape = (len(run), self.n_arms)
         return Accumulated(super().private(run), np.zeros(shape), np.zeros(shape, np.int64))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Estimates from the sums since the start."""
         if self.counting(state):
@@ -415,7 +415,7 @@ class Unforgetting(DPRobustElimination):
 def _shared_between(shared: str) -> Make:
     """Noise shared between ``arms``, ``batches`` or ``steps``, the releases that follow one another."""
 
-    def reslot(rule: Any, slot: Any) -> Any:
+    def reslot(rule: DPRobustElimination, slot: IntArray) -> IntArray:
         arms, bins = rule.n_arms, rule.n_bins
         batch, place = np.divmod(slot, arms * (bins + 1))
         if shared == "batches":
@@ -443,7 +443,7 @@ def _first_step(factor: float) -> Make:
 def _limit_times(factor: float) -> Make:
     """Sums are truncated at `factor` times M."""
 
-    def ask(rule: Any, asked: Ask, state: Any) -> Ask:
+    def ask(rule: DPRobustElimination, asked: Ask, state: Own) -> Ask:
         return Truncated(asked.limit * factor, asked.centre) if isinstance(asked, Truncated) else asked
 
     return result("ask", ask)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
+from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.registry.auditor import Auditor
@@ -30,7 +30,7 @@ _DERIVED = (
 )
 
 
-def central(epsilon: float, horizon: int = SHORT) -> list[Any]:
+def central(epsilon: float, horizon: int = SHORT) -> list[Algorithm]:
     """Every algorithm of the central model for two arms with E X^2 <= 1."""
     heavy: JsonDict = {"v": 1.0, "u": 1.0}
     return [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
@@ -139,7 +139,7 @@ def lemma_3(trial: Trial) -> Iterator[Check]:
     """
     short = trial.changed(**SHORT)
     runs = np.arange(trial.runs(TRIALS))
-    final: Any = play(short.algorithm, ARMS.data(trial.seed), Seeded(trial.seed), runs, keep=()).final
+    final: Own = play(short.algorithm, ARMS.data(trial.seed), Seeded(trial.seed), runs, keep=()).final
     off = final.estimate / final.pulls - np.array(ARMS.means)
     limit = short.rule.bonus(np.float64(BETA**-0.25), final.pulls.astype(np.float64))
     yield trial.probability(
@@ -157,7 +157,7 @@ def lemma_10(trial: Trial) -> Iterator[Check]:
         yield from moments(v, trial.budget, trial.seed)
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: DPRobustUCB) -> list[TablePair]:
     """A reward moves from -B to B, or beyond: the costliest that a run in turn reaches, and the first.
 
     Arms are played in turn where the bonus exceeds all else; the last two pairs are for a run that stays
@@ -175,7 +175,7 @@ def pairs(algorithm: Any) -> list[TablePair]:
     ]
 
 
-def _moved(algorithm: Any, when: int, item: int, times: float) -> TablePair:
+def _moved(algorithm: DPRobustUCB, when: int, item: int, times: float) -> TablePair:
     """Arm 0 pays what the truncation keeps at its item number `item`, the others as much less."""
     tree = original(algorithm).mechanism
     limit = times * float(tree.limit(item))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
@@ -37,7 +36,7 @@ def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, first_guess: 
     return trivial if total >= trivial * (1 - 1e-12) else total
 
 
-def pairs(rule: Any) -> list[TablePair]:
+def pairs(rule: DPSEDoubling) -> list[TablePair]:
     """Tables near the thresholds of the first epochs of the first two phases that are long enough for one."""
     epochs = []
     for phase, (_, start, end) in zip(rule.phases, phases(rule.first_guess, rule.horizon), strict=False):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,11 @@ from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
+from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.registry.auditor import Auditor, Printed
@@ -38,7 +39,7 @@ def exponent(v: float) -> float:
     return 2 * (1 + v) / v
 
 
-def pulls_by_gap(algorithm: Any, runs: int, seed: int) -> list[tuple[float, np.ndarray]]:
+def pulls_by_gap(algorithm: Algorithm, runs: int, seed: int) -> list[tuple[float, FloatArray]]:
     """(1/gap, pulls of the worse arm by run) for gaps .35, .175, …, between the thresholds of two epochs."""
     points = []
     played = with_parameters(algorithm, **RATE)
@@ -74,7 +75,7 @@ AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # three arms as acti
 EPSILONS = (0.25, 0.5, 1.0)  # of the tables
 
 
-def local(epsilon: float) -> list[Any]:
+def local(epsilon: float) -> list[Algorithm]:
     """Every algorithm of the local model for three arms with E X^2 <= 1."""
     return [LDPRobustSE(3, epsilon, MINIMAX, 1.0, 1.0), LDPLinear(AXES, epsilon, MINIMAX)]
 

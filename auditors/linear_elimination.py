@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from verifiable_dp.algorithms import papers
@@ -13,12 +11,13 @@ from verifiable_dp.auditors._shared import first_round
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, result
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: LinearElimination) -> list[TablePair]:
     """The first phase's gap of two sums lies next to the limit: its first reward decides who leaves."""
     counts = algorithm.plan(1, np.ones(algorithm.n_arms, bool)).counts
     first, other = np.flatnonzero(counts)[:2].tolist()
@@ -32,7 +31,7 @@ def pairs(algorithm: Any) -> list[TablePair]:
     return [near, first_round(np.zeros(table.shape), algorithm.bounds)]
 
 
-def _partial(state: Any, query: Query, released: FloatArray) -> FloatArray:
+def _partial(state: Own, query: Query, released: FloatArray) -> FloatArray:
     """Without the last action that was pulled."""
     last = query.active.shape[1] - 1 - query.active[:, ::-1].argmax(axis=1)
     return np.where(np.arange(query.active.shape[1]) == last[:, None], 0.0, released)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,13 @@ from verifiable_dp.core.algorithm import Query, play
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import BoolArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, result
 from verifiable_dp.registry.theorems import TRIALS, MeanBound, Trial
+from verifiable_dp.registry.wrapped import Listed
 
 
 def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, largest: float) -> float:
@@ -38,16 +40,16 @@ def means(trial: Trial) -> Iterator[Check]:
     return MeanBound(family.thetas, {"horizon": 3000, "beta": None} if trial.mutant else {})(trial)
 
 
-def outside(algorithm: Any, number: int, runs: int, seed: int) -> Any:
+def outside(algorithm: Listed, number: int, runs: int, seed: int) -> BoolArray:
     """Whether theta lies outside the confidence ellipsoid after T rounds, by run (n,)."""
     theta = np.array(on_sphere(16, algorithm.dimension, 1)[number])
     environment = family.on_circle(algorithm.actions, number)
     data = environment.pulled(seed, runs, (1,))
-    final: Any = play(algorithm, data, Seeded(seed), np.arange(runs), keep=()).final
+    final: Own = play(algorithm, data, Seeded(seed), np.arange(runs), keep=()).final
     estimate = np.einsum("nij,nj->ni", final.inverse, final.moment)
     off = estimate - theta
     length = np.einsum("ni,nij,nj->n", off, np.linalg.inv(final.inverse), off)
-    return np.sqrt(np.maximum(length, 0)) > algorithm.radius(final)
+    return np.asarray(np.sqrt(np.maximum(length, 0)) > algorithm.radius(final))
 
 
 def ellipsoid(trial: Trial) -> Iterator[Check]:
@@ -64,7 +66,7 @@ def ellipsoid(trial: Trial) -> Iterator[Check]:
         )
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: LinUCB) -> list[TablePair]:
     """The first reward, -1 against 1, with others that are 0 or alternate."""
     first = int(np.argmax(algorithm.index(algorithm.start(np.zeros(1, np.int64)))[0]))
     plain = np.zeros((algorithm.horizon, algorithm.n_arms))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ def regret_bound(gaps: FloatArray, horizon: float, *, v: float, u: float) -> flo
 
 def one_mean(trial: Trial) -> Iterator[Check]:
     """One estimate of `PULLS` rewards at delta = BETA, either side; a mutant's own truncation and bonus."""
-    rule: Any = original(trial.algorithm)
+    rule = original(trial.algorithm)
     where = arms("two Pareto arms", rule.v, rule.u)
     log, number = math.log(1 / BETA), np.arange(1, PULLS + 1)
     limit = (rule.moment * number / log) ** (1 / (1 + rule.v))
@@ -72,7 +71,7 @@ def means(trial: Trial) -> Iterator[Check]:
         yield from MeanBound([where], {"n_arms": len(shares)}, {**RUNS, "mutant": 100})(trial)
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: RobustUCB) -> list[TablePair]:
     """The first reward of arm 0, -h against h, h kept in all rounds; others pay 0, or more and less."""
     rule = original(algorithm)
     limit = float((rule.u / (2 * math.log(rule.horizon))) ** (1 / (1 + rule.v)))
@@ -85,15 +84,14 @@ def pairs(algorithm: Any) -> list[TablePair]:
 class _Misread(Drawn):
     """Arms that pay what the arm `shift` places on pays, times `sign`."""
 
-    inner: Any
+    inner: Drawn
     shift: int = 0
     sign: float = 1.0
 
     @property
     def means(self) -> tuple[float, ...]:  # type: ignore[override]
         """Those of the arms underneath."""
-        means: tuple[float, ...] = self.inner.means
-        return means
+        return self.inner.means
 
     def draw(self, generator: np.random.Generator, arm: int, count: int) -> FloatArray:
         """See `Drawn.draw`."""
@@ -104,7 +102,7 @@ class Misplaced(RobustUCB):
     """Books the rewards of each arm under the arm before it."""
 
     def kernel(
-        self, environment: Any, seed: int, run: IntArray, times: IntArray
+        self, environment: Drawn, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Plays by the neighbours' rewards."""
         return super().kernel(_Misread(environment, shift=1), seed, run, times)
@@ -114,7 +112,7 @@ class Inverted(RobustUCB):
     """Takes rewards for costs."""
 
     def kernel(
-        self, environment: Any, seed: int, run: IntArray, times: IntArray
+        self, environment: Drawn, seed: int, run: IntArray, times: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Plays by the rewards with their sign turned."""
         return super().kernel(_Misread(environment, sign=-1.0), seed, run, times)

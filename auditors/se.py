@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -93,7 +92,7 @@ def mean_regret(trial: Trial) -> Iterator[Check]:
     return MeanBound(c1_to_c4, {"horizon": 20_000, "beta": None} if trial.mutant else {})(trial)
 
 
-def pairs(algorithm: Any) -> list[TablePair]:
+def pairs(algorithm: SE) -> list[TablePair]:
     """Arm 0 pays always, the others never: the first reward decides in which sweep they leave."""
     table = np.zeros((algorithm.horizon, algorithm.n_arms))
     table[:, 0] = 1.0

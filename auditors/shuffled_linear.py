@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -61,7 +60,7 @@ def _remaining(n_arms: int) -> BoolArray:
     return sets
 
 
-def batches(algorithm: Any) -> list[exact_shuffle.Batch]:
+def batches(algorithm: ShuffledLinear) -> list[exact_shuffle.Batch]:
     """The fewest and the most reports of each batch that fits into the horizon, read off the algorithm."""
     sets = _remaining(algorithm.n_arms)
     run, found, rounds = np.arange(len(sets)), [], 0
@@ -81,7 +80,7 @@ def batches(algorithm: Any) -> list[exact_shuffle.Batch]:
     return found
 
 
-def exact(algorithm: Any, claim: PrivacyClaim) -> list[Check]:
+def exact(algorithm: ShuffledLinear, claim: PrivacyClaim) -> list[Check]:
     """Bounds on delta of each batch."""
     return [exact_shuffle.check(batch, claim, algorithm.bounds) for batch in batches(algorithm)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ def error_bound(horizon: int, epsilon: float, gamma: float) -> float:
     return levels / epsilon * math.sqrt(max(levels, log)) * math.sqrt(8 * log)
 
 
-def pairs(algorithm: Any) -> list[StreamPair]:
+def pairs(algorithm: TreeSum) -> list[StreamPair]:
     """The first item, 0 against 1: it enters the most nodes."""
     n = algorithm.horizon
     return [first_item(np.full(n, value)) for value in (0.5, 0.0, 1.0)]

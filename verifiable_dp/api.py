@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, TypedDict, Unpack, get_args, get_type_hints
+from typing import TypedDict, Unpack, get_args, get_type_hints
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from verifiable_dp.core.environments import Environment, bernoulli
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.session import Session
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.record.declarations import given as read_declarations
@@ -51,8 +51,9 @@ from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.roles import EPSILON
 from verifiable_dp.targets.source import Source, load
 
-Target = Algorithm | Callable[..., Any] | Exec | str
+Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
+Task = Callable[[Progress], Made]
 Declared = str | PathLike[str] | Json | None
 
 
@@ -64,7 +65,7 @@ class Sizes(TypedDict, total=False):
     workers: int
 
 
-def arguments(function: Callable[..., Any]) -> list[str]:
+def arguments(function: Function[object]) -> list[str]:
     """Names of all arguments that a function takes, its options included."""
     kinds = get_type_hints(function)
     found = []
@@ -74,7 +75,7 @@ def arguments(function: Callable[..., Any]) -> list[str]:
     return found
 
 
-def resolve(target: Target) -> tuple[Any, str]:
+def resolve(target: Target) -> tuple[Given, str]:
     """The object that a target names, and the name under which it is reported.
 
     Raises
@@ -99,7 +100,7 @@ def resolve(target: Target) -> tuple[Any, str]:
     )
 
 
-def instance(name: str, /, **given: Any) -> Algorithm:
+def instance(name: str, /, **given: Given) -> Algorithm:
     """A catalogue algorithm with its auditor's default parameters, except for those given (None: default).
 
     Raises
@@ -214,7 +215,7 @@ def _made(
     request: AuditRequest,
     make: Callable[[AuditRequest], JsonDict],
     checkpoint: str | PathLike[str] | None,
-    **more: Any,
+    **more: Given,
 ) -> Made:
     """What `make` drafts, from the steps of a checkpoint as far as they go.
 
@@ -235,7 +236,7 @@ def _made(
 
 
 def _isolated(
-    task: Callable[[Progress], Made], code: Sequence[Any], in_process: bool, progress: Progress, **more: Any
+    task: Task, code: Sequence[object], in_process: bool, progress: Progress, **more: Given
 ) -> Report:
     """The report of what `task` makes: in a child process if any of `code` is a user's.
 
@@ -252,7 +253,7 @@ def _isolated(
     return report
 
 
-def _kept_here(code: Sequence[Any], in_process: bool) -> str:
+def _kept_here(code: Sequence[object], in_process: bool) -> str:
     """Why a user's code is not run in a child process; empty if it is."""
     if in_process:
         return "as was asked"
@@ -263,11 +264,11 @@ def _kept_here(code: Sequence[Any], in_process: bool) -> str:
     return child.unforkable() if objects or not child.POSSIBLE else ""
 
 
-def _plainly(task: Callable[[Progress], Made], progress: Progress) -> Any:
+def _plainly(task: Task, progress: Progress) -> JsonValue:
     return plain(task(progress))
 
 
-def _foreign(code: Any) -> bool:
+def _foreign(code: object) -> bool:
     """Whether code of a user or of another package is run for it in this process."""
     if isinstance(code, str):
         return ":" in code or not registry.ours(code)
@@ -512,7 +513,7 @@ def _rival(target: Target, subject: claims_of_regret.Subject, own: Json | None) 
     return claims_of_regret.Subject.of(made, name, contexts=contexts)
 
 
-def _instances(given: Any) -> list[Any]:
+def _instances(given: Given) -> list[Environment | Population]:
     """Environments from an environment, several, or lists of means; empty for None."""
     if given is None:
         return []
@@ -531,7 +532,7 @@ def _instances(given: Any) -> list[Any]:
     ]
 
 
-def _populations(asked: claims_of_regret.Asked) -> list[Any]:
+def _populations(asked: claims_of_regret.Asked) -> list[Population]:
     """Populations, given by themselves or by their names, whose contexts have the form that is asked for."""
     shape = shape_of(asked.contexts)
     n_arms = shape[0] if asked.n_arms is None and len(shape) == 2 else asked.n_arms
@@ -703,7 +704,7 @@ def _drafted_again(record: Json, workers: int, progress: Progress) -> JsonDict:
     return draft
 
 
-def _request_of(record: Json, thing: Any, inputs: Inputs, workers: int, progress: Progress) -> AuditRequest:
+def _request_of(record: Json, thing: Given, inputs: Inputs, workers: int, progress: Progress) -> AuditRequest:
     """What was asked of the audit that a record is of."""
     plan, claim = record["plan"], record["claim"]
     promise = promised(plan, claim)
@@ -750,7 +751,7 @@ def will_run(record: Json) -> list[str]:
     return Code.of(record).announced()
 
 
-def _again(code: Source | Exec | str, recorded: Json, progress: Progress) -> Any:
+def _again(code: Source | Exec | str, recorded: Json, progress: Progress) -> Given:
     """The code or the command of a record.
 
     Raises

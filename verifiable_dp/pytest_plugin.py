@@ -12,12 +12,13 @@ import shlex
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from verifiable_dp.core.validate import JsonDict
+    from verifiable_dp.api import Target
+    from verifiable_dp.core.validate import Function, Given, JsonDict
     from verifiable_dp.report import Report
 
 
@@ -109,7 +110,7 @@ def _positive(text: str) -> bool:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
+def pytest_configure_node(node: Given) -> None:
     """Tell a worker of pytest-xdist whether all workers run the same tests (``--dist each``)."""
     node.workerinput["verifiable_dp_each"] = node.config.getoption("dist", "no") == "each"
 
@@ -185,7 +186,7 @@ def _timed(request: pytest.FixtureRequest, audit: Callable[[], Report], verdict:
     return report
 
 
-def _again(request: pytest.FixtureRequest, report: Report, target: Any, path: str) -> str:
+def _again(request: pytest.FixtureRequest, report: Report, target: Target, path: str) -> str:
     """The command that runs it again: the test itself where a record cannot say what was audited."""
     from verifiable_dp.api import can_rerun
 
@@ -222,7 +223,7 @@ _BUDGETS = ("smoke", "quick", "standard", "thorough")
 _MOST_SECONDS = 1e6
 
 
-def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True) -> Any:
+def _budget(request: pytest.FixtureRequest, given: Given, *, seconds: bool = True) -> Given:
     """The budget of the command line, or the test's; without `seconds` only that of a regret check."""
     chosen = request.config.getoption("--dp-budget")
     if chosen is None or (chosen not in _BUDGETS[1:] and not seconds):
@@ -230,7 +231,7 @@ def _budget(request: pytest.FixtureRequest, given: Any, *, seconds: bool = True)
     return chosen if chosen in _BUDGETS else float(chosen)
 
 
-def _plain_runs(target: Any, options: JsonDict) -> dict[str, int]:
+def _plain_runs(target: Target, options: JsonDict) -> dict[str, int]:
     """Runs of a user's code where neither the test nor the command line sizes its audit."""
     from verifiable_dp.core.algorithm import Algorithm
     from verifiable_dp.targets.process import Exec
@@ -251,7 +252,7 @@ def _overridden(request: pytest.FixtureRequest, *names: str) -> JsonDict:
     return here | {name: value for name, value in given.items() if value is not None}
 
 
-def _check_known(function: Callable[..., Any], fixture: str, options: JsonDict) -> None:
+def _check_known(function: Function[Report], fixture: str, options: JsonDict) -> None:
     """Refuse arguments that there are not, and say what may have been meant: options differ in name."""
     import difflib
 
@@ -277,7 +278,7 @@ def _check_expected(expect: str | None, *verdicts: str) -> None:
 
 
 @pytest.fixture
-def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
+def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
     """Audit a target and fail the test if its promise is refuted.
 
     `privacy_audit(target, epsilon=…, …, expect="not_refuted")` takes the arguments of
@@ -286,7 +287,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
     `expect="refuted"` if it is not. ``inconclusive`` fails too, unless `expect` is None.
     """
 
-    def check(target: Any, *, expect: str | None = "not_refuted", **options: Any) -> Report:
+    def check(target: Target, *, expect: str | None = "not_refuted", **options: Given) -> Report:
         import verifiable_dp
         from verifiable_dp.record import words
 
@@ -314,7 +315,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 
 @pytest.fixture
-def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
+def regret_check(request: pytest.FixtureRequest) -> Function[Report]:
     """Check claims about regret and fail the test unless they are consistent with what is measured.
 
     `regret_check(algorithm, bound=…, scaling={"T": 0.5}, …)` takes the arguments of
@@ -323,7 +324,7 @@ def regret_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
     was measured, against what, and where the figure and the record are.
     """
 
-    def check(target: Any, *, expect: str | None = "consistent", **options: Any) -> Report:
+    def check(target: Target, *, expect: str | None = "consistent", **options: Given) -> Report:
         import verifiable_dp
 
         _check_expected(expect, "consistent", "contradicted", "vacuous", "inconclusive")

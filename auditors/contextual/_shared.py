@@ -5,23 +5,25 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.algorithm import Query, play
+from verifiable_dp.algorithms.contextual._regression import Regression
+from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.contextual import Rule
-from verifiable_dp.core.mechanisms.tree import Nodes
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS, Nodes
 from verifiable_dp.core.neighbours import ContextPair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.populations import Linear
+from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges
 from verifiable_dp.registry.auditor import Mutant
-from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.mutants import Make, result, shared
 from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
+from verifiable_dp.registry.wrapped import Listed
 
 MIDDLE, SLOPE = 0.5, 0.45
 _BALANCE = 0.8  # between 1/sqrt 2, the width of what was seen once, and what a reward of 1 adds to it
@@ -56,7 +58,7 @@ class Crowd:
     rng: np.random.Generator
     regret: FloatArray
     gram: FloatArray
-    _now: tuple[Any, ...] = field(default=(), repr=False)
+    _now: tuple[FloatArray, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, users: Linear, seed: int, runs: int) -> Crowd:
@@ -83,14 +85,14 @@ class Crowd:
         return query.ask.items(*self._now)
 
 
-def regret(algorithm: Any, users: Linear, runs: int, seed: int) -> FloatArray:
+def regret(algorithm: Algorithm, users: Linear, runs: int, seed: int) -> FloatArray:
     """Pseudo-regret at the horizon, by run."""
     crowd = Crowd.of(users, seed, runs)
     play(algorithm, crowd, Seeded(seed), np.arange(runs), keep=())
     return crowd.regret
 
 
-def states(algorithm: Any, crowd: Crowd, seed: int) -> Iterator[Any]:
+def states(algorithm: Algorithm, crowd: Crowd, seed: int) -> Iterator[Own]:
     """The public state after each round of runs on a crowd."""
     run = np.arange(len(crowd.regret))
     state, memory, noise = algorithm.start(run), algorithm.private(run), Seeded(seed)
@@ -104,7 +106,7 @@ def states(algorithm: Any, crowd: Crowd, seed: int) -> Iterator[Any]:
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(algorithm: Any) -> list[ContextPair]:
+def pairs(algorithm: Regression) -> list[ContextPair]:
     """The first user replaced by one of opposite context; then another axis, later users, and an own choice.
 
     The first user's contexts are longer than they may count. With items of equal norm at right angles to each
@@ -237,13 +239,16 @@ def claims(paper: str, factor: float) -> tuple[RegretClaim, ...]:
     )
 
 
-def _asked(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _asked(**changes: Callable[[Own], FloatArray]) -> Make:
     """Another rule for users; each change is a function of the right one."""
 
-    def other(rule: Any, asked: Any, state: Any) -> Any:
+    def other(rule: Listed, asked: Own, state: Own) -> Own:
         return replace(asked, **{name: change(asked) for name, change in changes.items()})
 
     return result("rule", other)
+
+
+ONE_DRAW = shared(lambda rule, slot: slot >> SLOT_BITS)
 
 
 class LeavesOnly(Nodes):
@@ -262,10 +267,10 @@ class LateNoise(Nodes):
         return super().scales(number) * (number > 1)
 
 
-def tree_of(kind: Any = None, **changes: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+def tree_of(kind: type[Nodes] | None = None, **changes: Callable[[Listed, Own], float]) -> Make:
     """Another tree: of another kind, or with fields that are functions of the rule and its tree."""
 
-    def other(rule: Any, tree: Any) -> Any:
+    def other(rule: Listed, tree: Own) -> Nodes:
         found = {each.name: getattr(tree, each.name) for each in fields(tree)}
         return (kind or type(tree))(**found | {name: make(rule, tree) for name, make in changes.items()})
 

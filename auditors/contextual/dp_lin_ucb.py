@@ -10,9 +10,10 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.claims import gdp_mu
-from verifiable_dp.core.mechanisms.tree import SLOT_BITS, NormalTree
+from verifiable_dp.core.mechanisms.tree import NormalTree
 from verifiable_dp.core.validate import FloatArray, IntArray
-from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import noise_times
 
 # ---------------------------------------------------------------- mutants
 
@@ -34,9 +35,7 @@ class _RewardsOnly(NormalTree):
 
 
 PRIVACY = (
-    Mutant(
-        "half noise", "every deviation is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)
-    ),
+    Mutant("half noise", "every deviation is half of what it has to be", noise_times(0.5)),
     Mutant(
         "no depth",
         "each node gets the noise of the whole run, as if an item were in one node only",
@@ -61,7 +60,7 @@ PRIVACY = (
     Mutant(
         "one draw",
         "all nodes have the same noise, which cancels between them",
-        lambda rule: AlteredNoise(rule, reslot=lambda slot: slot >> SLOT_BITS),
+        family.ONE_DRAW,
     ),
     Mutant(
         "ten deltas",

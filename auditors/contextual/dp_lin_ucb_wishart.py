@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.dp_lin_ucb_wishart import DPLinUCBWishart
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.mechanisms.wishart import WishartTree
-from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
+from verifiable_dp.core.validate import Given
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import noise_times
 
 
 class _LeavesOnly(family.LeavesOnly, WishartTree):
@@ -21,7 +20,7 @@ class _LateNoise(family.LateNoise, WishartTree):
     pass
 
 
-def _enough(rule: Any, **changes: Any) -> int:
+def _enough(rule: DPLinUCBWishart, **changes: Given) -> int:
     """The least degrees of freedom for something else than what the rule promises."""
     asked = {
         "epsilon": rule.epsilon,
@@ -44,7 +43,7 @@ PRIVACY = (
         "the degrees of freedom are for an item that is in one node only",
         family.tree_of(freedom=lambda rule, tree: _enough(rule, times=1)),
     ),
-    Mutant("half noise", "the noise is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)),
+    Mutant("half noise", "the noise is half of what it has to be", noise_times(0.5)),
     family.NOT_CLIPPED,
     Mutant(
         "rewards for nothing",
@@ -56,7 +55,7 @@ PRIVACY = (
     Mutant(
         "one draw",
         "all nodes have the same noise, which cancels between them",
-        lambda rule: AlteredNoise(rule, reslot=lambda slot: slot >> SLOT_BITS),
+        family.ONE_DRAW,
     ),
     Mutant(
         "ten deltas",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,35 +11,16 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.ldp_lin_ucb import LDPLinUCB
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.claims import gdp_mu
-from verifiable_dp.core.mechanisms.tree import SLOT_BITS
-from verifiable_dp.core.noise import altered
-from verifiable_dp.registry.auditor import AlteredNoise, Auditor, Mutant
-from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.auditor import Auditor, Mutant
+from verifiable_dp.registry.mutants import Make, noise_by, noise_times, result
 
 
-def _scaled(factor: Callable[[Any], float]) -> Any:
+def _scaled(factor: Callable[[LDPLinUCB], float]) -> Make:
     return result("scale", lambda rule, scale: scale * factor(rule))
 
 
-class _FirstRaw(LDPLinUCB):
-    """The first user sends the item as it is."""
-
-    def release(self, state: Any, memory: Any, query: Any, answer: Any, noise: Any) -> Any:
-        return super().release(state, memory, query, answer, altered(noise, (state.t > 0)[:, None] * 1.0))
-
-
-class _RewardsOnly(LDPLinUCB):
-    """Noise is in the column of rewards alone."""
-
-    def release(self, state: Any, memory: Any, query: Any, answer: Any, noise: Any) -> Any:
-        column = np.triu_indices(self.dimension + 1)[1] == self.dimension
-        return super().release(state, memory, query, answer, altered(noise, column * 1.0))
-
-
 MUTANTS = (
-    Mutant(
-        "half noise", "every deviation is half of what it has to be", lambda rule: AlteredNoise(rule, 0.5)
-    ),
+    Mutant("half noise", "every deviation is half of what it has to be", noise_times(0.5)),
     family.NOT_CLIPPED,
     Mutant(
         "one user removed",
@@ -52,12 +32,20 @@ MUTANTS = (
         "the noise is for the contexts alone, as if the rewards beside them changed nothing",
         _scaled(lambda rule: rule.norm**2 / rule.item_norm),
     ),
-    Mutant("raw Gram matrix", "only r x has noise", lambda rule: _RewardsOnly(**rule.parameters)),
-    Mutant("first user raw", "the first report has no noise", lambda rule: _FirstRaw(**rule.parameters)),
+    Mutant(
+        "raw Gram matrix",
+        "only r x has noise",
+        noise_by(lambda rule, *at: np.triu_indices(rule.dimension + 1)[1] == rule.dimension),
+    ),
+    Mutant(
+        "first user raw",
+        "the first report has no noise",
+        noise_by(lambda rule, state, query: state.t[:, None] > 0),
+    ),
     Mutant(
         "one draw",
         "all reports have the same noise, which cancels between them",
-        lambda rule: AlteredNoise(rule, reslot=lambda slot: slot >> SLOT_BITS),
+        family.ONE_DRAW,
     ),
     Mutant(
         "ten deltas",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Seeded
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.validate import JsonDict, JsonValue
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
@@ -80,7 +79,7 @@ def local_sensitivity(seed: int) -> Findings:
     return Findings([aligned["printed"][0]], [aligned["corrected"][0]], aligned["printed"][1].worst)
 
 
-def _over(words: str, n: int, t: float, log_bound: float, **about: Any) -> Check:
+def _over(words: str, n: int, t: float, log_bound: float, **about: JsonValue) -> Check:
     """The exact chance that a sum of `n` Laplace variables of scale 1 reaches `t`, over a bound on it."""
     ratio = math.exp(log_tail(n, t) - log_bound)
     return statement(f"P[sum of {n} >= {t:g}] over {words}", ratio, "at most", 1.0, n=n, t=t, **about)

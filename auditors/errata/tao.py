@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -242,7 +241,7 @@ def moment_rate(seed: int) -> Findings:
     def bound(power: float, scale: float) -> float:
         return float((scale ** (1 + v)) ** power * (scale * gap) ** (-(1 + v) / v))
 
-    def rate(power: float) -> Any:
+    def rate(power: float) -> Check:
         return evidence.scaling(
             f"pulls grow like u^{power:.3g}, v = {v:g}",
             points,
@@ -252,7 +251,7 @@ def moment_rate(seed: int) -> Findings:
             v=v,
         )
 
-    def rescaled(power: float) -> Any:
+    def rescaled(power: float) -> Check:
         return statement(
             f"pulls with u^{power:.3g} are the same after x -> {c:g} x",
             bound(power, c) / bound(power, 1.0),
@@ -338,7 +337,7 @@ def local_noise(seed: int) -> Findings:
 def few_laplace(seed: int) -> Findings:
     """Lemma 8 for one variable and for a few; the exact chance beside beta."""
 
-    def off(n: int, beta: float, factor: float) -> Any:
+    def off(n: int, beta: float, factor: float) -> Check:
         words = (
             f"P[|mean of {n}| > {math.sqrt(factor):.3g} s sqrt(log(2/beta)/n)/epsilon] over beta = {beta:g}"
         )

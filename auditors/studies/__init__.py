@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import Line, Outcome
@@ -29,7 +29,7 @@ def compare(
     better: Sequence[str],
     worse: Sequence[str],
     factor: float,
-    **about: Any,
+    **about: JsonValue,
 ) -> Check:
     """The mean regret of the cells `worse` is at least `factor` times that of the cells `better`."""
     mine, theirs = (np.concatenate([outcomes[cell].regret for cell in side]) for side in (better, worse))

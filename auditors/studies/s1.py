@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,8 @@ from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, over
 from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
-from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.environments import TwoPoint, bernoulli
+from verifiable_dp.core.validate import FloatArray, Given
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import (
@@ -36,6 +36,7 @@ from verifiable_dp.registry.study import (
     Study,
 )
 from verifiable_dp.registry.theorems import mean_bound
+from verifiable_dp.registry.wrapped import Listed
 
 HORIZON, RUNS = 50_000_000, 30
 FALSE_PER_ARM = (
@@ -158,7 +159,7 @@ def _theorem(horizon: int, outcomes: Outcomes) -> list[Check]:
     for setting, arms, epsilon in itertools.product(SETTINGS, ARMS, EPSILONS):
         place = s1(setting, arms)
 
-        def bound(t: int, gaps: Any = place.gaps, arms: int = arms, epsilon: float = epsilon) -> float:
+        def bound(t: int, gaps: FloatArray = place.gaps, arms: int = arms, epsilon: float = epsilon) -> float:
             return min(regret_bound(gaps, t, epsilon), minimax_regret_bound(arms, t, epsilon))
 
         name, values = (
@@ -180,7 +181,7 @@ def _ended(arms: Sequence[int], outcomes: Outcomes) -> list[Check]:
     return checks
 
 
-def _later(name: str, outcomes: Outcomes) -> Any:
+def _later(name: str, outcomes: Outcomes) -> FloatArray:
     """Regret from about T/2 to T, by run."""
     found = outcomes[name]
     half = int(np.searchsorted(found.times, found.times[-1] // 2))
@@ -291,14 +292,14 @@ WORST_GAPS = tuple(0.8 * 2.0**-j for j in range(16))
 PRICE = tuple(float(x) for x in np.geomspace(0.01, 10, 13))
 
 
-def _two(gap: float, arms: int = 5) -> Any:
+def _two(gap: float, arms: int = 5) -> TwoPoint:
     means = [0.5 + gap / 2, *[0.5 - gap / 2] * (arms - 1)]
     return bernoulli(means, f"{arms} arms, gaps of {gap:.3g}")
 
 
 def _closed(made: Cell) -> float:
     """The epochs' lengths in a cell."""
-    rule: Any = made.algorithm
+    rule: Listed = made.algorithm
     return closed_forms.dp_se(made.environment.gaps, rule.horizon, rule.epsilon)
 
 
@@ -311,7 +312,7 @@ def _law(
     exponent: float,
     margin: float = 0.1,
     theorem: str = "Theorem 4.3",
-    **options: Any,
+    **options: Given,
 ) -> Rate:
     return Rate(
         f"over-{parameter}",
@@ -338,7 +339,7 @@ def _one(values: Mapping[float, tuple[str, DPSE, float]], runs: int) -> dict[flo
 
 def _index_closed(made: Cell) -> float:
     """Of UCB1 or DP-UCB."""
-    rule: Any = made.algorithm
+    rule: Listed = made.algorithm
     return closed_forms.dp_ucb(
         made.environment.gaps, rule.horizon, getattr(rule, "epsilon", math.inf), getattr(rule, "gamma", 1.0)
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Function, Given, Json, JsonDict, Numbers, Result
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import (
@@ -40,6 +39,7 @@ from verifiable_dp.registry.study import (
     Study,
 )
 from verifiable_dp.registry.theorems import bound_of, mean_bound
+from verifiable_dp.registry.wrapped import Listed
 
 RUNS = 90
 HORIZON, LOCAL_HORIZON = 3_000_000, 200_000_000
@@ -68,7 +68,9 @@ def _source(statement: str, note: str = "") -> Source:
     return Source(papers.TAO, statement, note)
 
 
-def _of(cls: Any, setting: str, v: float, epsilon: float, horizon: int, constants: str | float) -> Any:
+def _of(
+    cls: Function[Result], setting: str, v: float, epsilon: float, horizon: int, constants: str | float
+) -> Result:
     """An algorithm with the u of a setting."""
     return cls(ARMS, epsilon, horizon, v, s2(setting, v).moment(1 + v), constants=constants)
 
@@ -493,7 +495,7 @@ def worst_exponent(model: str, v: float) -> float:
     return 1 - v / (MULTIPLES[model] * (1 + v))
 
 
-EPOCH: Mapping[str, Callable[..., Any]] = {
+EPOCH: Mapping[str, Function[Numbers]] = {
     "central": closed_forms.dp_robust_se_epoch,
     "local": closed_forms.ldp_robust_se_epoch,
 }
@@ -505,7 +507,7 @@ FORM = {
 
 def _closed(model: str, made: Cell) -> float:
     """The epochs' lengths in a cell."""
-    rule: Any = made.algorithm
+    rule: Listed = made.algorithm
     about = {"epsilon": rule.epsilon, "v": rule.v, "u": rule.u}
     if isinstance(rule.constants, float):
         about["factor"] = rule.constants
@@ -538,7 +540,7 @@ def _rate(
     margin: float,
     region: str,
     where: str,
-    **options: Any,
+    **options: Given,
 ) -> Rate:
     return Rate(
         f"{model}-{name}",
@@ -678,7 +680,7 @@ def laws(model: str, runs: int) -> list[Rate]:
     ]
 
 
-def _moment_rate(make: Callable[..., dict[float, dict[str, Cell]]]) -> Rate:
+def _moment_rate(make: Function[dict[float, dict[str, Cell]]]) -> Rate:
     v = 0.5
     return _rate(
         "central",
@@ -708,18 +710,18 @@ WIDEST = 2.0
 UCB_FORM = "pulls of Theorem 2 with 18 for 36: until the bonus itself falls to the gap"
 
 
-def _bonus_pulls(rule: Any, gap: float) -> float:
-    constant = 18 * rule.constants
+def _bonus_pulls(rule: DPRobustUCB, gap: float) -> float:
+    constant = 18 * float(rule.constants)
     return float(closed_forms.dp_robust_ucb_pulls(gap, rule.horizon, rule.epsilon, rule.v, rule.u, constant))
 
 
 def _ucb_closed(made: Cell) -> float:
     """Theorem 2 in a cell; stricter, as errors are not allowed for."""
-    rule: Any = made.algorithm
+    rule: Listed = made.algorithm
     return closed_forms.from_pulls(made.environment.gaps, rule.horizon, lambda gap: _bonus_pulls(rule, gap))
 
 
-def _ucb_rule(arms: int = 2, **changes: Any) -> DPRobustUCB:
+def _ucb_rule(arms: int = 2, **changes: Given) -> DPRobustUCB:
     base = {"epsilon": 1.0, "horizon": 1_000_000, "v": 1.0, "u": 1.0, "constants": UCB_CONSTANTS}
     return DPRobustUCB(n_arms=arms, **{**base, **changes})
 
@@ -734,7 +736,7 @@ def _ucb_cells(name: str, runs: int, rule: DPRobustUCB, gaps: Sequence[float]) -
     return cells
 
 
-def _ucb_worst(name: str, runs: int, **changes: Any) -> dict[str, Cell]:
+def _ucb_worst(name: str, runs: int, **changes: Given) -> dict[str, Cell]:
     """The gap at which the pulls of the closed form come to T, 1.4 times as much, and the widest."""
     rule = _ucb_rule(**changes)
     least = math.sqrt(_bonus_pulls(rule, 1.0) / rule.horizon)
@@ -746,7 +748,13 @@ def ucb_laws(runs: int) -> list[Rate]:
     worst = "two arms with rewards -1 and 1, the worst of three gaps of which the widest is 2"
 
     def rate(
-        name: str, words: str, axis: str, cells: Any, exponent: float, margin: float, **more: Any
+        name: str,
+        words: str,
+        axis: str,
+        cells: Mapping[float, Mapping[str, Cell]],
+        exponent: float,
+        margin: float,
+        **more: Given,
     ) -> Rate:
         region = f"v = 1, {more.pop('region')}"
         more |= {"source": _source("Theorem 2", f"region: {region}"), "bound": _ucb_closed, "form": UCB_FORM}
@@ -846,8 +854,8 @@ def _theorem_7(found: Rate, outcomes: Outcomes) -> list[Check]:
     """The corrected bound of LDPRSE on the cells of the law over K."""
     checks = []
     for name, made in found.plan.items():
-        rule: Any = made.algorithm
-        place: Any = made.environment
+        rule: Listed = made.algorithm
+        place = made.environment
         bound = bound_of(family.regret_bound, rule, place.gaps)
         values = outcomes[name].regret
         checks.append(mean_bound(f"{place.name}, epsilon=1", values, place, rule.horizon, bound))
@@ -888,7 +896,7 @@ def _lower_checks(model: str, outcomes: Outcomes) -> list[Check]:
     checks = []
     for v in LOWER_ORDERS:
 
-        def player(instance: Discrete, v: float = v) -> Any:
+        def player(instance: Discrete, v: float = v) -> Outcome:
             return outcomes[_lower_name(model, v, instance)]
 
         checks += _lower(model, v, player)

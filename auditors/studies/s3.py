@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,12 +30,13 @@ from verifiable_dp.auditors.studies import compare, fewer, over
 from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.algorithm import Data
 from verifiable_dp.core.claims import Source
-from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
+from verifiable_dp.core.environments import Discrete, Drawn, Pareto, TwoPoint
 from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import Cell, Figure, Line, Outcome, Panel, Plan, Statement, Study
 from verifiable_dp.registry.theorems import bound_of, mean_bound
+from verifiable_dp.registry.wrapped import Listed
 
 HORIZON, RUNS = 1 << 18, 200
 SHARES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1)
@@ -61,7 +61,7 @@ def _source(statement: str, note: str = "") -> Source:
 
 def _rule(
     horizon: int, *, epsilon: float = 1.0, alpha: float = 0.0, k: float = 2.0, moments: str = "raw"
-) -> Any:
+) -> DPRobustElimination:
     """Two arms; the algorithm is told alpha and the moments."""
     return DPRobustElimination(
         2, epsilon, horizon, k, alpha, moments, RADIUS if moments == "central" else 1.0
@@ -87,7 +87,7 @@ def _share_cells(horizon: int, runs: int) -> dict[str, Cell]:
         rule = _rule(horizon, alpha=alpha, moments=moments)
         rival = _rival(horizon, u=place.u)
         for kind, _, environment in instances(place, rule, rival, alpha):
-            shown: Any = Released(environment)
+            shown = Released(environment)
             cells[by_share(moments, kind, alpha, OWN)] = Cell(rule, shown, runs)
             cells[by_share(moments, kind, alpha, RIVAL)] = Cell(rival, shown, runs)
     return cells
@@ -121,7 +121,7 @@ def _order_cells(horizon: int, runs: int) -> dict[str, Cell]:
     return cells
 
 
-def _adversarial(inlier: Any, rule: Any, alpha: float) -> Any:
+def _adversarial(inlier: Drawn, rule: DPRobustElimination, alpha: float) -> Released:
     """Outliers just within the final truncation of `rule`, for raw moments."""
     if alpha == 0:
         return Released(inlier)
@@ -203,8 +203,8 @@ def _bounds(cells: Mapping[str, Cell], names: Sequence[str], outcomes: Outcomes)
     """Mean regret against the bound that the proof gives for the gaps at hand."""
     checks = []
     for name in names:
-        rule: Any = cells[name].algorithm
-        place: Any = cells[name].environment
+        rule: Listed = cells[name].algorithm
+        place = cells[name].environment
         about = {"instance": place.name, "contamination": rule.contamination}
         bound = bound_of(regret_bound, rule, place.gaps)
         values = outcomes[name].regret
@@ -603,7 +603,7 @@ FORM = "batches of 2^tau up to the first 4 beta < gap, beta as in the proof of T
 
 def _closed(made: Cell) -> float:
     """The batches in a cell."""
-    rule: Any = made.algorithm
+    rule: Listed = made.algorithm
     about = (rule.horizon, rule.epsilon, rule.k, rule.contamination, rule.radius if rule.central else None)
     return closed_forms.dp_robust_elimination(made.environment.gaps, *about)
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -21,10 +20,11 @@ from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors.studies import fewer
 from verifiable_dp.auditors.studies._rates import Rate
+from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
-from verifiable_dp.core.validate import FloatArray, Json
+from verifiable_dp.core.validate import FloatArray, Given, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.registry.study import (
@@ -39,6 +39,7 @@ from verifiable_dp.registry.study import (
     Study,
 )
 from verifiable_dp.registry.theorems import bound_of, mean_bound
+from verifiable_dp.registry.wrapped import Listed
 
 HORIZON, ARMS, DIMENSION = 1_000_000, 10, 2
 LONG, MANY = 10_000_000, 1000  # of Figure 3(b)
@@ -55,7 +56,7 @@ FOLLOWS = 1.25  # "closely following": at most a quarter more
 SUFFERS = 2.0  # "suffers a regret penalty": at least twice as much
 DEGRADES = 1.25  # "significantly degrades": at least a quarter more
 
-KINDS: Json = {"central": DPLinear, "shuffled": ShuffledLinear, "local": LDPLinear}
+KINDS: Mapping[str, type[DPLinear]] = {"central": DPLinear, "shuffled": ShuffledLinear, "local": LDPLinear}
 NAMES = {"central": "Alg. 1 (central)", "shuffled": "Alg. 3 (shuffled)", "local": "Alg. 2 (local)"}
 THEOREMS = {"central": "1", "local": "2", "shuffled": "3"}
 
@@ -101,7 +102,9 @@ class Instances:
         """Names of the cells of an algorithm, one for each instance."""
         return tuple(f"{self.label} {number + 1} {what}" for number in range(self.count))
 
-    def cells(self, what: str, make: Callable[[Actions], Any], runs: int, points: int = 2) -> dict[str, Cell]:
+    def cells(
+        self, what: str, make: Callable[[Actions], Algorithm], runs: int, points: int = 2
+    ) -> dict[str, Cell]:
         """Runs of the algorithm `make(actions)` on every instance."""
         pairs = zip(self.names(what), self.drawn, strict=True)
         return {name: Cell(make(actions), place, runs, points) for name, (actions, place) in pairs}
@@ -138,19 +141,13 @@ def _paper_cells(few: Instances, many: Instances, horizon: int, long: int, runs:
     for kind, made in KINDS.items():
         for epsilon in EPSILONS:
             for variant in ("corrected", "printed"):
-
-                def make(actions: Actions, made: Any = made, e: float = epsilon, v: str = variant) -> Any:
-                    return made(actions, e, horizon, variant=v)
-
+                make = partial(made, epsilon=epsilon, horizon=horizon, variant=variant)
                 cells |= few.cells(_what(kind, epsilon, variant), make, runs)
     cells |= many.cells(FREE, lambda actions: DPLinear(actions, NOISELESS, long), runs)
     cells |= many.cells(FREE_ALL, lambda actions: DPLinear(actions, NOISELESS, long, core=False), runs)
     for epsilon in CORE_EPSILONS:
         for core in (True, False):
-
-            def made_with(actions: Actions, e: float = epsilon, core: bool = core) -> Any:
-                return DPLinear(actions, e, long, core=core)
-
+            made_with = partial(DPLinear, epsilon=epsilon, horizon=long, core=core)
             cells |= many.cells(_core(core, epsilon), made_with, runs)
     return cells
 
@@ -263,7 +260,7 @@ def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, run
 
 
 def _at_least(
-    name: str, group: Instances, outcomes: Outcomes, low: str, high: str, factor: float, **about: Any
+    name: str, group: Instances, outcomes: Outcomes, low: str, high: str, factor: float, **about: JsonValue
 ) -> Check:
     """Mean regret of `high` is at least `factor` times that of `low`."""
     return regret.comparison(
@@ -272,7 +269,7 @@ def _at_least(
 
 
 def _at_most(
-    name: str, group: Instances, outcomes: Outcomes, what: str, other: str, factor: float, **about: Any
+    name: str, group: Instances, outcomes: Outcomes, what: str, other: str, factor: float, **about: JsonValue
 ) -> Check:
     """Mean regret of `what` is at most `factor` times that of `other`."""
     return _at_least(name, group, outcomes, what, other, 1 / factor, at_most=factor, **about)
@@ -562,7 +559,7 @@ def _width(kind: str, pulls: float, dimension: int, n_actions: int, horizon: int
 
 def _closed(kind: str, made: Cell) -> float:
     """The sum in (16) in a cell, and once in T the largest gap throughout."""
-    rule: Any = made.algorithm
+    rule: Listed = made.algorithm
     d, gaps = rule.dimension, made.environment.gaps
 
     def width(pulls: float) -> float:
@@ -581,7 +578,7 @@ def _law(
     exponent: float,
     margin: float,
     theorem: str,
-    **options: Any,
+    **options: Given,
 ) -> Rate:
     kind = name.rpartition("-")[2]
     return Rate(

@@ -16,6 +16,7 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core import reactions
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import ContextGame, ContextPair
 from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.evidence import normal
@@ -83,6 +84,7 @@ class ContextualCase(AlgorithmCase):
 
     def certificate(self) -> UpperBound | None:
         """See `AlgorithmCase.certificate`."""
+        assert isinstance(self.subject.whole, ContextualAlgorithm)
         return normal.certificate(self.subject.whole, self.claim, self.checks[0].name)
 
     def reduced(self, factor: float) -> float:

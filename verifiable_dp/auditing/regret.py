@@ -172,8 +172,7 @@ class Subject:
     def bounds(self) -> tuple[float, float]:
         """Range of its rewards, [0, 1] where it is not finite or not known."""
         made = self.player.made(self.setting)
-        known = isinstance(made, Algorithm) and bool(np.isfinite(made.bounds).all())
-        return made.bounds if known else (0.0, 1.0)
+        return made.bounds if isinstance(made, Algorithm) and np.isfinite(made.bounds).all() else (0.0, 1.0)
 
     @property
     def shared(self) -> JsonDict:

@@ -18,15 +18,17 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.controls import laws
 from verifiable_dp.controls.laws import Exponential, Laplace, Laws
 from verifiable_dp.core.mechanisms.tree import Tree
+from verifiable_dp.core.validate import BoolArray, FloatArray, Function, IntArray
 
-Release = Callable[[Any, int, np.random.Generator], Any]
+Outputs = FloatArray | IntArray | BoolArray | npt.NDArray[np.int8]
+Release = Function[Outputs]  # of (data, size, rng); each takes the data of its own pair
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Control:
 
     name: str
     release: Release
-    pair: tuple[Any, Any]
+    pair: tuple[npt.ArrayLike, npt.ArrayLike]
     claimed: float
     law: Callable[[], Laws]
     words: str
@@ -85,7 +87,7 @@ class Control:
 
 
 def _laplace(scale: float) -> Release:
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: npt.ArrayLike, size: int, rng: np.random.Generator) -> Outputs:
         data = np.asarray(data, dtype=np.float64)
         return data + rng.laplace(0, scale, (size, *data.shape))
 
@@ -93,9 +95,9 @@ def _laplace(scale: float) -> Release:
 
 
 def _noisy_max(noise: str, scale: float, *, value: bool = False) -> Release:
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: FloatArray, size: int, rng: np.random.Generator) -> Outputs:
         noisy = data + getattr(rng, noise)(scale=scale, size=(size, len(data)))
-        return noisy.max(axis=1) if value else noisy.argmax(axis=1)
+        return np.asarray(noisy.max(axis=1) if value else noisy.argmax(axis=1))
 
     return release
 
@@ -105,11 +107,11 @@ def _sparse_vector(
 ) -> Release:
     """Answers by 1 (above) and 0, -1 after the first 1 under the limit; its noisy value in a last column."""
 
-    def stopped(queries: int) -> Any:
+    def stopped(queries: int) -> npt.NDArray[np.int8]:
         """Rows of answers by the place of the 1, and one without any."""
         return (np.eye(queries + 1, queries) - np.triu(np.ones((queries + 1, queries)), 1)).astype(np.int8)
 
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: FloatArray, size: int, rng: np.random.Generator) -> Outputs:
         noisy = rng.laplace(0, nu, (size, len(data))) if nu else np.zeros((size, len(data)))
         noisy += data
         above = noisy >= threshold + rng.laplace(0, rho, (size, 1))
@@ -125,17 +127,17 @@ def _sparse_vector(
 
 
 def _response(keep: float) -> Release:
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: int, size: int, rng: np.random.Generator) -> Outputs:
         return np.where(rng.random(size) < keep, data, 1 - data)
 
     return release
 
 
 def _geometric(epsilon: float, most: int) -> Release:
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: int, size: int, rng: np.random.Generator) -> Outputs:
         ratio = -math.expm1(-epsilon)
         noise = rng.geometric(ratio, size) - rng.geometric(ratio, size)
-        return np.clip(data + noise, 0, most)
+        return (data + noise).clip(0, most)
 
     return release
 
@@ -143,9 +145,9 @@ def _geometric(epsilon: float, most: int) -> Release:
 def _robust_mean(limit: float, scale: float) -> Release:
     """PRM for raw moments: the mean of x 1{abs(x) <= M}, plus Laplace noise."""
 
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: FloatArray, size: int, rng: np.random.Generator) -> Outputs:
         kept = np.where(np.abs(data) <= limit, data, 0.0)
-        return kept.mean() + rng.laplace(0, scale, size)
+        return np.asarray(kept.mean() + rng.laplace(0, scale, size))
 
     return release
 
@@ -153,10 +155,10 @@ def _robust_mean(limit: float, scale: float) -> Release:
 def _tree(scale: float) -> Release:
     """All nodes of the tree mechanism over a stream: item i completes that of items (i - lowbit(i), i]."""
 
-    def release(data: Any, size: int, rng: np.random.Generator) -> Any:
+    def release(data: FloatArray, size: int, rng: np.random.Generator) -> Outputs:
         end = np.arange(1, len(data) + 1)
         sums = np.append(0.0, np.cumsum(data))
-        return sums[end] - sums[end - (end & -end)] + rng.laplace(0, scale, (size, len(data)))
+        return np.asarray(sums[end] - sums[end - (end & -end)] + rng.laplace(0, scale, (size, len(data))))
 
     return release
 
@@ -256,20 +258,16 @@ def _sparse_vectors(epsilon: float = 1.0) -> list[Control]:
     limited = (np.ones(10), np.repeat([2.0, 0.0], 5))
     swapped = (np.repeat([1.0, 0.0], 5), np.repeat([0.0, 1.0], 5))
 
-    def law(which: Callable[..., Laws], pair: Any, *numbers: float) -> Callable[[], Laws]:
-        return lambda: which(pair[0].tolist(), pair[1].tolist(), *numbers)
-
     def one(
-        number: int, which: Callable[..., Laws], threshold: float, rho: float, nu: float, words: str
+        number: int, which: Function[Laws], threshold: float, rho: float, nu: float, words: str
     ) -> Control:
         unlimited = which is laws.all_above
-        pair = swapped if unlimited else limited
+        left, right = swapped if unlimited else limited
         release = _sparse_vector(
             threshold, rho, nu, limit=not unlimited, value=which is laws.first_value_above
         )
-        return Control(
-            f"sparse-vector-{number}", release, pair, epsilon, law(which, pair, threshold, rho, nu), words
-        )
+        law = functools.partial(which, left.tolist(), right.tolist(), threshold, rho, nu)
+        return Control(f"sparse-vector-{number}", release, (left, right), epsilon, law, words)
 
     return [
         one(

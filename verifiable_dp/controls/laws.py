@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.special import gammaln
@@ -66,11 +66,11 @@ class Laws:
 class Noise(Protocol):
     """A continuous law; scipy's frozen ones are such."""
 
-    def logpdf(self, x: Any, /) -> Any:
+    def logpdf(self, x: FloatArray, /) -> FloatArray:
         """Log density."""
         ...
 
-    def logcdf(self, x: Any, /) -> Any:
+    def logcdf(self, x: FloatArray, /) -> FloatArray:
         """Log distribution function."""
         ...
 
@@ -81,13 +81,13 @@ class Laplace:
 
     scale: float
 
-    def logpdf(self, x: Any, /) -> Any:
+    def logpdf(self, x: FloatArray, /) -> FloatArray:
         """Log density."""
         return -np.abs(x) / self.scale - math.log(2 * self.scale)
 
-    def logcdf(self, x: Any, /) -> Any:
+    def logcdf(self, x: FloatArray, /) -> FloatArray:
         """Log distribution function."""
-        return _between(-np.inf, np.asarray(x) / self.scale)
+        return log_interval(-np.inf, x / self.scale)
 
 
 @dataclass(frozen=True)
@@ -96,24 +96,19 @@ class Exponential:
 
     scale: float
 
-    def logpdf(self, x: Any, /) -> Any:
+    def logpdf(self, x: FloatArray, /) -> FloatArray:
         """Log density."""
-        return np.where(np.asarray(x) >= 0, -np.asarray(x) / self.scale - math.log(self.scale), -np.inf)
+        return np.where(x >= 0, -x / self.scale - math.log(self.scale), -np.inf)
 
-    def logcdf(self, x: Any, /) -> Any:
+    def logcdf(self, x: FloatArray, /) -> FloatArray:
         """Log distribution function."""
-        return _log1mexp(np.maximum(np.asarray(x), 0) / self.scale)
+        return _log1mexp(np.maximum(x, 0) / self.scale)
 
 
 def _log1mexp(x: FloatArray) -> FloatArray:
     """log(1 - e^-x) for x >= 0."""
     with np.errstate(divide="ignore"):
         return np.where(x < _LOG2, np.log(-np.expm1(-x)), np.log1p(-np.exp(-x)))
-
-
-def _between(low: Any, high: Any) -> FloatArray:
-    """Log probability of the interval under the standard Laplace law."""
-    return log_interval(np.asarray(low, np.float64), np.asarray(high, np.float64))
 
 
 def _log_sum(terms: FloatArray) -> FloatArray:
@@ -141,7 +136,9 @@ def laplace(distance: float, scale: float, *, cells: int = CELLS) -> Laws:
     The ratio is constant on either side of both values: one cell each.
     """
     edges = np.concatenate([[-np.inf], np.linspace(0, distance, cells + 1), [np.inf]])
-    p, q = (_between(*((edges[i : len(edges) - 1 + i] - at) / scale for i in (0, 1))) for at in (0, distance))
+    p, q = (
+        log_interval(*((edges[i : len(edges) - 1 + i] - at) / scale for i in (0, 1))) for at in (0, distance)
+    )
     return Laws(p, q)
 
 
@@ -247,7 +244,7 @@ def first_above(
         x, weight = _points([0.0, *(a - threshold for a in answers)], min(rho, nu))
         weight = weight + Laplace(rho).logpdf(x)
         gap = (threshold + x - np.array(answers)[:, None]) / nu
-        below, above = _between(-np.inf, gap), _between(gap, np.inf)
+        below, above = log_interval(-np.inf, gap), log_interval(gap, np.inf)
         before = np.vstack([np.zeros(len(x)), np.cumsum(below, axis=0)])
         return np.append(_log_sum(weight + before[:-1] + above), _log_sum(weight + before[-1]))
 
@@ -283,12 +280,12 @@ def first_value_above(
         for answer in data:
             at, from_u = (edges - answer) / nu, (u - answer) / nu
             up_to = np.logaddexp.accumulate(_log_sum(before))
-            below = np.append(-np.inf, up_to[:-1]) + _between(at[:-1], at[1:])
-            row = np.logaddexp(below, _log_sum(before + _between(from_u, at[1:, None])))
+            below = np.append(-np.inf, up_to[:-1]) + log_interval(at[:-1], at[1:])
+            row = np.logaddexp(below, _log_sum(before + log_interval(from_u, at[1:, None])))
             # Below all answers the ratio of the densities is constant: one cell.
             cells.append(np.append(_log_sum(row[:lowest]), row[lowest:]))
             densities.append(up_to + Laplace(nu).logpdf(edges[1:] - answer))
-            before = before + _between(-np.inf, from_u)
+            before = before + log_interval(-np.inf, from_u)
         return np.append(np.concatenate(cells), _log_sum(before.ravel())), np.concatenate(densities)
 
     (p, at_p), (q, at_q) = law(left), law(right)
@@ -311,7 +308,7 @@ def all_above(left: Sequence[float], right: Sequence[float], threshold: float, r
         x, weight = _points([0.0, *(answers - threshold).tolist()], min(rho, nu))
         weight = weight + Laplace(rho).logpdf(x)
         gap = (threshold + x - answers[:, None]) / nu
-        below, above = _between(-np.inf, gap), _between(gap, np.inf)
+        below, above = log_interval(-np.inf, gap), log_interval(gap, np.inf)
         atoms = []
         for hits in itertools.product(*(range(size + 1) for size in sizes)):
             terms, ways = weight, 0.0
@@ -332,7 +329,7 @@ def _steps(left: Sequence[float], right: Sequence[float], threshold: float, rho:
         found = {}
         for low, high in itertools.pairwise(edges):
             output = tuple(answer >= high for answer in answers)
-            found[output] = float(_between((low - threshold) / rho, (high - threshold) / rho))
+            found[output] = float(log_interval((low - threshold) / rho, (high - threshold) / rho))
         return found
 
     p, q = law(left), law(right)

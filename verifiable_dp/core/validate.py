@@ -22,6 +22,7 @@ JsonValue = Any  # type: ignore[explicit-any]  # one value in it
 Result = TypeVar("Result")
 Function = Callable[..., Result]  # type: ignore[explicit-any]  # of arguments that only who calls it knows
 Given = Any  # type: ignore[explicit-any]  # what a caller passes, before it is checked
+Foreign = Any  # type: ignore[explicit-any]  # users' code, what it makes, and what stands in for what it asks for
 Numbers = Any  # type: ignore[explicit-any]  # a float or an array: formulas serve listings and compiled loops
 
 

@@ -12,18 +12,17 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.neighbours import AnyPair
-from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Recorder, Replayer, Seeded, Tape
 from verifiable_dp.core.symmetric import matrix, rows_of
-from verifiable_dp.core.validate import BoolArray, FloatArray, Json, JsonDict
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import Premise, UpperBound, epsilon_of_mu, mu_of
@@ -74,7 +73,7 @@ class Found:
         )
 
 
-def examine(algorithm: Any, pair: AnyPair, *, seed: int, delta: float = 0.0) -> Found:
+def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.0) -> Found:
     """Replay a pair in both directions; `delta` is where Wishart noise is examined."""
     found = Found()
     for turned in (False, True):
@@ -158,7 +157,7 @@ def _loss(mu: float, delta: float) -> float:
 
 
 def check(
-    algorithm: Any,
+    algorithm: Algorithm,
     claim: PrivacyClaim,
     pairs: Sequence[AnyPair],
     seed: int,
@@ -222,7 +221,7 @@ _OF_WISHART = (
 )
 
 
-def certificate(algorithm: Any, claim: PrivacyClaim, tested_by: str) -> UpperBound | None:
+def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: str) -> UpperBound | None:
     """The upper bound on what the releases tell of one user, over all replaced users; None without one.
 
     Two positive semidefinite matrices of Frobenius norm at most b are at most sqrt 2 b apart: their inner
@@ -256,7 +255,7 @@ def certificate(algorithm: Any, claim: PrivacyClaim, tested_by: str) -> UpperBou
         "cheaper": max(0, len(listed) - _LISTED),
     }
     if matrices:
-        found["size"] = rows_of(algorithm.parts(1).shape[-1])
+        found["size"] = rows_of(algorithm.rule(algorithm.start(np.zeros(1, np.int64))).size)
     entered, items, ideal = _OF_WISHART if matrices else _OF_NORMAL
     premises = (Premise(_SEEN, tested_by), Premise(entered, tested_by), Premise(items), Premise(ideal))
     method = "replacing the user of every round"
@@ -268,13 +267,13 @@ class _EachReplaced(UserTable):
 
     other: FloatArray
 
-    def _brought(self, query: Any, run: Any) -> tuple[Any, Any]:
+    def _brought(self, query: Query, run: IntArray) -> tuple[FloatArray, FloatArray]:
         at = np.minimum(query.start, len(self.table) - 1)
         rows = np.where((query.start == run)[:, None], self.other, self.table[at])
         return self.form.split(rows)
 
 
-def _nodes(algorithm: Any) -> list[list[tuple[float, int]]] | None:
+def _nodes(algorithm: ContextualAlgorithm) -> list[list[tuple[float, int]]] | None:
     """Scale and degrees of freedom, 0 if normal, of the noise of each release that an item enters, by round.
 
     None where something is not as the certificate needs it: a run that leaves the path, a release that does
@@ -282,10 +281,10 @@ def _nodes(algorithm: Any) -> list[list[tuple[float, int]]] | None:
     """
     form, n = algorithm.form, algorithm.horizon
     contexts = np.zeros((n, *form.shape))
-    contexts[..., 0] = algorithm.norm
+    contexts[..., 0] = form.norm
     table = form.table(contexts, np.full((n, form.n_arms), form.bounds[0]))
     # An item that every entry of it has a part in: all that its noise hides is seen.
-    context = np.full(form.shape, algorithm.norm / math.sqrt(form.dimension))
+    context = np.full(form.shape, form.norm / math.sqrt(form.dimension))
     other = form.table(context[None], np.full((1, form.n_arms), form.bounds[1]))[0]
     runs = np.arange(n, dtype=np.int64)
     here, there = UserTable(form, table), _EachReplaced(form, table)
@@ -308,16 +307,16 @@ def _nodes(algorithm: Any) -> list[list[tuple[float, int]]] | None:
 class _Reader(Replayer):
     """Also keeps by how much each release moved, and its noise."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.moves: list[tuple[Any, FloatArray, FloatArray, int]] = []
+    def __init__(self, tape: Tape, runs: int) -> None:
+        super().__init__(tape, runs)
+        self.moves: list[tuple[IntArray, FloatArray, FloatArray, int]] = []
 
-    def _charge_normal(self, run: Any, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
+    def _charge_normal(self, run: IntArray, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
         super()._charge_normal(run, value, rows)
         self.moves.append((run, rows["value"] - value, rows["scale"], 0))
 
     def _charge_wishart(
-        self, run: Any, value: FloatArray, rows: Mapping[str, FloatArray], noisy: BoolArray
+        self, run: IntArray, value: FloatArray, rows: Mapping[str, FloatArray], noisy: BoolArray
     ) -> None:
         super()._charge_wishart(run, value, rows, noisy)
         self.moves.append((run, rows["value"] - value, rows["scale"], int(rows["freedom"].max())))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim
@@ -12,7 +11,7 @@ from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict, choice
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.theorems import Trial
-from verifiable_dp.registry.wrapped import AlteredNoise, Prefix
+from verifiable_dp.registry.wrapped import AlteredNoise, Listed, Prefix
 
 __all__ = ["AlteredNoise", "Auditor", "ExactChecks", "Mutant", "Prefix", "Printed"]
 
@@ -37,7 +36,7 @@ class Mutant:
 
     name: str
     fault: str
-    make: Callable[[Any], Algorithm]
+    make: Callable[[Listed], Algorithm]
     breaks: str = ""
     caught_by: str = ""
 
@@ -47,7 +46,7 @@ class Mutant:
         choice("breaks", self.breaks, ("privacy", "regret"))
 
 
-ExactChecks = Callable[[Any, PrivacyClaim], Sequence[Check]]
+ExactChecks = Callable[[Listed, PrivacyClaim], Sequence[Check]]
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class Auditor:
     model: str
     instance: Json
     small: Json
-    pairs: Callable[[Any], Sequence[AnyPair]]
+    pairs: Callable[[Listed], Sequence[AnyPair]]
     mutants: Sequence[Mutant]
     claims: Sequence[RegretClaim]
     reference_epsilon: float | None = None
@@ -125,9 +124,9 @@ class Auditor:
     tightness: float = 1.0
     printed: Printed | None = None
     exact: ExactChecks | None = None
-    worst_cost: Callable[[Any], float] | None = None
+    worst_cost: Callable[[Listed], float] | None = None
 
-    def regret(self, algorithm: Any, budget: str, seed: int, workers: int) -> Iterator[Check]:
+    def regret(self, algorithm: Algorithm, budget: str, seed: int, workers: int) -> Iterator[Check]:
         """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
 
         Parameters

@@ -10,10 +10,10 @@ from __future__ import annotations
 import difflib
 import functools
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import InputError, JsonDict, one_line
+from verifiable_dp.core.validate import Given, InputError, JsonDict, one_line
 from verifiable_dp.registry.auditor import Auditor
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def find(algorithm: Algorithm) -> Auditor | None:
     return found if type(algorithm) is found.algorithm else None
 
 
-def make(name: str, /, **parameters: Any) -> Algorithm:
+def make(name: str, /, **parameters: Given) -> Algorithm:
     """Make a catalogue algorithm, such as ``make("dp-se", n_arms=5, epsilon=1.0, horizon=50_000_000)``.
 
     Raises

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import Given, InputError, one_line
 
 GROUP = "verifiable_dp.papers"
 KINDS = (
@@ -113,10 +112,10 @@ def located(code: str) -> str:
     """
     module, name = code.split(":")
     try:
-        found: Any = importlib.import_module(module)
+        found: Given = importlib.import_module(module)
         for part in name.split("."):
             found = inspect.getattr_static(found, part)
-        source: Any = inspect.unwrap(getattr(found, "fget", found))
+        source = inspect.unwrap(getattr(found, "fget", None) or found)
         line = inspect.getsourcelines(source)[1]
         file = Path(str(inspect.getsourcefile(source)))
     except (ImportError, AttributeError, TypeError, OSError) as error:

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.noise import Noise, altered
-from verifiable_dp.core.validate import FloatArray, IntArray
-from verifiable_dp.registry.wrapped import AlteredNoise, Wrapped, original, with_parameters
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import FloatArray, Function, Given, IntArray
+from verifiable_dp.registry.wrapped import AlteredNoise, Listed, Wrapped, original, with_parameters
 
-Make = Callable[[Any], Algorithm]
+Make = Callable[[Listed], Algorithm]
 
 # ---------------------------------------------------------------- what a listing says
 
 
-def given(**parameters: Any) -> Make:
+def given(**parameters: Given) -> Make:
     """Change parameters of the algorithm, such as ``variant="printed"``."""
     return lambda algorithm: with_parameters(algorithm, **parameters)
 
@@ -34,26 +35,23 @@ def rebuilt(kind: type[Algorithm]) -> Make:
     return lambda algorithm: kind(**algorithm.parameters)
 
 
-def mixed(mixin: type[Any]) -> Make:
+def mixed(mixin: type) -> Make:
     """Replace methods of the algorithm by those of a class."""
 
-    def make(algorithm: Any) -> Algorithm:
+    def make(algorithm: Algorithm) -> Algorithm:
         """The same algorithm with what is changed."""
-        bases: Any = (mixin, type(algorithm))
-        broken: Algorithm = _mixed(bases)(**algorithm.parameters)
-        return broken
+        return _mixed(mixin, type(algorithm))(**algorithm.parameters)
 
     return make
 
 
 @functools.cache
-def _mixed(bases: tuple[Any, Any]) -> type[Any]:
-    mixin, kind = bases
+def _mixed(mixin: type, kind: type[Algorithm]) -> type[Algorithm]:
     body = {"kernel": property(_none), "__module__": __name__, "__doc__": mixin.__doc__}
     return type(kind.__name__, (mixin, kind), body)
 
 
-def result(name: str, change: Callable[..., Any], *, compiled: bool = False) -> Make:
+def result(name: str, change: Function[object], *, compiled: bool = False) -> Make:
     """Change what a property or method returns.
 
     Parameters
@@ -66,48 +64,40 @@ def result(name: str, change: Callable[..., Any], *, compiled: bool = False) -> 
         Whether the compiled loop reads `name` too. If not, the mutant is played without the loop.
     """
 
-    def make(algorithm: Any) -> Algorithm:
+    def make(algorithm: Algorithm) -> Algorithm:
         """The same algorithm with what is changed."""
-        kind: Any = type(algorithm)
-        broken: Algorithm = _changed(kind, name, change, compiled)(**algorithm.parameters)
-        return broken
+        return _changed(type(algorithm), name, change, compiled)(**algorithm.parameters)
 
     return make
 
 
 @functools.cache
-def _changed(kind: Hashable, name: str, change: Callable[..., Any], compiled: bool) -> type[Any]:
-    assert isinstance(kind, type)
+def _changed(kind: type[Algorithm], name: str, change: Function[object], compiled: bool) -> type[Algorithm]:
+    def read(self: Algorithm) -> object:
+        return change(self, getattr(super(broken, self), name))
+
+    def call(self: Algorithm, *arguments: object) -> object:
+        return change(self, getattr(super(broken, self), name)(*arguments), *arguments)
+
     own = inspect.getattr_static(kind, name)
-    new: Any
-    if isinstance(own, property | functools.cached_property):
-
-        def new(self: Any) -> Any:
-            return change(self, getattr(super(broken, self), name))
-
-        new = property(new)
-    else:
-
-        def new(self: Any, *arguments: Any) -> Any:
-            return change(self, getattr(super(broken, self), name)(*arguments), *arguments)
-
+    new = property(read) if isinstance(own, property | functools.cached_property) else call
     body = {name: new, "__module__": __name__, "__doc__": f"{kind.__name__} with another {name}."}
     if not compiled:
         body["kernel"] = property(_none)
-    broken: type[Any] = type(kind.__name__, (kind,), body)
+    broken = type(kind.__name__, (kind,), body)
     return broken
 
 
-def _none(algorithm: Any) -> Any:
+def _none(algorithm: Algorithm) -> NoReturn:
     raise AttributeError("kernel")
 
 
-def borrowed(other: Callable[[Any], Algorithm], *names: str) -> Make:
+def borrowed(other: Callable[[Listed], Algorithm], *names: str) -> Make:
     """Take the methods `names` from another algorithm, `other(rule)`."""
     known = functools.cache(other)
 
-    def take(name: str) -> Callable[..., Any]:
-        def change(rule: Any, value: Any, *arguments: Any) -> Any:
+    def take(name: str) -> Function[object]:
+        def change(rule: Listed, value: object, *arguments: object) -> object:
             found = getattr(known(rule), name)
             return found(*arguments) if arguments else found
 
@@ -138,22 +128,21 @@ class ChangedRelease(Wrapped):
     With `asked` they also see `asked(query)` in place of the block.
     """
 
-    inner: Any
-    change: Callable[[Any, Query, FloatArray], FloatArray]
+    change: Callable[[Own, Query, FloatArray], FloatArray]
     asked: Callable[[Query], Query] | None = None
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: Own, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath, of the changed releases."""
         changed = self.change(state, query, released)
         return super().decide(state, query if self.asked is None else self.asked(query), changed)
 
-    def margin(self, state: Any) -> None:
+    def margin(self, state: Own) -> None:
         """Unknown."""
         return
 
 
 def decided_by(
-    change: Callable[[Any, Query, FloatArray], FloatArray], asked: Callable[[Query], Query] | None = None
+    change: Callable[[Own, Query, FloatArray], FloatArray], asked: Callable[[Query], Query] | None = None
 ) -> Make:
     """Let decisions see `change(state, query, released)` in place of the releases."""
     return lambda algorithm: ChangedRelease(algorithm, change, asked)
@@ -164,10 +153,10 @@ def gap_times(factor: float) -> Make:
     return result("plan", lambda rule, plan, state: (plan[0], factor * plan[1]))
 
 
-def epochs_times(factor: Callable[[Any], float]) -> Make:
+def epochs_times(factor: Callable[[Listed], float]) -> Make:
     """Make the epochs of an elimination `factor(rule)` times as long as its listing says."""
 
-    def change(rule: Any, plan: Any, state: Any) -> Any:
+    def change(rule: Listed, plan: tuple[FloatArray, FloatArray], state: Own) -> tuple[IntArray, FloatArray]:
         return np.ceil(plan[0] * factor(rule)).astype(np.int64), plan[1]
 
     return result("plan", change)
@@ -178,17 +167,17 @@ INVERTED: Make = result("compared", lambda rule, compared, *at: -compared)  # th
 # ---------------------------------------------------------------- noise
 
 
-def noise_times(factor: float | Callable[[Any], float]) -> Make:
+def noise_times(factor: float | Callable[[Listed], float]) -> Make:
     """Multiply all noise by `factor`, or by `factor(rule)` of the correct algorithm."""
     if callable(factor):
         return lambda algorithm: AlteredNoise(algorithm, factor(original(algorithm)))
     return lambda algorithm: AlteredNoise(algorithm, factor)
 
 
-def shared(slot: Callable[[Any, IntArray], IntArray]) -> Make:
+def shared(slot: Callable[[Listed, IntArray], IntArray]) -> Make:
     """Share one draw between all slots that `slot(rule, slots)` maps to the same number."""
 
-    def make(algorithm: Any) -> Algorithm:
+    def make(algorithm: Algorithm) -> Algorithm:
         """The same algorithm with what is changed."""
         rule = original(algorithm)
         return AlteredNoise(algorithm, reslot=lambda slots: slot(rule, slots))
@@ -205,18 +194,17 @@ SHARED_BY_EPOCHS = shared(lambda rule, slot: slot % rule.n_arms)
 class VaryingNoise(Wrapped):
     """An algorithm whose visible noise is multiplied by `factor(rule, state, query)`, broadcast to (n, K)."""
 
-    inner: Any
-    factor: Callable[[Any, Any, Query], FloatArray]
+    factor: Callable[[Listed, Own, Query], FloatArray]
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
         factor = self.factor(original(self), state, query)
         return super().release(state, memory, query, answer, altered(noise, factor))
 
 
-def noise_by(factor: Callable[[Any, Any, Query], FloatArray]) -> Make:
+def noise_by(factor: Callable[[Listed, Own, Query], FloatArray]) -> Make:
     """Multiply visible noise by `factor(rule, state, query)`."""
     return lambda algorithm: VaryingNoise(algorithm, factor)
 
@@ -242,7 +230,7 @@ class Accumulated:
         Pulls in them.
     """
 
-    inner: Any
+    inner: Memory
     sums: FloatArray
     count: IntArray
 
@@ -255,15 +243,13 @@ class Accumulated:
 class Unforgetting(Wrapped):
     """Means are over all blocks so far, each released with the noise of one block."""
 
-    inner: Any
-
     def private(self, run: IntArray) -> Memory:
         """Nothing yet."""
         shape = (len(run), self.n_arms)
         return Accumulated(super().private(run), np.zeros(shape), np.zeros(shape, np.int64))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Sums since the start, scaled to the pulls of this block."""
         sums, count = memory.sums + answer, memory.count + query.pulls()
@@ -275,8 +261,6 @@ class Unforgetting(Wrapped):
 class Untruncated(Wrapped):
     """Rewards are summed as they are, with the noise of truncated ones."""
 
-    inner: Any
-
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """Asks for plain sums."""
         return replace(super().query(state), ask=None)

@@ -13,9 +13,8 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.simulation import simulate
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, one_line
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonValue, one_line
 from verifiable_dp.evidence.check import Check
 
 GROUP = "verifiable_dp.studies"
@@ -271,7 +270,7 @@ class Study:
 # ---------------------------------------------------------------- cells
 
 
-def described(thing: Any) -> Any:
+def described(thing: object) -> JsonValue:
     """JSON values from which a cell's identity is computed: classes with their fields, arrays by content."""
     if isinstance(thing, np.ndarray):
         whole = np.ascontiguousarray(thing)
@@ -304,7 +303,7 @@ def _sources() -> str:
     return whole.hexdigest()
 
 
-def _code_of(thing: Any) -> str:
+def _code_of(thing: object) -> str:
     """Digest of the file of a class that is not of this package."""
     path = inspect.getsourcefile(type(thing))
     return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""
@@ -344,7 +343,7 @@ def play(name: str, cell: Cell, seed: int) -> Outcome:
 # ---------------------------------------------------------------- registry
 
 
-def _load(name: str, points: Iterable[Any]) -> Study:
+def _load(name: str, points: Iterable[EntryPoint]) -> Study:
     point = next(point for point in points if point.name == name)
     try:
         loaded = point.load()

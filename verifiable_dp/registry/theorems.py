@@ -12,18 +12,18 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.simulation import Simulation, simulate
-from verifiable_dp.core.validate import FloatArray, Json
+from verifiable_dp.core.validate import FloatArray, Function, Given, Json, JsonValue, Numbers
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges, tables
-from verifiable_dp.registry.wrapped import original, with_parameters
+from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
 RUNS = {"mutant": 30, "quick": 30, "standard": 100, "thorough": 300}  # of a mean
 TRIALS = {"mutant": 200, "quick": 300, "standard": 1000, "thorough": 3000}  # of a probability
@@ -54,7 +54,7 @@ class Trial:
 
     kind: type[Algorithm]
     claim: RegretClaim
-    algorithm: Any
+    algorithm: Listed
     budget: str
     seed: int
     workers: int = 1
@@ -65,11 +65,11 @@ class Trial:
         return self.budget == "mutant"
 
     @functools.cached_property
-    def rule(self) -> Any:
+    def rule(self) -> Listed:
         """The correct algorithm with the parameters of what is played."""
         return self.kind(**original(self.algorithm).parameters)
 
-    def changed(self, **parameters: Any) -> Trial:
+    def changed(self, **parameters: Given) -> Trial:
         """With other parameters of the algorithm."""
         return replace(self, algorithm=with_parameters(self.algorithm, **parameters))
 
@@ -77,18 +77,18 @@ class Trial:
         """Number of runs at the trial's budget."""
         return runs if isinstance(runs, int) else runs[self.budget]
 
-    def play(self, environment: Environment, runs: Runs = RUNS, **options: Any) -> Simulation:
+    def play(self, environment: Environment, runs: Runs = RUNS, **options: int) -> Simulation:
         """Simulate what is played."""
         return self.simulate(self.algorithm, environment, runs, **options)
 
     def simulate(
-        self, algorithm: Any, environment: Environment, runs: Runs = RUNS, **options: Any
+        self, algorithm: Algorithm, environment: Environment, runs: Runs = RUNS, **options: int
     ) -> Simulation:
         """Simulate another algorithm with the trial's budget and seed."""
         asked = {"seed": self.seed, "workers": self.workers, "points": 1, **options}
         return simulate(algorithm, environment, runs=self.runs(runs), **asked)
 
-    def bound(self, gaps: FloatArray | None = None) -> Callable[[float], Any]:
+    def bound(self, gaps: FloatArray | None = None) -> Callable[[float], Numbers]:
         """The claim's bound as a function of the horizon; see `bound_of`."""
         assert self.claim.bound is not None, f"{self.claim.name} has a bound"
         return bound_of(self.claim.bound, self.rule, gaps)
@@ -99,7 +99,7 @@ class Trial:
         values: FloatArray,
         bound: Callable[[float], float],
         most: int = 1 << 62,
-        **about: Any,
+        **about: JsonValue,
     ) -> Check:
         """Check of regret by run against `bound(horizon)`; see the function of this name."""
         about = {
@@ -111,7 +111,7 @@ class Trial:
         name = f"{self.claim.name} on {environment.name}"
         return mean_bound(name, values, environment, self.rule.horizon, bound, most=most, **about)
 
-    def probability(self, name: str, failed: Any, probability: float, **about: Any) -> Check:
+    def probability(self, name: str, failed: npt.ArrayLike, probability: float, **about: JsonValue) -> Check:
         """Check of the share of runs that `failed`; `name` is added to the claim's."""
         return judges.probability(
             f"{self.claim.name} {name}", failed, probability=probability, claim=self.claim.name, **about
@@ -126,7 +126,7 @@ def mean_bound(
     bound: Callable[[int], float],
     *,
     most: int = 1 << 62,
-    **about: Any,
+    **about: JsonValue,
 ) -> Check:
     """Check of regret by run after so many rounds against `bound(rounds)`; no run exceeds T max Delta."""
     worst = float(environment.gaps.max())
@@ -140,7 +140,9 @@ def mean_bound(
     )
 
 
-def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = None) -> Callable[[float], Any]:
+def bound_of(
+    bound: Function[Numbers], rule: Algorithm, gaps: FloatArray | None = None
+) -> Callable[[float], Numbers]:
     """A bound as a function of the horizon.
 
     The names of its parameters say what they are given: `gaps`, `largest` (the largest gap), `horizon`,
@@ -149,7 +151,7 @@ def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = Non
     """
     names = inspect.signature(bound).parameters
 
-    def at(horizon: float) -> Any:
+    def at(horizon: float) -> Numbers:
         there = at_horizon(rule, horizon)
         known = {"gaps": gaps, "horizon": horizon, "rule": there}
         if "largest" in names and gaps is not None:
@@ -159,7 +161,7 @@ def bound_of(bound: Callable[..., Any], rule: Any, gaps: FloatArray | None = Non
     return at
 
 
-def at_horizon(rule: Any, horizon: float) -> Any:
+def at_horizon(rule: Algorithm, horizon: float) -> Listed:
     """The algorithm at another horizon; parameters that are None by default follow it."""
     if horizon == rule.horizon:
         return rule
@@ -278,7 +280,7 @@ class Exponent:
 class Better:
     """Mean regret is at most that of a rival over a factor, on each environment."""
 
-    rival: Callable[[Any], Algorithm]
+    rival: Callable[[Listed], Algorithm]
     words: str
     factor: float
     environments: Environments
@@ -376,7 +378,7 @@ class Prices:
         Parameters that differ from those of the experiment.
     """
 
-    free: Callable[[Any], Algorithm]
+    free: Callable[[Listed], Algorithm]
     environments: Environments
     epsilons: Sequence[float]
     caption: str

@@ -11,15 +11,19 @@ import numpy as np
 from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Noise, altered
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import FloatArray, Given, IntArray
+
+Listed = Any  # type: ignore[explicit-any]  # an algorithm of an auditor's class, or a wrapper that has all it has
 
 
+@dataclass(frozen=True)
 class Wrapped(Algorithm):
     """An algorithm around another one: everything is passed on unless a subclass changes it."""
 
-    inner: Any
+    inner: Algorithm
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Own:
         """Parameters of the algorithm underneath."""
         # A compiled loop underneath knows nothing of the change around it.
         if name.startswith("__") or name in ("inner", "kernel"):
@@ -29,82 +33,72 @@ class Wrapped(Algorithm):
     @property
     def name(self) -> str:  # type: ignore[override]
         """Name of the algorithm underneath."""
-        return str(self.inner.name)
+        return self.inner.name
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]
         """K."""
-        return int(self.inner.n_arms)
+        return self.inner.n_arms
 
     @property
     def horizon(self) -> int:  # type: ignore[override]
         """T."""
-        return int(self.inner.horizon)
+        return self.inner.horizon
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Range of the rewards."""
-        return (float(self.inner.bounds[0]), float(self.inner.bounds[1]))
+        return self.inner.bounds
 
     @property
     def search_bounds(self) -> tuple[float, float]:
         """As the algorithm underneath."""
-        limits: tuple[float, float] = self.inner.search_bounds
-        return limits
+        return self.inner.search_bounds
 
     @property
     def claim(self) -> PrivacyClaim | None:
         """The promise of the algorithm underneath."""
-        claim: PrivacyClaim | None = self.inner.claim
-        return claim
+        return self.inner.claim
 
     def start(self, run: IntArray) -> State:
         """As the algorithm underneath."""
-        state: State = self.inner.start(run)
-        return state
+        return self.inner.start(run)
 
     def private(self, run: IntArray) -> Memory:
         """As the algorithm underneath."""
-        memory: Memory = self.inner.private(run)
-        return memory
+        return self.inner.private(run)
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """As the algorithm underneath."""
-        query: Query = self.inner.query(state)
-        return query
+        return self.inner.query(state)
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath."""
-        result: tuple[Memory, FloatArray] = self.inner.release(state, memory, query, answer, noise)
-        return result
+        return self.inner.release(state, memory, query, answer, noise)
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: Own, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath."""
-        after: State = self.inner.decide(state, query, released)
-        return after
+        return self.inner.decide(state, query, released)
 
-    def margin(self, state: Any) -> FloatArray | None:
+    def margin(self, state: Own) -> FloatArray | None:
         """As the algorithm underneath."""
-        margin: FloatArray | None = self.inner.margin(state)
-        return margin
+        return self.inner.margin(state)
 
-    def output(self, state: Any) -> FloatArray:
+    def output(self, state: Own) -> FloatArray:
         """As the algorithm underneath."""
-        values: FloatArray = self.inner.output(state)
-        return values
+        return self.inner.output(state)
 
 
-def with_parameters(algorithm: Any, **changes: Any) -> Any:
+def with_parameters(algorithm: Algorithm, **changes: Given) -> Listed:
     """The same algorithm, mutant or not, with some parameters changed."""
     if isinstance(algorithm, Wrapped):
-        wrapper: Any = algorithm  # a dataclass with the field `inner`
-        return replace(wrapper, inner=with_parameters(algorithm.inner, **changes))
+        return replace(algorithm, inner=with_parameters(algorithm.inner, **changes))
     return type(algorithm)(**{**algorithm.parameters, **changes})
 
 
-def original(algorithm: Any) -> Any:
+def original(algorithm: Algorithm) -> Listed:
     """The algorithm under all wrappers, or the algorithm itself."""
     return original(algorithm.inner) if isinstance(algorithm, Wrapped) else algorithm
 
@@ -113,12 +107,11 @@ def original(algorithm: Any) -> Any:
 class AlteredNoise(Wrapped):
     """An algorithm whose noise is changed on the way: scaled by `factor`, or drawn at other slots."""
 
-    inner: Any
     factor: float = 1.0
     reslot: Callable[[IntArray], IntArray] | None = None
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
         return super().release(state, memory, query, answer, altered(noise, self.factor, self.reslot))
@@ -128,15 +121,14 @@ class AlteredNoise(Wrapped):
 class Prefix(Wrapped):
     """The first `rounds` rounds of an algorithm: what an audit plays of a long horizon."""
 
-    inner: Any
     rounds: int
 
     @property
     def horizon(self) -> int:  # type: ignore[override]
         """Rounds that are played."""
-        return min(self.rounds, int(self.inner.horizon))
+        return min(self.rounds, self.inner.horizon)
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: Own) -> Query:
         """As the algorithm underneath, cut at `rounds`."""
         query = super().query(state)
         left = np.maximum(self.horizon - state.t, 0)

@@ -12,15 +12,14 @@ import dataclasses
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.targets import protocols
 from verifiable_dp.targets.load import adapted
 from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, WITH_CONTEXTS, Loop, Way, way_of
@@ -50,7 +49,7 @@ _TABLES = ("rewards", "data", "contexts")  # what functions that are called with
 _NOTHING_GIVEN = Given()
 
 
-def makes_bandits(maker: Any, given: Given = _NOTHING_GIVEN) -> bool:
+def makes_bandits(maker: Foreign, given: Given = _NOTHING_GIVEN) -> bool:
     """Whether `maker` is a class that can be played, or a function that plays or makes what can be."""
     if inspect.isclass(maker):
         try:
@@ -71,7 +70,7 @@ def makes_bandits(maker: Any, given: Given = _NOTHING_GIVEN) -> bool:
     return bool(names) and (names[0] in ARMS or plays)
 
 
-def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
+def taken(target: Foreign, given: Given) -> tuple[str, Function[Foreign]]:
     """Kind of a target, and the target as the samplers call it, with what is given filled in.
 
     Raises
@@ -111,7 +110,7 @@ def taken(target: Any, given: Given) -> tuple[str, Callable[..., Any]]:
 _FILLED = ("rewards", "data", "rng", "size", "n_runs", "contexts")
 
 
-def contextual(function: Callable[..., Any], form: Contexts) -> tuple[str, Callable[..., Any]]:
+def contextual(function: Function[Foreign], form: Contexts) -> tuple[str, Function[Foreign]]:
     """``play`` or ``play_many``, and `function(contexts, rewards, rng)` as a function of one table.
 
     Raises
@@ -147,10 +146,10 @@ class Contextual:
 
     driven = True
 
-    def __init__(self, function: Callable[..., Any], form: Contexts, places: Mapping[str, int]) -> None:
+    def __init__(self, function: Function[Foreign], form: Contexts, places: Mapping[str, int]) -> None:
         self.__wrapped__, self.form, self.places = function, form, dict(places)
 
-    def __call__(self, table: Any, *rest: Any) -> Any:
+    def __call__(self, table: Foreign, *rest: Foreign) -> Foreign:
         """What the function returns."""
         given = (*self.form.split(table), *rest)
         return self.__wrapped__(**{name: given[place] for name, place in self.places.items()})
@@ -165,7 +164,7 @@ def _check_names(given: Given, accepted: Iterable[str] | None, name: str) -> Non
             raise InputError(f"{option}: {name} has no parameter {word}; it has {known}")
 
 
-def epsilon_of(target: Any, given: Given) -> tuple[str, float] | None:
+def epsilon_of(target: Foreign, given: Given) -> tuple[str, float] | None:
     """The parameter that says for which epsilon the code is made, and its value; None if none is known.
 
     The name is empty where it is a key of a configuration.
@@ -185,7 +184,7 @@ def epsilon_of(target: Any, given: Given) -> tuple[str, float] | None:
     return ("", given.epsilon) if nested else None
 
 
-def made_for(target: Any, given: Given, factor: float) -> Callable[..., Any]:
+def made_for(target: Foreign, given: Given, factor: float) -> Function[Foreign]:
     """The target as the samplers call it, made for `factor` times its epsilon.
 
     Raises
@@ -215,7 +214,7 @@ class Bound:
 
     driven = True  # coroutine functions are run to their end
 
-    def __init__(self, function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+    def __init__(self, function: Function[Foreign], parameters: Json) -> None:
         self.__wrapped__, self.parameters = function, dict(parameters)
         if hasattr(function, "neighbours"):
             self.neighbours = function.neighbours
@@ -234,7 +233,7 @@ class Bound:
             ]
         return whole.replace(parameters=left)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Foreign, **named: Foreign) -> Foreign:
         """The result of the function."""
         with Loop() as loop:
             return loop.done(self.__wrapped__(*args, **named, **self.parameters))
@@ -260,11 +259,11 @@ class BanditClass:
         When played, if a parameter of `maker` is not known, or what it makes cannot be played.
     """
 
-    maker: Callable[..., Any]
+    maker: Function[Foreign]
     given: Given = _NOTHING_GIVEN
 
     @property
-    def __wrapped__(self) -> Callable[..., Any]:
+    def __wrapped__(self) -> Function[Foreign]:
         """Where the source is."""
         return self.maker
 
@@ -307,7 +306,7 @@ class BanditClass:
         payer = self.given.reward.rpartition(":")[2].rpartition(".")[2]
         return usages_of(self.files, [str(getattr(kind, "__name__", "")) for kind in kinds], payer)
 
-    def __call__(self, rewards: Any, rng: Any) -> Any:
+    def __call__(self, rewards: Foreign, rng: Foreign) -> Foreign:
         """Play one run: rewards (T, K), with contexts beside them if there are any; arms (T,)."""
         supply = self._supply(rewards, rng)
         with Loop() as loop, Replacement.of(self.given.reward, supply.world):
@@ -321,7 +320,7 @@ class BanditClass:
         pulled = supply.world.pulled
         return pulled if any(hasattr(type(arm), "is_own") for arm in pulled) else np.array(pulled)
 
-    def made(self, n_arms: int, horizon: int, rng: Any) -> Any:
+    def made(self, n_arms: int, horizon: int, rng: Foreign) -> Foreign:
         """A fresh bandit; `PLAYED` if the call has played a whole run of zeros by itself."""
         width = self.given.contexts.width if self.given.contexts else n_arms
         supply = self._supply(np.zeros((horizon, width)), rng)
@@ -331,20 +330,20 @@ class BanditClass:
             except Finished:
                 return PLAYED
 
-    def _supply(self, rewards: Any, rng: Any) -> Supply:
+    def _supply(self, rewards: Foreign, rng: Foreign) -> Supply:
         contexts, form = None, self.given.contexts
         if form is not None:
             contexts, rewards = form.split(rewards)
         return Supply(self.given, World(rewards, self.usages, contexts), rng)
 
-    def _called(self, supply: Supply, loop: Loop) -> Any:
+    def _called(self, supply: Supply, loop: Loop) -> Foreign:
         made = protocols.finish(supply.call(self.maker), supply, loop)
         if supply.world.pulled:
             protocols.check_whole(supply, self.name)
             raise Finished
         return made
 
-    def way(self, bandit: Any) -> Way:
+    def way(self, bandit: Foreign) -> Way:
         """How what was made is played.
 
         Raises
@@ -360,7 +359,7 @@ class BanditClass:
             raise InputError(f"target: {type(bandit).__name__} must have {ways}")
         return found
 
-    def choosers(self, n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:
+    def choosers(self, n_arms: int, horizon: int) -> tuple[Function[Foreign], ...]:
         """The functions whose results are actions, as far as it has any; none if it fails."""
         try:
             bandit = self.made(n_arms, horizon, np.random.default_rng(0))
@@ -371,7 +370,7 @@ class BanditClass:
         return (choose,) if inspect.isfunction(choose) and way.kind != "run" else ()
 
 
-def modules_of(bandit: Any) -> tuple[ModuleType, ...]:
+def modules_of(bandit: Foreign) -> tuple[ModuleType, ...]:
     """Installed modules with the classes of `bandit` and its parts, and with the functions these import."""
     found: dict[str, ModuleType] = {}
     queue, seen = [bandit], {id(bandit)}
@@ -386,7 +385,7 @@ def modules_of(bandit: Any) -> tuple[ModuleType, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _parts(value: Foreign) -> Iterator[Foreign]:
     if isinstance(value, Mapping):
         yield from value.values()
     elif isinstance(value, list | tuple | set):

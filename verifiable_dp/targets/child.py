@@ -27,23 +27,23 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import IO, Any, NoReturn, cast
+from collections.abc import Callable, Iterable
+from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard
 
 Progress = Callable[[str], None]
-Task = Callable[[Progress], Any]  # what it gives is sent as JSON
+Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _TICK = 0.05  # seconds between looks at whether the child still runs, while it says nothing
 _GRACE = 5.0  # seconds that the child has to end once it has answered or hung up
 _LARGEST = 128 << 20  # bytes of a message
 _LONGEST = 2000  # characters of an error that is passed on
 _START = "from verifiable_dp.targets.child import main; main()"
-_KEPT: list[Any] = []  # streams of the parent: one that nobody has any more closes its descriptor
+_KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
 # What a service lets a job steer later steps with, and what may hold a secret; `ci/audit.sh` has the same.
@@ -85,7 +85,7 @@ def _native_threads() -> int:
     return len(os.listdir("/proc/self/task")) - int(known)
 
 
-def call(task: Task, progress: Progress) -> Any:
+def call(task: Task, progress: Progress) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
     Parameters
@@ -155,9 +155,9 @@ def _spawned(task: Task, channel: int, output: int) -> int:
     return process.pid
 
 
-def _heard(pid: int, channel: int, output: int, progress: Progress) -> list[dict[str, Any]]:
+def _heard(pid: int, channel: int, output: int, progress: Progress) -> list[JsonDict]:
     """The answers of the child: one, if all is right."""
-    received, answers = bytearray(), list[dict[str, Any]]()
+    received, answers = bytearray(), list[JsonDict]()
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
     deadline = float("inf")
     with selectors.DefaultSelector() as selector, guard.relayed() as shown:
@@ -182,7 +182,7 @@ def _heard(pid: int, channel: int, output: int, progress: Progress) -> list[dict
     return answers
 
 
-def _messages(received: bytearray, progress: Progress) -> list[dict[str, Any]]:
+def _messages(received: bytearray, progress: Progress) -> list[JsonDict]:
     """Take the whole lines of what was received; progress is passed on, anything else returned."""
     if len(received) > _LARGEST:
         raise InputError(f"target: its process sent a message of more than {_LARGEST >> 20} MiB")
@@ -249,7 +249,7 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
     return True
 
 
-def _told(found: list[dict[str, Any]], status: int | None) -> Any:
+def _told(found: list[JsonDict], status: int | None) -> JsonValue:
     """The answer; what else a child may have told is raised."""
     if not found:
         raise InputError(f"target: {_without(status)}; nothing was concluded")
@@ -355,12 +355,12 @@ def _hang_up(channel: int) -> None:
 def _forget_trackers() -> None:
     """Have workers of this process start a resource tracker: the line to the parent's was closed."""
     for name in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
-        tracker: Any = getattr(sys.modules.get(name), "_resource_tracker", None)
+        tracker: Foreign = getattr(sys.modules.get(name), "_resource_tracker", None)
         if tracker is not None:
             tracker._fd = tracker._pid = None
 
 
-def _answered(task: Task, channel: int) -> Mapping[str, Any]:
+def _answered(task: Task, channel: int) -> Json:
     try:
         return {"answer": task(lambda line: _send(channel, {"progress": line}))}
     except InputError as error:
@@ -373,7 +373,7 @@ def _answered(task: Task, channel: int) -> Mapping[str, Any]:
         return {"crashed": [*one_line(error).split(": ", 1), traceback.format_exc()]}
 
 
-def _send(channel: int, message: Mapping[str, Any]) -> None:
+def _send(channel: int, message: Json) -> None:
     left = memoryview(_dumps(message).encode() + b"\n")
     while left:
         left = left[os.write(channel, left) :]

@@ -18,9 +18,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from types import FrameType, ModuleType
+from typing import TextIO
 
-from verifiable_dp.core.validate import InputError, printable
+from verifiable_dp.core.validate import Given, InputError, printable
 
 _MOST = 1 << 16  # characters that a target may print in one audit
 MARK = "target | "  # before each line that a target prints
@@ -138,7 +139,7 @@ class _Bytes(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, content: Any) -> int:
+    def write(self, content: Given) -> int:
         whole = bytes(content)
         self._shown.write(whole[: _Allowance.left + 1].decode("utf-8", "backslashreplace"))
         return len(whole)
@@ -231,7 +232,7 @@ class _Limited:
 _LONGEST = 1e8
 
 
-def _overdue(number: int, frame: Any) -> None:
+def _overdue(number: int, frame: FrameType | None) -> None:
     raise OverdueError
 
 
@@ -264,7 +265,7 @@ def check_outside() -> None:
         )
 
 
-def _no_exit(leave: Callable[[int], Any], process: int, status: int) -> None:
+def _no_exit(leave: Callable[[int], object], process: int, status: int) -> None:
     """An end without clean-up would look like the end of the audit; children that were forked may have it."""
     if os.getpid() != process:
         leave(status)
@@ -289,7 +290,7 @@ def watched() -> Iterator[None]:
     """
     _Allowance.left = _MOST
     # Loaded here, so that what is compared is there.
-    holders: list[Any] = [__import__(name, fromlist=["*"]) for name in _RELIED]
+    holders: list[ModuleType | type] = [__import__(name, fromlist=["*"]) for name in _RELIED]
     before = [(holder, dict(vars(holder))) for holder in [*holders, *_CLASSES]]
     try:
         yield
@@ -302,7 +303,7 @@ def watched() -> Iterator[None]:
         )
 
 
-def _put_back(holder: Any, values: dict[str, Any]) -> list[str]:
+def _put_back(holder: ModuleType | type, values: dict[str, object]) -> list[str]:
     """Names of what was replaced."""
     now = vars(holder)
     changed = [name for name, value in values.items() if now.get(name, _Allowance) is not value]

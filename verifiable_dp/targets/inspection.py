@@ -7,11 +7,10 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import Foreign, InputError, one_line
 from verifiable_dp.targets import horizons, protocols, rewards
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, taken
 from verifiable_dp.targets.guard import guarded
@@ -65,7 +64,9 @@ class Inspected:
         yield f"missing: {self.add}" if self.add else "it can be audited as it is"
 
 
-def inspect_target(target: Any, given: Given, n_arms: int, horizon: int, *, play: bool = False) -> Inspected:
+def inspect_target(
+    target: Foreign, given: Given, n_arms: int, horizon: int, *, play: bool = False
+) -> Inspected:
     """Recognise a target; an object of it is made once where its class does not tell all.
 
     Parameters
@@ -123,7 +124,7 @@ def _acting(sampler: PlaySampler) -> str:
     return found.words() or f"some reward changes some action within {sampler.horizon} rounds"
 
 
-def _named(target: Any) -> str:
+def _named(target: Foreign) -> str:
     """What a target is."""
     code = code_of(target)
     what = "a class" if inspect.isclass(target) else "a function"
@@ -196,7 +197,7 @@ def _parsed(file: str) -> ast.AST | None:
         return None
 
 
-def _randomness(target: Any) -> Iterator[str]:
+def _randomness(target: Foreign) -> Iterator[str]:
     """Where the target's file draws from; all of it is made to follow the generator of each run."""
     file, seen = file_of(code_of(target)), set[str]()
     tree = _parsed(file)

@@ -11,9 +11,9 @@ import functools
 import inspect
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,16 @@ from verifiable_dp.core import philox
 from verifiable_dp.core.contexts import Unfolding
 from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
+from verifiable_dp.core.validate import (
+    FloatArray,
+    Foreign,
+    Function,
+    InputError,
+    IntArray,
+    JsonDict,
+    WordArray,
+    one_line,
+)
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.guard import OverdueError, guarded, limited
@@ -34,15 +43,15 @@ _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
 _EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
 
 
-def names(thing: Any) -> bool:
+def names(thing: object) -> bool:
     """Whether `thing` is what its module has under its name, so that a re-run in another process finds it."""
-    found: Any = sys.modules.get(str(getattr(thing, "__module__", "")))
+    found: Foreign = sys.modules.get(str(getattr(thing, "__module__", "")))
     for part in str(getattr(thing, "__qualname__", "")).split("."):
         found = getattr(found, part, None)
     return found is not None and found is thing
 
 
-def check_imported(thing: Any, workers: int) -> None:
+def check_imported(thing: object, workers: int) -> None:
     """Refuse several processes for code whose module is being imported: each would audit it again.
 
     Raises
@@ -65,7 +74,7 @@ _FORMS = (
 _ROLES = ("n_runs", "size", "rng")  # they are filled even where the function has a default for them
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def _parameters(function: Function[Foreign]) -> list[inspect.Parameter]:
     """What a call has to fill."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -79,7 +88,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
-def kind_of(function: Callable[..., Any]) -> str:
+def kind_of(function: Function[Foreign]) -> str:
     """``play``, ``play_many``, ``release`` or ``release_one``, from the parameters.
 
     Two are those of ``release_one`` if the data are called data, else of ``play``. Three are those of
@@ -123,7 +132,7 @@ class Adapted:
         See `kind_of`.
     """
 
-    def __init__(self, function: Callable[..., Any], kind: str) -> None:
+    def __init__(self, function: Function[Foreign], kind: str) -> None:
         self.function, self.kind = function, kind
         self.one_at_a_time = kind == "release_one"
         self.__wrapped__ = function
@@ -133,14 +142,14 @@ class Adapted:
         if hasattr(function, "neighbours"):
             self.neighbours = function.neighbours
 
-    def __call__(self, data: Any, *rest: Any) -> Any:
+    def __call__(self, data: Foreign, *rest: Foreign) -> Foreign:
         """What the function returns, with a leading axis of `size` if it makes one draw a call."""
         if self.kind != "release_one":
             return self._call(data, *rest)
         size, rng = rest
         return np.asarray([self._call(_fresh(data), rng) for _ in range(size)])
 
-    def _call(self, *values: Any) -> Any:
+    def _call(self, *values: Foreign) -> Foreign:
         given = [values[i] for i in self.order]
         positional = [v for v, name in zip(given, self.names, strict=True) if not name]
         return self.function(*positional, **{n: v for v, n in zip(given, self.names, strict=True) if n})
@@ -155,7 +164,7 @@ def _order(names: Sequence[str]) -> list[int]:
     return [free.pop(0) if place is None else place for place in found]
 
 
-def adapted(function: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
+def adapted(function: Function[Foreign]) -> tuple[str, Function[Foreign]]:
     """Kind of a target, ``play``, ``play_many`` or ``release``, and the target as the samplers call it.
 
     A mechanism that makes one draw a call is looped over; parameters called rng, size and n_runs are filled
@@ -177,14 +186,14 @@ def adapted(function: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
     return kind.removesuffix("_one"), Adapted(function, kind)
 
 
-def _fresh(data: Any) -> Any:
+def _fresh(data: Foreign) -> Foreign:
     """Data that the target may change."""
     return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
 
 
 def _called(
-    what: str, function: Callable[..., Any], *arguments: Any, runs: int = 1, timeout: float = math.inf
-) -> Any:
+    what: str, function: Function[Foreign], *arguments: Foreign, runs: int = 1, timeout: float = math.inf
+) -> Foreign:
     """What the function returns, mechanisms as an array; what it raises is unusable input, and says where.
 
     A call that makes several runs may take `timeout` seconds for each.
@@ -205,7 +214,7 @@ def _called(
         raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
 
 
-def _seeds(key: Any, numbers: IntArray) -> list[int]:
+def _seeds(key: WordArray, numbers: IntArray) -> list[int]:
     """Whole numbers below 2^64 for processes, one for each number."""
     words = philox.fill_words(key, numbers, _SEEDS, np.zeros((len(numbers), 1), np.int64))
     seeds: list[int] = words[:, 0].tolist()
@@ -238,7 +247,7 @@ class PlaySampler:
         Whether the action of the round that differs is not seen.
     """
 
-    function: Callable[..., Any]
+    function: Function[Foreign]
     many: bool
     n_arms: int
     horizon: int
@@ -261,7 +270,7 @@ class PlaySampler:
     def _what(self) -> str:
         return "play_many" if self.many else "play"
 
-    def actions(self, table: FloatArray | Unfolding, path: tuple[int, ...], runs: IntArray) -> Any:
+    def actions(self, table: FloatArray | Unfolding, path: tuple[int, ...], runs: IntArray) -> Foreign:
         """Arms (n, T) of runs with numbers `runs` on `table`.
 
         Raises
@@ -277,11 +286,11 @@ class PlaySampler:
         out = np.empty(shape, small)
         size = (self.rows or len(runs)) if self.many else 1
 
-        def make(run: Run) -> Any:
+        def make(run: Run) -> Foreign:
             for i in range(0, len(runs), size):
                 part = runs[i : i + size]
 
-                def call(rng: GivenGenerator, count: int = len(part)) -> Any:
+                def call(rng: GivenGenerator, count: int = len(part)) -> Foreign:
                     data = table.copy()
                     given = (data, count, rng) if self.many else (data, rng)
                     made = _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
@@ -297,11 +306,11 @@ class PlaySampler:
         with scaled_seeds(self.function, self.factor):
             return follower_of(self.function).batch(make) if self.followed else alone(make)
 
-    def draws(self, data: Any, runs: IntArray) -> Any:
+    def draws(self, data: Foreign, runs: IntArray) -> Foreign:
         """Arms as `actions` gives them, by streams of their own."""
         return self.actions(data, (TUNE, 0), runs)
 
-    def _checked(self, result: Any, shape: tuple[int, ...]) -> Any:
+    def _checked(self, result: Foreign, shape: tuple[int, ...]) -> Foreign:
         try:
             arms = np.asarray(result)
         except Exception:
@@ -319,7 +328,7 @@ class PlaySampler:
             )
         return arms
 
-    def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+    def sample(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.test.Sampler.sample`."""
         game = isinstance(pair, ContextGame)
         table = pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]
@@ -334,7 +343,7 @@ class PlaySampler:
         return Observation(len(runs), {**columns, **discrete}, numeric, actions=actions, change=change)
 
 
-def _last_line(error: BaseException, function: Callable[..., Any]) -> str:
+def _last_line(error: BaseException, function: Function[Foreign]) -> str:
     """` (file:line)` of the innermost frame in the function's own file."""
     own, place, frame = file_of(code_of(function)), "", error.__traceback__
     while frame is not None:
@@ -348,10 +357,10 @@ def _last_line(error: BaseException, function: Callable[..., Any]) -> str:
 class DataPair:
     """Two neighbouring data sets for a `release` mechanism."""
 
-    left: Any
-    right: Any
+    left: Foreign
+    right: Foreign
 
-    def worlds(self) -> tuple[Any, Any]:
+    def worlds(self) -> tuple[Foreign, Foreign]:
         """Both."""
         return self.left, self.right
 
@@ -359,7 +368,7 @@ class DataPair:
         """In one line."""
         return f"data {_short(self.left)} against {_short(self.right)}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """Plain values."""
         return {
             "type": "data",
@@ -369,7 +378,7 @@ class DataPair:
         }
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = np.array2string(np.asarray(value), threshold=8, separator=", ")
     return " ".join(text.split())
 
@@ -390,7 +399,7 @@ class ReleaseSampler:
         See `PlaySampler`; `rows` are draws.
     """
 
-    function: Callable[..., Any]
+    function: Function[Foreign]
     seed: int
     factor: float = 1.0
     shard: int = 1 << 17
@@ -403,7 +412,7 @@ class ReleaseSampler:
         """Whether a call makes several draws, so that they may depend on each other."""
         return self.rows is None and not getattr(self.function, "one_at_a_time", False)
 
-    def values(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+    def values(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs (n, m) as floats.
 
         Raises
@@ -415,7 +424,7 @@ class ReleaseSampler:
         parts = [self._part(data, path, runs[i : i + size]) for i in range(0, len(runs), size)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _part(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+    def _part(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs of one call."""
         key = key_of(self.seed, path)
         if isinstance(self.function, ProcessTarget):
@@ -424,11 +433,11 @@ class ReleaseSampler:
         else:
             made = functools.partial(generator, key, int(runs[0]), self.factor)
 
-            def call(rng: GivenGenerator) -> Any:
+            def call(rng: GivenGenerator) -> Foreign:
                 given, count = (_fresh(data), len(runs), rng), len(runs)
                 return _called("release", self.function, *given, runs=count, timeout=self.timeout)
 
-            def make(run: Run) -> Any:
+            def make(run: Run) -> Foreign:
                 return run(made, call)
 
             with scaled_seeds(self.function, self.factor):
@@ -444,7 +453,7 @@ class ReleaseSampler:
             )
         return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
 
-    def draws(self, data: Any, runs: IntArray) -> FloatArray:
+    def draws(self, data: Foreign, runs: IntArray) -> FloatArray:
         """Outputs as `values` gives them, by streams of their own."""
         return self.values(data, (TUNE, 0), runs)
 
@@ -478,7 +487,7 @@ def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
     return values[first] + 0.0, times
 
 
-def _sorts(result: Any) -> str:
+def _sorts(result: Foreign) -> str:
     """The sort of the first entry that is not a number."""
     if result.dtype.kind != "O":
         return f"dtype {result.dtype}"
@@ -550,7 +559,7 @@ def probe_play(sampler: PlaySampler, tables: Sequence[FloatArray], runs: int = 1
     return Probe(alike, repeatable, _notes(repeatable))
 
 
-def probe_release(sampler: ReleaseSampler, data: Sequence[Any], runs: int = 64) -> Probe:
+def probe_release(sampler: ReleaseSampler, data: Sequence[Foreign], runs: int = 64) -> Probe:
     """As `probe_play` for a mechanism."""
     numbers, alike, repeatable = np.arange(runs, dtype=np.int64), True, True
     for i, item in enumerate(data):

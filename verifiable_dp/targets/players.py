@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,16 @@ from verifiable_dp.core.environments import Drawn, Environment, TwoPoint
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.populations import Population, Users
 from verifiable_dp.core.simulation import simulate
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, one_line
+from verifiable_dp.core.validate import (
+    FloatArray,
+    Foreign,
+    Function,
+    InputError,
+    IntArray,
+    Json,
+    Result,
+    one_line,
+)
 from verifiable_dp.targets.adapters import (
     PLAYED,
     BanditClass,
@@ -36,6 +44,7 @@ from verifiable_dp.targets.protocols import way_of
 from verifiable_dp.targets.randomness import generator
 from verifiable_dp.targets.roles import Given
 
+Made = tuple[bool, Function[Foreign]]  # (many, play)
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
 TOGETHER = "play_users"  # plays many runs, each with users of its own
 _CHOICES, _REWARDS, _UNEARNED = (0,), (1,), (2,)  # paths of the streams of one seed
@@ -55,7 +64,7 @@ class Setting:
 
     n_arms: int
     horizon: int
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,12 +82,12 @@ class Player:
         Form of the contexts that it is told; None for a bandit without.
     """
 
-    target: Callable[..., Any]
+    target: Function[Foreign]
     form: str
     contexts: Contexts | None = None
 
     @classmethod
-    def of(cls, target: Any, parameters: Mapping[str, Any], contexts: Contexts | None = None) -> Player:
+    def of(cls, target: Foreign, parameters: Json, contexts: Contexts | None = None) -> Player:
         """Recognise the form of a target that is given `parameters`.
 
         Raises
@@ -116,7 +125,7 @@ class Player:
         rest = any(p.kind is p.VAR_KEYWORD for p in self._parameters().values())
         return name in self.names or rest
 
-    def default(self, name: str) -> Any:
+    def default(self, name: str) -> Foreign:
         """Default of a parameter; None without one."""
         found = self._parameters().get(name)
         return None if found is None or found.default is found.empty else found.default
@@ -124,7 +133,7 @@ class Player:
     def _parameters(self) -> dict[str, inspect.Parameter]:
         return parameters_of(self.target)
 
-    def made(self, setting: Setting) -> Any:
+    def made(self, setting: Setting) -> Algorithm | Made:
         """What is played: an `Algorithm`, or ``(many, play)``.
 
         Raises
@@ -138,7 +147,7 @@ class Player:
             missing = [name for name in given if name not in self._parameters()]
             if missing:
                 raise InputError(f"target must have the parameter {missing[0]} to have regret")
-            made = _tried(lambda: self.target(**{**setting.parameters, **given}))
+            made: Algorithm = _tried(lambda: self.target(**{**setting.parameters, **given}))
             if self.contexts is None:
                 return made
             if not hasattr(made, "play_many"):
@@ -181,17 +190,17 @@ class MadePlay:
     bandits: BanditClass
 
     @property
-    def __wrapped__(self) -> Callable[..., Any]:
+    def __wrapped__(self) -> Function[Foreign]:
         """Where the source is."""
         return self.bandits.maker
 
-    def __call__(self, rewards: Any, *rest: Any) -> Any:
+    def __call__(self, rewards: Foreign, *rest: Foreign) -> Foreign:
         """What is made plays."""
         horizon, n_arms = rewards.shape
         return adapted(self.bandits.made(n_arms, horizon, rest[-1]))[1](rewards, *rest)
 
 
-def _tried(make: Callable[[], Any]) -> Any:
+def _tried(make: Callable[[], Result]) -> Result:
     """What is made; unusable input where the code raises."""
     try:
         with guarded():
@@ -244,6 +253,7 @@ def regrets(part: Part, rounds: IntArray) -> FloatArray:
 def watched(part: Part, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """Of each run: pseudo-regret after some rounds, pulls by arm, and regret against hindsight or NaN."""
     made, environment = part.player.made(part.setting), part.environment
+    assert not isinstance(made, Algorithm)  # those are simulated
     regrets, pulls, missed = [], [], []
     if isinstance(environment, Population):
         for users, arms in _met(made, part):
@@ -258,7 +268,7 @@ def watched(part: Part, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatAr
     return np.array(regrets), np.array(pulls, dtype=np.int64), np.array(missed)
 
 
-def _met(made: tuple[bool, Any], part: Part) -> Iterator[tuple[Users, IntArray]]:
+def _met(made: Made, part: Part) -> Iterator[tuple[Users, IntArray]]:
     """The users of each run of a part, and the arms that they got."""
     sampler, environment = _sampler(made, part), part.environment
     assert isinstance(environment, Population)
@@ -269,7 +279,7 @@ def _met(made: tuple[bool, Any], part: Part) -> Iterator[tuple[Users, IntArray]]
     for run, rng in enumerate(streams, part.first):
         users = environment.draw(rng, part.setting.horizon)
         table = environment.form.table(users.contexts, users.rewards)
-        yield users, np.asarray(_arms(sampler, table, run), dtype=np.int64)
+        yield users, _arms(sampler, table, run)
 
 
 def _together(part: Part, users: Sequence[Users]) -> Iterator[tuple[Users, IntArray]]:
@@ -282,15 +292,15 @@ def _together(part: Part, users: Sequence[Users]) -> Iterator[tuple[Users, IntAr
     yield from zip(users, arms, strict=True)
 
 
-def _played(made: tuple[bool, Any], part: Part) -> Iterator[IntArray]:
+def _played(made: Made, part: Part) -> Iterator[IntArray]:
     """The arms of each run of a part."""
     sampler = _sampler(made, part)
     for run in range(part.first, part.last):
         table = rewards(part.environment, part.setting.horizon, generator(key_of(part.seed, _REWARDS), run))
-        yield np.asarray(_arms(sampler, table, run), dtype=np.int64)
+        yield _arms(sampler, table, run)
 
 
-def _sampler(made: tuple[bool, Any], part: Part) -> PlaySampler:
+def _sampler(made: Made, part: Part) -> PlaySampler:
     setting, form = part.setting, part.player.contexts
     width = setting.n_arms if form is None else form.width
     if width * setting.horizon > LARGEST:
@@ -301,8 +311,8 @@ def _sampler(made: tuple[bool, Any], part: Part) -> PlaySampler:
     return PlaySampler(made[1], made[0], setting.n_arms, setting.horizon, part.seed)
 
 
-def _arms(sampler: PlaySampler, table: FloatArray, run: int) -> Any:
-    return sampler.actions(table, _CHOICES, np.array([run], dtype=np.int64))[0]
+def _arms(sampler: PlaySampler, table: FloatArray, run: int) -> IntArray:
+    return np.asarray(sampler.actions(table, _CHOICES, np.array([run], dtype=np.int64))[0], dtype=np.int64)
 
 
 def _gaps(environment: Environment, arms: IntArray) -> float:
@@ -310,7 +320,7 @@ def _gaps(environment: Environment, arms: IntArray) -> float:
     return float(pulls @ environment.gaps)
 
 
-def rewards(environment: Any, horizon: int, rng: np.random.Generator) -> FloatArray:
+def rewards(environment: Environment | Population, horizon: int, rng: np.random.Generator) -> FloatArray:
     """A table of rewards (T, K), with contexts beside them where users have any.
 
     Raises
@@ -345,7 +355,7 @@ def notes(player: Player, setting: Setting, environment: Environment | Populatio
         return []
     sampler = _sampler(made, Part(player, setting, environment, seed, 0, 1))
     table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
-    first = np.asarray(_arms(sampler, table, 0), dtype=np.int64)
+    first = _arms(sampler, table, 0)
     if not np.array_equal(first, _arms(sampler, table, 0)):
         return ["not repeatable: the same generator gave other actions, so a re-run need not give the same"]
     other = rewards(environment, setting.horizon, generator(key_of(seed, _UNEARNED), 0))

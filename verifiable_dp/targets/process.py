@@ -27,11 +27,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray, InputError, positive
+from verifiable_dp.core.validate import FloatArray, Given, InputError, JsonDict, JsonValue, positive
 
 PROTOCOL = "verifiable-dp-1"
 TIMEOUT = 60.0
@@ -94,7 +94,7 @@ class _LostError(Exception):
 class _Child:
     """One running process; only one thread talks to it at a time."""
 
-    def __init__(self, command: Exec, greeting: dict[str, Any]) -> None:
+    def __init__(self, command: Exec, greeting: JsonDict) -> None:
         self._command = command
         try:
             self._process = subprocess.Popen(
@@ -130,10 +130,10 @@ class _Child:
             self.close()
             raise
 
-    def ask(self, key: str, what: str, data: Any, request: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, key: str, what: str, data: Given, request: JsonDict) -> JsonDict:
         """The answer to a request about `data`, which is sent only if it is not the one sent last."""
         self._number += 1
-        message: dict[str, Any] = {"id": self._number, "input": key}
+        message: JsonDict = {"id": self._number, "input": key}
         if self._input != key:
             message[what] = data.tolist() if isinstance(data, np.ndarray) else data
         answer = self._read(self._exchange(_line({**message, **request})))
@@ -144,7 +144,7 @@ class _Child:
             raise InputError(f"exec: the answer to request {self._number} has id {answer.get('id')!r}")
         return answer
 
-    def _read(self, line: bytes) -> dict[str, Any]:
+    def _read(self, line: bytes) -> JsonDict:
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
@@ -249,18 +249,18 @@ class _Child:
         return status
 
 
-def _line(message: dict[str, Any]) -> bytes:
+def _line(message: JsonDict) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 class _Pool:
     """The processes of one target in this process: as many as there are threads that ask."""
 
-    def __init__(self, command: Exec, greeting: dict[str, Any]) -> None:
+    def __init__(self, command: Exec, greeting: JsonDict) -> None:
         self._command, self._greeting = command, greeting
         self._lock = threading.Lock()
         self._idle: list[_Child] = []
-        self._ready: dict[str, Any] | None = None
+        self._ready: JsonDict | None = None
         self.restarted = ""
 
     def _start(self) -> _Child:
@@ -269,7 +269,7 @@ class _Pool:
         return child
 
     @property
-    def ready(self) -> dict[str, Any]:
+    def ready(self) -> JsonDict:
         """The line by which the process said that it is ready."""
         if self._ready is None:
             try:
@@ -281,7 +281,7 @@ class _Pool:
         assert self._ready is not None
         return self._ready
 
-    def ask(self, *request: Any) -> dict[str, Any]:
+    def ask(self, *request: Given) -> JsonDict:
         """The answer of any idle process; a request during which it is lost is made once more."""
         try:
             return self._ask(*request)
@@ -292,7 +292,7 @@ class _Pool:
         except _LostError as error:
             raise InputError(f"exec: the process {error} (the request was made twice)") from None
 
-    def _ask(self, *request: Any) -> dict[str, Any]:
+    def _ask(self, *request: Given) -> JsonDict:
         with self._lock:
             child = self._idle.pop() if self._idle else None
         if child is None:
@@ -354,7 +354,7 @@ class ProcessTarget:
         with _POOLS_LOCK:
             key = (os.getpid(), self)
             if key not in _POOLS:
-                greeting: dict[str, Any] = {"protocol": PROTOCOL, "kind": self.kind}
+                greeting: JsonDict = {"protocol": PROTOCOL, "kind": self.kind}
                 if self.kind == "play":
                     greeting |= {"n_arms": self.n_arms, "horizon": self.horizon}
                 _POOLS[key] = _Pool(self.command, {**greeting, "bounds": list(self.bounds)})
@@ -366,7 +366,7 @@ class ProcessTarget:
         return self._pool.ready.get("noise_factor") is True
 
     @property
-    def neighbours(self) -> list[tuple[Any, Any]] | None:
+    def neighbours(self) -> list[tuple[float | FloatArray, float | FloatArray]] | None:
         """Pairs of neighbouring data that the process declares, if any."""
         given = self._pool.ready.get("neighbours")
         if given is None:
@@ -381,7 +381,7 @@ class ProcessTarget:
         """Why a process was started again, in words; empty if none was."""
         return self._pool.restarted
 
-    def play(self, table: FloatArray, seeds: Sequence[int], factor: float = 1.0) -> list[Any]:
+    def play(self, table: FloatArray, seeds: Sequence[int], factor: float = 1.0) -> list[JsonValue]:
         """Actions of a run for each seed, as the process gave them: n lists of T arms.
 
         Raises
@@ -390,7 +390,7 @@ class ProcessTarget:
             If the process is lost twice, or does not follow the protocol.
         """
         size = int(np.clip(_VALUES // max(self.horizon, 1), 1, _RUNS))
-        out: list[Any] = []
+        out: list[JsonValue] = []
         for i in range(0, len(seeds), size):
             part = seeds[i : i + size]
             out += self._ask(
@@ -398,7 +398,7 @@ class ProcessTarget:
             )
         return out
 
-    def release(self, data: Any, size: int, seeds: Sequence[int], factor: float = 1.0) -> FloatArray:
+    def release(self, data: Given, size: int, seeds: Sequence[int], factor: float = 1.0) -> FloatArray:
         """Outputs (size, ...) of a mechanism; a seed for each 8192 of them.
 
         Raises
@@ -406,7 +406,7 @@ class ProcessTarget:
         InputError
             As `play`, or if an output is not a number.
         """
-        out: list[Any] = []
+        out: list[JsonValue] = []
         for i, seed in enumerate(seeds):
             runs = min(_DRAWS, size - i * _DRAWS)
             out += self._ask("data", data, {"seed": str(seed), "runs": runs}, factor, "outputs", runs)
@@ -421,8 +421,8 @@ class ProcessTarget:
         return -(-size // _DRAWS)
 
     def _ask(
-        self, what: str, data: Any, request: dict[str, Any], factor: float, expected: str, runs: int
-    ) -> list[Any]:
+        self, what: str, data: Given, request: JsonDict, factor: float, expected: str, runs: int
+    ) -> list[JsonValue]:
         if factor != 1.0:
             if not self.scalable:
                 raise InputError("exec: the process does not declare noise_factor")
@@ -445,7 +445,7 @@ class ProcessTarget:
             pool.close()
 
 
-def _data(value: Any) -> Any:
+def _data(value: JsonValue) -> float | FloatArray:
     return float(value) if isinstance(value, int | float) else np.array(value, dtype=np.float64)
 
 

@@ -8,11 +8,10 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, InputError, IntArray
 from verifiable_dp.targets.roles import (
     ARM,
     CHOOSES,
@@ -31,6 +30,7 @@ from verifiable_dp.targets.roles import (
     parameters_of,
     role_of,
 )
+from verifiable_dp.targets.tables import World
 
 # Methods that choose and that learn: pairs that come first, then any of the one with any of the other.
 PROTOCOLS = (
@@ -119,7 +119,7 @@ class Way:
     kind: str
     methods: tuple[str, ...]
 
-    def described(self, thing: Any) -> str:
+    def described(self, thing: Foreign) -> str:
         """In words, with the parameters of `thing`, a class or an object."""
         shown = [f"{name}({', '.join(own_parameters(thing, name))})" for name in self.methods]
         return {
@@ -129,7 +129,7 @@ class Way:
         }[self.kind]
 
 
-def way_of(thing: Any, given: Given) -> Way | None:
+def way_of(thing: Foreign, given: Given) -> Way | None:
     """How `thing`, a class or an object, is played; None if it has no known methods.
 
     Raises
@@ -162,7 +162,7 @@ def way_of(thing: Any, given: Given) -> Way | None:
     return None
 
 
-def has(thing: Any, name: str) -> bool:
+def has(thing: Foreign, name: str) -> bool:
     """Whether a class or an object has a method of this name."""
     if name == "__call__" and inspect.isclass(thing):
         return any(name in vars(kind) for kind in thing.__mro__[:-1])
@@ -181,13 +181,13 @@ _ORDERED = tuple(
 )
 
 
-def _pairs(thing: Any) -> Iterator[tuple[str, str]]:
+def _pairs(thing: Foreign) -> Iterator[tuple[str, str]]:
     for choose, learn in _ORDERED:
         if has(thing, choose) and has(thing, learn):
             yield choose, learn
 
 
-def own_parameters(thing: Any, name: str) -> dict[str, inspect.Parameter]:
+def own_parameters(thing: Foreign, name: str) -> dict[str, inspect.Parameter]:
     """Of a method, without its object."""
     found = parameters_of(getattr(thing, name))
     if inspect.isclass(thing) and inspect.isfunction(inspect.getattr_static(thing, name)) and found:
@@ -196,8 +196,8 @@ def own_parameters(thing: Any, name: str) -> dict[str, inspect.Parameter]:
 
 
 def _filled_pair(
-    thing: Any, choose: str, learn: str, given: Given
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    thing: Foreign, choose: str, learn: str, given: Given
+) -> tuple[Function[Foreign], Function[Foreign]]:
     roles = given.roles(FITS if learn == "partial_fit" else LEARNS)
     return (
         fill(getattr(thing, choose), given.roles(CHOOSES), parameters=own_parameters(thing, choose)),
@@ -205,7 +205,7 @@ def _filled_pair(
     )
 
 
-def _contexts_for(thing: Any, way: Way, given: Given) -> list[Callable[[Any], Any]]:
+def _contexts_for(thing: Foreign, way: Way, given: Given) -> list[Callable[[Foreign], Foreign]]:
     """How each method is handed the context of a round: as it is, as a row of a list, or as a dictionary."""
     if given.contexts is None:
         return [lambda context: None] * 2
@@ -234,7 +234,7 @@ def _told(parameters: dict[str, inspect.Parameter]) -> bool:
     )
 
 
-def _runs(thing: Any, name: str, given: Given) -> bool:
+def _runs(thing: Foreign, name: str, given: Given) -> bool:
     """Whether a method can be called with what the audit knows."""
     parameters = own_parameters(thing, name).items()
     return all(
@@ -260,7 +260,7 @@ class Loop:
         if self._runner is not None:
             self._runner.close()
 
-    def done(self, value: Any) -> Any:
+    def done(self, value: Foreign) -> Foreign:
         """`value`, or what it comes to if it has to be awaited."""
         if type(value) in _PLAIN or not inspect.isawaitable(value):
             return value
@@ -268,11 +268,11 @@ class Loop:
         return self._runner.run(_awaited(value))
 
 
-async def _awaited(value: Any) -> Any:
+async def _awaited(value: Foreign) -> Foreign:
     return await value
 
 
-def play(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+def play(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
     """Play `thing` until all rounds are recorded.
 
     Raises
@@ -283,7 +283,7 @@ def play(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
     {"pair": _play_pair, "step": _play_steps, "run": _play_runs}[way.kind](thing, way, supply, loop)
 
 
-def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+def _play_pair(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
     world = supply.world
     ask, tell = _filled_pair(thing, way.methods[0], way.methods[1], supply.given)
     lists = way.methods[1] == "partial_fit"
@@ -300,7 +300,7 @@ def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
         first = dict(zip(LEARNT, _last(world, len(arms)) if arrays else (arms, paid), strict=True))
         first |= {} if world.contexts is None else {"the context": world.contexts[: len(arms)]}
         fill(thing.fit, supply.given.roles(FITS), LEARNT)(first)
-    given: dict[str, Any] = {"the list of arms": world.listed, "a generator": supply.rng}
+    given: dict[str, Foreign] = {"the list of arms": world.listed, "a generator": supply.rng}
     for t in range(len(world.pulled), world.horizon):
         context = None if world.contexts is None else world.contexts[t]
         given |= {"the round": t, "the context": shown[0](context)}
@@ -312,7 +312,7 @@ def _play_pair(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
         loop.done(tell(given))
 
 
-def _last(world: Any, count: int) -> tuple[Any, Any]:
+def _last(world: World, count: int) -> tuple[IntArray, FloatArray]:
     """Arms and rewards of the last pulls, as plain arrays, into which tracing does not follow."""
     arms = np.array(world.pulled[-count:])
     paid = world.rewards[np.arange(len(world.pulled) - count, len(world.pulled)), arms]
@@ -327,7 +327,7 @@ def _check_alone(pulled: list[int], t: int, way: Way) -> None:
         )
 
 
-def _play_steps(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+def _play_steps(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
     world, method = supply.world, getattr(thing, way.methods[0])
     last = first_told(thing, way.methods[0])
     names = _kinds(own_parameters(thing, way.methods[0]))
@@ -350,7 +350,7 @@ def _kinds(parameters: dict[str, inspect.Parameter]) -> dict[str, str]:
     return found
 
 
-def first_told(thing: Any, name: str) -> dict[str, Any]:
+def first_told(thing: Foreign, name: str) -> dict[str, Foreign]:
     """What the first call of a method that is told of the last round is given as reward and arm.
 
     That is the default, else None where the code asks for None, else a reward of 0 of arm 0.
@@ -369,7 +369,7 @@ def first_told(thing: Any, name: str) -> dict[str, Any]:
     return found
 
 
-def _may_be_none(method: Any, parameter: inspect.Parameter) -> bool:
+def _may_be_none(method: Foreign, parameter: inspect.Parameter) -> bool:
     if "None" in str(parameter.annotation) or "Optional" in str(parameter.annotation):
         return True
     try:
@@ -384,7 +384,7 @@ def _may_be_none(method: Any, parameter: inspect.Parameter) -> bool:
     return False
 
 
-def _play_runs(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
+def _play_runs(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
     world, method = supply.world, getattr(thing, way.methods[0])
     parameters = own_parameters(thing, way.methods[0])
     turns = [name for name in ROUND if name in parameters and name not in HORIZON]
@@ -398,12 +398,12 @@ def _play_runs(thing: Any, way: Way, supply: Supply, loop: Loop) -> None:
     check_whole(supply, f"{way.methods[0]} of {type(thing).__name__}")
 
 
-def _with_round(method: Any, given: dict[str, int]) -> Any:
+def _with_round(method: Foreign, given: dict[str, int]) -> Foreign:
     """A method whose round is filled."""
     if not given:
         return method
 
-    def bound(**named: Any) -> Any:
+    def bound(**named: Foreign) -> Foreign:
         return method(**given, **named)
 
     signature = inspect.signature(method)
@@ -434,7 +434,7 @@ def check_whole(supply: Supply, what: str) -> None:
         )
 
 
-def finish(value: Any, supply: Supply, loop: Loop) -> Any:
+def finish(value: Foreign, supply: Supply, loop: Loop) -> Foreign:
     """What a call comes to: awaited, and a generator of arms played to the end."""
     value = loop.done(value)
     if inspect.isgenerator(value) or inspect.isasyncgen(value):
@@ -443,10 +443,10 @@ def finish(value: Any, supply: Supply, loop: Loop) -> Any:
     return value
 
 
-def _play_generator(arms: Any, supply: Supply, loop: Loop) -> None:
+def _play_generator(arms: Foreign, supply: Supply, loop: Loop) -> None:
     world = supply.world
 
-    def send(value: Any) -> Any:
+    def send(value: Foreign) -> Foreign:
         return arms.send(value) if inspect.isgenerator(arms) else loop.done(arms.asend(value))
 
     try:

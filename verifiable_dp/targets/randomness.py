@@ -15,11 +15,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.validate import Foreign, Function, Given, Result, WordArray
 from verifiable_dp.evidence.tracing.foreign import living
 from verifiable_dp.evidence.tracing.standin import scopes_of
 from verifiable_dp.targets.source import code_of
@@ -40,7 +40,7 @@ class GivenGenerator(np.random.Generator):
 
     def words(self, domain: int) -> list[int]:
         """Entropy of what follows from the key, and not from what was drawn; a domain for each use."""
-        state: Any = self.bit_generator.state["state"]
+        state: Given = self.bit_generator.state["state"]
         return [*state["key"].tolist(), *state["counter"].tolist()[1:], domain]
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
@@ -67,43 +67,43 @@ class ScaledGenerator(GivenGenerator):
         child.factor = self.factor
         return child
 
-    def _scale(self, scale: Any) -> Any:
+    def _scale(self, scale: Given) -> Foreign:
         return np.multiply(scale, self.factor)
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def laplace(self, loc: Given = 0.0, scale: Given = 1.0, size: Given = None) -> Foreign:
         """As numpy's, with the scale multiplied."""
         return super().laplace(loc, self._scale(scale), size)
 
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def normal(self, loc: Given = 0.0, scale: Given = 1.0, size: Given = None) -> Foreign:
         """As numpy's, with the scale multiplied."""
         return super().normal(loc, self._scale(scale), size)
 
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def gumbel(self, loc: Given = 0.0, scale: Given = 1.0, size: Given = None) -> Foreign:
         """As numpy's, with the scale multiplied."""
         return super().gumbel(loc, self._scale(scale), size)
 
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def logistic(self, loc: Given = 0.0, scale: Given = 1.0, size: Given = None) -> Foreign:
         """As numpy's, with the scale multiplied."""
         return super().logistic(loc, self._scale(scale), size)
 
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+    def exponential(self, scale: Given = 1.0, size: Given = None) -> Foreign:
         """As numpy's, with the scale multiplied."""
         return super().exponential(self._scale(scale), size)
 
-    def geometric(self, p: Any, size: Any = None) -> Any:
+    def geometric(self, p: Given, size: Given = None) -> Foreign:
         """As numpy's, with the decay (1 - p) raised to 1 / factor: the discrete form of less noise."""
         return super().geometric(-np.expm1(np.log1p(-np.asarray(p)) / self.factor), size)
 
-    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+    def standard_normal(self, *args: Given, **kwargs: Given) -> Foreign:
         """As numpy's, multiplied."""
         return self._scale(super().standard_normal(*args, **kwargs))
 
-    def standard_exponential(self, *args: Any, **kwargs: Any) -> Any:
+    def standard_exponential(self, *args: Given, **kwargs: Given) -> Foreign:
         """As numpy's, multiplied."""
         return self._scale(super().standard_exponential(*args, **kwargs))
 
 
-def generator(key: Any, number: int, factor: float = 1.0) -> GivenGenerator:
+def generator(key: WordArray, number: int, factor: float = 1.0) -> GivenGenerator:
     """The generator of run or shard `number` under `key`; its noise is scaled unless `factor` is 1."""
     bits = np.random.Philox(counter=[0, 0, number, 0], key=key)
     if factor == 1.0:
@@ -117,10 +117,10 @@ _OWN_RNG = np.random.default_rng  # numpy's
 _FACTOR: ContextVar[float] = ContextVar("factor", default=1.0)
 _SCALING = threading.Lock()
 _INSIDE: list[float] = []  # factors of the runs under way
-_REPLACED: list[tuple[dict[str, Any], str]] = []
+_REPLACED: list[tuple[dict[str, object], str]] = []
 
 
-def _seeded_rng(seed: Any = None) -> np.random.Generator:
+def _seeded_rng(seed: Given = None) -> np.random.Generator:
     """`default_rng` of numpy in runs of mutants: what a target makes from a seed is scaled, too."""
     made = _OWN_RNG(seed)
     if _FACTOR.get() == 1.0 or seed is None or made is seed:  # without a seed no run can be repeated
@@ -131,7 +131,7 @@ def _seeded_rng(seed: Any = None) -> np.random.Generator:
 
 
 @contextmanager
-def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
+def scaled_seeds(function: Function[Foreign], factor: float) -> Iterator[None]:
     """While `function` runs in this block, generators that it makes from seeds have scaled noise.
 
     It may know `default_rng` as numpy's or by a name in its module; other threads make theirs as ever.
@@ -162,8 +162,9 @@ def scaled_seeds(function: Callable[..., Any], factor: float) -> Iterator[None]:
 # ---------------------------------------------------------------- all others
 
 Made = Callable[[], GivenGenerator]
-Call = Callable[[GivenGenerator], Any]
-Run = Callable[[Made, Call], Any]
+Call = Callable[[GivenGenerator], Foreign]
+Run = Callable[[Made, Call], Foreign]
+Source = random.Random | np.random.BitGenerator
 
 
 class _System:
@@ -177,7 +178,7 @@ def _urandom(size: int) -> bytes:
     return _URANDOM(size) if _System.rng is None else _System.rng.bytes(size)
 
 
-def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
+def _seed(self: random.Random, a: Given = None, version: int = 2) -> None:
     """``random.Random.seed`` in runs, which takes its entropy from the system by itself."""
     if a is None and _System.rng is not None:
         a = int(_System.rng.integers(2**63))
@@ -185,7 +186,7 @@ def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
 
 
 @contextmanager
-def _system_replaced(scopes: Sequence[dict[str, Any]]) -> Iterator[None]:
+def _system_replaced(scopes: Sequence[dict[str, object]]) -> Iterator[None]:
     """While it lasts, the system's randomness is that of `_System`, also by names in the user's modules."""
     replaced = [
         (scope, name)
@@ -205,25 +206,25 @@ def _system_replaced(scopes: Sequence[dict[str, Any]]) -> Iterator[None]:
             scope[name] = _URANDOM
 
 
-def _sources() -> list[Any]:
+def _sources() -> list[Source]:
     """Every generator of this process that has a state."""
     found = living(np.random.BitGenerator, random.Random)
     return [source for source in found if not isinstance(source, random.SystemRandom)]
 
 
-def _state(source: Any) -> Any:
+def _state(source: Source) -> object:
     """What can be compared, and put back by `_restore`."""
     return source.getstate() if isinstance(source, random.Random) else source.state
 
 
-def _restore(source: Any, state: Any) -> None:
+def _restore(source: Source, state: Given) -> None:
     if isinstance(source, random.Random):
         source.setstate(state)
     else:
         source.state = state
 
 
-def _reseed(source: Any, rng: np.random.Generator) -> None:
+def _reseed(source: Source, rng: np.random.Generator) -> None:
     if isinstance(source, random.Random):
         _SEED(source, int(rng.integers(2**63)))
     else:
@@ -244,19 +245,19 @@ class Follower:
         Whether its modules have code that numba compiles, which has a generator of its own.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Function[Foreign]) -> None:
         self.function = function
         self._scopes = list(scopes_of(function).values())
         self._found = False  # whether it was looked what is drawn from
-        self._own: list[Any] = []  # what was seen to be drawn from
-        self._others: list[tuple[Any, str]] = []  # what was not, with its state
+        self._own: list[Source] = []  # what was seen to be drawn from
+        self._others: list[tuple[Source, str]] = []  # what was not, with its state
         self.compiled = any(
             hasattr(value, "py_func") and type(value).__module__.startswith("numba")
             for scope in self._scopes
             for value in list(scope.values())
         )
 
-    def batch(self, runs: Callable[[Run], Any]) -> Any:
+    def batch(self, runs: Callable[[Run], Result]) -> Result:
         """What `runs(run)` returns, where `run(made, call)` returns `call(made())`.
 
         A call has to start from fresh data: some are made more than once, until all sources have shown.
@@ -277,7 +278,7 @@ class Follower:
                     if any(source is own for own in self._own):
                         _restore(source, state)
 
-    def _run(self, made: Made, call: Call) -> Any:
+    def _run(self, made: Made, call: Call) -> Foreign:
         if not self._found:
             self._find(made, call)
         rng = made()
@@ -329,7 +330,7 @@ class _Last:
     follower: Follower | None = None
 
 
-def follower_of(function: Callable[..., Any]) -> Follower:
+def follower_of(function: Function[Foreign]) -> Follower:
     """The follower of a target, which keeps in mind what the target draws from."""
     found = _Last.follower
     if found is None or found.function is not function:
@@ -337,6 +338,6 @@ def follower_of(function: Callable[..., Any]) -> Follower:
     return found
 
 
-def alone(runs: Callable[[Run], Any]) -> Any:
+def alone(runs: Callable[[Run], Result]) -> Result:
     """As `Follower.batch`, of a target that draws from the given generator only."""
     return runs(lambda made, call: call(made()))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import Foreign, Function, InputError
 from verifiable_dp.targets.roles import ARM, parameters_of
 from verifiable_dp.targets.tables import World
 
@@ -50,12 +50,12 @@ class Replacement:
 class _Bound:
     """What was looked for last, among how many modules, and the names that it had: a run takes less time."""
 
-    function: Any = None
+    function: Foreign = None
     modules = 0
-    places: Sequence[tuple[Any, str]] = ()
+    places: Sequence[tuple[ModuleType, str]] = ()
 
 
-def _bound(function: Any) -> list[tuple[Any, str]]:
+def _bound(function: Foreign) -> list[tuple[ModuleType, str]]:
     """Modules that know a function, each with its name there."""
     if _Bound.function is not function or _Bound.modules != len(sys.modules):
         _Bound.function, _Bound.modules = function, len(sys.modules)
@@ -69,7 +69,7 @@ def _bound(function: Any) -> list[tuple[Any, str]]:
     return [(module, word) for module, word in _Bound.places if vars(module).get(word) is function]
 
 
-def found(name: str) -> tuple[Any, str, Any]:
+def found(name: str) -> tuple[Foreign, str, Foreign]:
     """The module or class that holds what is called `name`, its last name there, and what it is.
 
     Raises
@@ -79,7 +79,7 @@ def found(name: str) -> tuple[Any, str, Any]:
     """
     place, _, path = name.rpartition(":")
     stem = place.removesuffix(".py").replace("\\", "/").rpartition("/")[2]
-    owner: Any = sys.modules.get(stem if place.endswith(".py") else place)
+    owner: Foreign = sys.modules.get(stem if place.endswith(".py") else place)
     if not place or owner is None:
         raise InputError(
             f"reward must be file.py:function, file.py:Class.method or module:function of a module that the "
@@ -97,15 +97,15 @@ def found(name: str) -> tuple[Any, str, Any]:
     return owner, last, function
 
 
-def arm_parameter(function: Callable[..., Any]) -> str:
+def arm_parameter(function: Function[Foreign]) -> str:
     """Name of the parameter that says which arm is pulled; empty if none is named after it."""
     return next((word for word in parameters_of(function) if word in ARM), "")
 
 
-def _paying(function: Callable[..., Any], method: bool, world: World) -> Callable[..., Any]:
+def _paying(function: Function[Foreign], method: bool, world: World) -> Function[Foreign]:
     parameters, arm, last = list(parameters_of(function)), arm_parameter(function), function.__name__
 
-    def pay(*args: Any, **named: Any) -> Any:
+    def pay(*args: Foreign, **named: Foreign) -> Foreign:
         given = dict(zip(parameters, args, strict=False)) | named
         if arm in given:
             return world.pull(given[arm], last)

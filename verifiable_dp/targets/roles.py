@@ -13,12 +13,11 @@ import operator
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.targets.tables import Environment, World
 
 ARMS = (
@@ -82,10 +81,10 @@ _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KE
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
+def parameters_of(maker: Foreign) -> dict[str, inspect.Parameter]:
     """Parameters by name; empty if they cannot be told."""
     bound = inspect.ismethod(maker)
-    code: Any = maker.__func__ if bound else maker
+    code: Foreign = maker.__func__ if bound else maker
     kept = inspect.isfunction(code) or (inspect.isclass(code) and not bound)
     try:
         if kept:
@@ -96,7 +95,7 @@ def parameters_of(maker: Any) -> dict[str, inspect.Parameter]:
 
 
 @functools.lru_cache(maxsize=256)
-def _signed(function: Any, bound: bool) -> Mapping[str, inspect.Parameter]:
+def _signed(function: Foreign, bound: bool) -> Mapping[str, inspect.Parameter]:
     """Parameters of a function or class, or of a function's method; kept, as each run asks for them."""
     return inspect.signature(types.MethodType(function, ...) if bound else function).parameters
 
@@ -130,7 +129,7 @@ class Given:
 
     epsilon: float | None = None
     delta: float = 0.0
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Json = field(default_factory=dict)
     reward: str = ""
     contexts: Contexts | None = None
     epsilon_parameter: str = ""
@@ -156,9 +155,9 @@ class Supply:
 
     given: Given
     world: World
-    rng: Any
+    rng: Foreign
 
-    def call(self, function: Callable[..., Any]) -> Any:
+    def call(self, function: Function[Foreign]) -> Foreign:
         """`function` with its parameters filled.
 
         Raises
@@ -166,8 +165,8 @@ class Supply:
         InputError
             If one is required and not known.
         """
-        placed: list[Any] = []
-        named: dict[str, Any] = {}
+        placed: list[Foreign] = []
+        named: dict[str, Foreign] = {}
         for name, (parameter, role) in filled(function, self.given).items():
             value = self.value(role, name, parameter)
             if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -176,7 +175,7 @@ class Supply:
                 named[name] = value
         return function(*placed, **named)
 
-    def value(self, role: str, name: str, parameter: inspect.Parameter | None = None) -> Any:
+    def value(self, role: str, name: str, parameter: inspect.Parameter | None = None) -> Foreign:
         """What stands for a role."""
         world = self.world
         if role == "a seed":
@@ -185,7 +184,7 @@ class Supply:
         if role == "an object of parameters":
             assert parameter is not None
             return self.call(parameter.annotation)
-        makers: dict[str, Callable[[], Any]] = {
+        makers: dict[str, Callable[[], Foreign]] = {
             "--set": lambda: self.given.parameters[name],
             "the arms": lambda: world.listed,
             "the number of arms": lambda: world.n_arms,
@@ -203,7 +202,7 @@ class Supply:
 
 
 def filled(
-    function: Callable[..., Any], given: Given, *, lenient: bool = False
+    function: Function[Foreign], given: Given, *, lenient: bool = False
 ) -> dict[str, tuple[inspect.Parameter, str]]:
     """Parameters of a maker that are given, with the role of each.
 
@@ -275,7 +274,7 @@ def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str
     return ""
 
 
-class Config(dict[str, Any]):
+class Config(dict[str, Foreign]):
     """A configuration that answers known names, by key and by attribute; others have to be given.
 
     Parameters
@@ -288,7 +287,7 @@ class Config(dict[str, Any]):
         super().__init__(supply.given.parameters)
         self.__dict__["_supply"] = supply
 
-    def __missing__(self, key: str) -> Any:
+    def __missing__(self, key: str) -> Foreign:
         role = role_of(key, None, self._supply.given)
         if not role:
             raise MissingError(
@@ -297,28 +296,28 @@ class Config(dict[str, Any]):
         value = self[key] = self._supply.value(role, key)
         return value
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("__"):
             raise AttributeError(name)
         return self[name]
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Foreign) -> None:
         self[name] = value
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or bool(role_of(str(key), None, self._supply.given))
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Foreign = None) -> Foreign:
         """As of a dict, of what is known, too."""
         return self[key] if key in self else default  # noqa: SIM401 - the other is this method
 
 
 def fill(
-    method: Callable[..., Any],
+    method: Function[Foreign],
     roles: Mapping[str, tuple[str, ...]],
     usual: tuple[str, ...] = (),
     parameters: Mapping[str, inspect.Parameter] | None = None,
-) -> Callable[[Mapping[str, Any]], Any]:
+) -> Callable[[Mapping[str, Foreign]], Foreign]:
     """`method` as a function of values by their role, each given to the parameter that is named after it.
 
     Parameters
@@ -367,7 +366,7 @@ def fill(
     )
 
 
-def _unknown(method: Callable[..., Any], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
+def _unknown(method: Function[Foreign], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
     known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
     contexts = "the context" in roles
     play = "play(contexts, rewards, rng)" if contexts else "play(rewards, rng)"

@@ -18,10 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from pathlib import Path
-from typing import Any
 
 from verifiable_dp.core import engine, held
-from verifiable_dp.core.validate import InputError, one_line
+from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, one_line
 from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
 
@@ -88,7 +87,7 @@ class Source:
     loads: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, thing: Any, name: str) -> Source:
+    def of(cls, thing: Foreign, name: str) -> Source:
         """Look up file, line and digest of `thing`; `loads` is left empty."""
         if isinstance(thing, Exec | ProcessTarget):
             file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
@@ -105,7 +104,7 @@ class Source:
         return cls(name, _portable(path, module, name), line, digest)
 
     @classmethod
-    def named(cls, thing: Any, name: str) -> Source:
+    def named(cls, thing: Foreign, name: str) -> Source:
         """As `of`, with what has to be run to reach it: what a record needs to be run again."""
         found = cls.of(thing, name)
         if isinstance(thing, Exec | ProcessTarget):
@@ -118,7 +117,7 @@ class Source:
         return replace(found, loads={part.name: part.sha256_loaded for part in apart})
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any], name: str) -> Source:
+    def read(cls, stored: Json, name: str) -> Source:
         """From a record, whose target or bound is called `name`.
 
         Raises
@@ -134,7 +133,7 @@ class Source:
             raise InputError(TWO.format(name, found.path))
         return found
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """JSON values."""
         plain = {"name": self.name, "path": self.path, "line": self.line, "sha256": self.sha256}
         return {**plain, "loads": dict(self.loads)} if self.loads else plain
@@ -163,7 +162,7 @@ class Source:
         lines = [f"imports {name}, SHA-256 {digest[:12]}" for name, digest in self.loads.items()]
         return [*lines, f"imports and runs {self.reference}, SHA-256 {self.sha256[:12] or 'unknown'}"]
 
-    def load(self) -> Any:
+    def load(self) -> Foreign:
         """The code, if every file that has to be run for it is the one of the record; those bytes are run.
 
         Raises
@@ -214,7 +213,7 @@ class Source:
 TWO = "record: it names two programs to run, {!r} and {!r}, and is not run again"
 
 
-def load(reference: str) -> Any:
+def load(reference: str) -> Foreign:
     """The object that ``file.py:name`` or ``package.module:name`` names.
 
     Raises
@@ -235,7 +234,7 @@ def file_digest(path: Path | None) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
 
 
-def code_of(thing: Any) -> Any:
+def code_of(thing: Foreign) -> Foreign:
     """What was written down of a target: a function, or the class of an object."""
     if not callable(thing):
         return type(thing)
@@ -245,7 +244,7 @@ def code_of(thing: Any) -> Any:
     return code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
 
 
-def file_of(code: Any) -> str:
+def file_of(code: Foreign) -> str:
     """File in which a function or a class is written; empty if there is none.
 
     Of what is written in a notebook it is the name that its cell was compiled under, which is not a file.
@@ -257,7 +256,7 @@ def file_of(code: Any) -> str:
         return next((one.__code__.co_filename for one in members if inspect.isfunction(one)), "")
 
 
-def in_cell(code: Any) -> bool:
+def in_cell(code: Foreign) -> bool:
     """Whether a function or a class was written in a session or a notebook, where nothing finds it again."""
     return getattr(code, "__module__", "") == "__main__" and not Path(file_of(code)).is_file()
 
@@ -336,7 +335,7 @@ def _searched(name: str) -> Iterator[Part]:
             return
 
 
-def _spec(name: str, place: Any) -> ModuleSpec | None:
+def _spec(name: str, place: Sequence[str] | None) -> ModuleSpec | None:
     """What importing a module would find, with its packages not imported."""
     known = sys.modules.get(name)
     if known is not None:
@@ -370,12 +369,12 @@ def _on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
 # ---------------------------------------------------------------- loaded
 
 
-def _loaded(reference: str, parts: list[Part]) -> Any:
+def _loaded(reference: str, parts: list[Part]) -> Foreign:
     """What a reference names, made of the bytes of these parts."""
     place, _, name = reference.rpartition(":")
     module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
     try:
-        thing: Any = module
+        thing: Foreign = module
         for word in name.split("."):
             thing = getattr(thing, word)
     except AttributeError:
@@ -383,14 +382,14 @@ def _loaded(reference: str, parts: list[Part]) -> Any:
     return thing
 
 
-def _near(module: Any, name: str) -> str:
+def _near(module: Foreign, name: str) -> str:
     """What may have been meant, of a module's public names."""
     known = {n.lower(): n for n, v in vars(module).items() if callable(v) and not n.startswith("_")}
     near = difflib.get_close_matches(name.lower(), known, n=1)
     return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
-def _run_file(place: str, parts: list[Part]) -> Any:
+def _run_file(place: str, parts: list[Part]) -> Foreign:
     path, (first, *others) = Path(place), parts
     folder = str(path.resolve().parent)
     if folder not in sys.path:
@@ -416,7 +415,7 @@ def _run_file(place: str, parts: list[Part]) -> Any:
     return module
 
 
-def _run_module(name: str, parts: list[Part]) -> Any:
+def _run_module(name: str, parts: list[Part]) -> Foreign:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)

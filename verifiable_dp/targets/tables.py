@@ -12,11 +12,10 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import Foreign, InputError
 
 PULLS = (
     *("pull", "pull_arm", "step", "draw", "draw_arm", "draw_reward", "sample", "sample_reward", "get_reward"),
@@ -95,7 +94,7 @@ class Usage:
     awaited: bool = False
     element: int | None = None
 
-    def packed(self, reward: Any, method: str) -> Any:
+    def packed(self, reward: Foreign, method: str) -> Foreign:
         """The reward as the code expects it."""
         width = len(self.names)
         if self.element is not None:
@@ -113,7 +112,7 @@ class Usage:
         called = [at for at, name in enumerate(self.names) if "reward" in name.lower()]
         return (named or called or [0 if len(self.names) < 3 else 1])[0]
 
-    def _beside(self, at: int) -> Any:
+    def _beside(self, at: int) -> Foreign:
         name = self.names[at] if at < len(self.names) else ""
         last = at == max(len(self.names), 4) - 1 and at >= 3
         if "info" in name or last:
@@ -135,20 +134,20 @@ class World:
         Of the rounds.
     """
 
-    rewards: Any
+    rewards: Foreign
     usages: Mapping[str, Usage] = field(default_factory=dict)
-    contexts: Any = None
+    contexts: Foreign = None
 
     def __post_init__(self) -> None:
         self.horizon, self.n_arms = self.rewards.shape
-        self.pulled: list[Any] = []
+        self.pulled: list[Foreign] = []
 
     @property
-    def listed(self) -> Any:
+    def listed(self) -> Foreign:
         """The arms as a list: of numbers, or of arms that can be pulled if the code does so."""
         return Arms(self) if self.usages.get("[]") else list(range(self.n_arms))
 
-    def paid(self, arm: Any) -> Any:
+    def paid(self, arm: Foreign) -> Foreign:
         """The reward of the next round.
 
         Raises
@@ -172,7 +171,7 @@ class World:
         # As a service gets it: counts that NumPy's own numbers are added to cannot be written as JSON.
         return float(reward) if type(reward) is np.float64 else reward
 
-    def pull(self, arm: Any, method: str = "pull") -> Any:
+    def pull(self, arm: Foreign, method: str = "pull") -> Foreign:
         """The reward of the next round as the code expects it; the run ends with the last one."""
         if len(self.pulled) >= self.horizon:
             raise Finished
@@ -183,7 +182,7 @@ class World:
         found = usage.packed(reward, method)
         return _awaitable(found) if usage.awaited else found
 
-    def arm_of(self, method: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    def arm_of(self, method: str, args: tuple[Foreign, ...], named: Mapping[str, Foreign]) -> Foreign:
         """Which argument of a pull is the arm.
 
         Raises
@@ -206,11 +205,11 @@ class World:
         return numbers[0]
 
 
-async def _awaitable(value: Any) -> Any:
+async def _awaitable(value: Foreign) -> Foreign:
     return value
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: Foreign) -> bool:
     return isinstance(value, int | np.integer) or (
         isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iu"
     )
@@ -227,7 +226,7 @@ class Environment:
         For what the code draws from the space of actions.
     """
 
-    def __init__(self, world: World, rng: Any) -> None:
+    def __init__(self, world: World, rng: Foreign) -> None:
         self._world, self._rng = world, rng
 
     def __len__(self) -> int:
@@ -236,14 +235,14 @@ class Environment:
     def __getitem__(self, arm: int) -> Arm:
         return Arms(self._world)[arm]
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Foreign, **named: Foreign) -> Foreign:
         """As a function: a pull."""
         return self.pull(*args, **named)
 
-    def reset(self, *args: Any, **named: Any) -> Any:
+    def reset(self, *args: Foreign, **named: Foreign) -> Foreign:
         """Nothing starts again: each reward is paid once."""
         usage = self._world.usages.get("reset", Usage())
-        found: Any = (0, {}) if len(usage.names) == 2 or usage.element is not None else 0
+        found: Foreign = (0, {}) if len(usage.names) == 2 or usage.element is not None else 0
         return _awaitable(found) if usage.awaited else found
 
     @property
@@ -251,13 +250,13 @@ class Environment:
         """Itself."""
         return self
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_"):
             raise AttributeError(name)
         return _answer(self._world, name, self._rng)
 
 
-def _answer(world: World, name: str, rng: Any = None) -> Any:
+def _answer(world: World, name: str, rng: Foreign = None) -> Foreign:
     """An attribute or a method of an environment.
 
     Raises
@@ -269,7 +268,7 @@ def _answer(world: World, name: str, rng: Any = None) -> Any:
         return lambda *args, **named: world.pull(world.arm_of(name, args, named), name)
     if name in ("action_space", "observation_space"):
         return Space(world, rng)
-    constants: dict[tuple[str, ...], Callable[[], Any]] = {
+    constants: dict[tuple[str, ...], Callable[[], Foreign]] = {
         _COUNTS: lambda: world.n_arms,
         _HORIZONS: lambda: world.horizon,
         _VECTORS: lambda: np.full(world.n_arms, 0.5),
@@ -300,7 +299,7 @@ class Space:
     """The space of actions, as gym has it."""
 
     world: World
-    rng: Any
+    rng: Foreign
 
     @property
     def n(self) -> int:
@@ -318,12 +317,12 @@ class Arm(int):
     world: World
     mean = mu = p = 0.5
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name not in PULLS:
             raise AttributeError(name)
         return lambda *args, **named: self.world.pull(self, name)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Foreign, **named: Foreign) -> Foreign:
         """A pull."""
         return self.world.pull(self, "pull")
 
@@ -343,7 +342,7 @@ class Arms(list[Arm]):
             arm.world = world
         self.world = world
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_") or name == "world":
             raise AttributeError(name)
         return _answer(self.world, name)

@@ -323,8 +323,6 @@ def test_the_same_noise_for_other_rewards_costs_everything(path):
 class Redrawn(Wrapped):
     """Interrupted after each release and restored from before it: every value is released twice."""
 
-    inner: Any
-
     def release(self, state, memory, query, answer, noise):
         super().release(state, memory, query, answer, altered(noise, reslot=lambda slot: slot + FRESH))
         return super().release(state, memory, query, answer, noise)

@@ -92,9 +92,6 @@ def test_paths_are_the_actions():
 class OneSided(Wrapped):
     """Decides on more than the margin: the last arm is removed at half of it."""
 
-    def __init__(self, inner):
-        self.inner = inner
-
     def decide(self, state, query, released):
         changed = released.copy()
         changed[:, -1] *= 2
@@ -103,9 +100,6 @@ class OneSided(Wrapped):
 
 class Rounded(Wrapped):
     """Changes its releases after the noise is added."""
-
-    def __init__(self, inner):
-        self.inner = inner
 
     def release(self, state, memory, query, answer, noise):
         memory, released = self.inner.release(state, memory, query, answer, noise)

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
 
@@ -42,7 +43,7 @@ def _log1mexp(x: FloatArray) -> FloatArray:
         return np.where(x < _LOG2, np.log(-np.expm1(-x)), np.log1p(-np.exp(-x)))
 
 
-def log_interval(low: FloatArray, high: FloatArray) -> FloatArray:
+def log_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> FloatArray:
     """log(F(high) - F(low)) of the standard Laplace law, -inf where high <= low; exact in both tails."""
     low, high = np.broadcast_arrays(np.asarray(low, np.float64), np.asarray(high, np.float64))
     out = np.full(low.shape, -np.inf)
