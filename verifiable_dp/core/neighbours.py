@@ -48,6 +48,18 @@ class Observer(Protocol):
 Adversary = Callable[[IntArray, IntArray, IntArray], FloatArray] | Observer
 
 
+class Neighbours(Protocol):
+    """Any two neighbouring inputs: what a record says of them."""
+
+    def describe(self) -> str:
+        """In one line."""
+        ...
+
+    def as_dict(self) -> JsonDict:
+        """Plain values."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two reward tables that differ in some entries.
