@@ -31,7 +31,7 @@ from verifiable_dp.evidence.blackbox import adversary, curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.blackbox.statistics import least_factor
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Sampler, Terms
+from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import law as laws
@@ -396,10 +396,8 @@ def power(case: AlgorithmCase) -> None:
     """The least noise reduction that would have been refuted."""
     settings, claim, statistics = case.request.settings, case.claim, case.checks[0].statistics
 
-    def less_noise(factor: float) -> Sampler:
-        return AlgorithmSampler(
-            AlteredNoise(case.subject.algorithm, 1 / factor), claim.observe, settings.seed
-        )
+    def less_noise(factor: float) -> AlgorithmSampler:
+        return replace(case.sampler, algorithm=AlteredNoise(case.subject.algorithm, 1 / factor))
 
     plan = case.plan
     # The power at a share of the runs is a careful statement for all of them.

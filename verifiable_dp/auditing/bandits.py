@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import AheadError, Contexts
 from verifiable_dp.core.neighbours import ContextGame, ContextPair, Pair, TablePair
-from verifiable_dp.core.validate import FloatArray, InputError, JsonDict
+from verifiable_dp.core.validate import FloatArray, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import Search, Tried
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
@@ -52,16 +51,16 @@ class _Tuner:
         self.calls = self.runs = 0
         self.varied = False
 
-    def __call__(self, table: Any, runs: int) -> Any:
+    def __call__(self, table: FloatArray, runs: int) -> IntArray:
         self.calls += 1
         self.runs += runs
-        actions = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
+        actions: IntArray = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
         self.varied = self.varied or bool((actions != actions[0]).any())
         return actions
 
 
 @dataclass(kw_only=True)
-class PlayCase(UserCase):
+class PlayCase(UserCase[PlaySampler]):
     """The audit of a user's bandit, `play` or `play_many`, by its actions.
 
     Attributes
@@ -80,6 +79,7 @@ class PlayCase(UserCase):
         Why no adversary over contexts could play; sizes of the look at them, None if there was none.
     """
 
+    pairs: list[Pair]
     n_arms: int
     horizon: int
     bounds: tuple[float, float]
@@ -95,7 +95,7 @@ class PlayCase(UserCase):
     CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded", "tried", "unplayed", "game")
 
     @classmethod
-    def of(cls, request: AuditRequest, function: Callable[..., Any], *, many: bool) -> PlayCase:
+    def of(cls, request: AuditRequest, function: Function[object], *, many: bool) -> PlayCase:
         """What a request comes to; makes the first runs.
 
         Raises
@@ -233,7 +233,7 @@ class PlayCase(UserCase):
         """The plan, sequential if that is asked."""
         return replace(plan, sequential=self.request.settings.sequential)
 
-    def grouped(self, pairs: Sequence[Any]) -> list[Any]:
+    def grouped(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Pairs that differ in as many events as the group has, where one run pulls the arm."""
         group, one = self.request.promise.group, np.zeros(1, np.int64)
         if group is None:
@@ -326,7 +326,7 @@ def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
 
 
-def _doubled(case: PlayCase) -> tuple[Callable[..., Any], tuple[float, float]] | None:
+def _doubled(case: PlayCase) -> tuple[Function[object], tuple[float, float]] | None:
     """The code made for twice its epsilon, and both epsilons; None where that is not known."""
     target, given = case.request.target, case.request.given()
     found = epsilon_of(target, given)
@@ -415,10 +415,10 @@ def second_look(case: PlayCase) -> None:
         )
         case.varied = case.varied or tune.varied
         allowed.spend(sizes("searched", lambda: tune.runs))
-        tuned = case.grouped(tuned)
-        case.pairs += tuned
+        grouped = case.grouped(tuned)
+        case.pairs += grouped
         # Of the others those that the first look ranked highest: the fewer pairs, the more runs for each.
-        pairs = [*case.last.best[:_AGAIN], *tuned] if case.last and tuned else case.pairs
+        pairs = [*case.last.best[:_AGAIN], *grouped] if case.last and tuned else case.pairs
     else:
         pairs = case.pairs
     # What tracing saw to cost too much will not be acquitted: nearly all runs go into its refutation.

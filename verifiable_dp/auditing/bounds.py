@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.populations import Population
-from verifiable_dp.core.validate import InputError, Json, JsonDict, one_line
+from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, one_line
 from verifiable_dp.evidence.regret import judges as regret
 from verifiable_dp.targets.adapters import parameters_of
 from verifiable_dp.targets.players import Player, Setting
@@ -35,11 +33,11 @@ class Bound:
         Number or reference, as given.
     """
 
-    value: float | Callable[..., float]
+    value: float | Function[float]
     name: str
 
     @classmethod
-    def of(cls, given: Any) -> Bound:
+    def of(cls, given: Given) -> Bound:
         """From what a user gives.
 
         Raises
@@ -110,7 +108,7 @@ class Bound:
         """Names of the parameters after the first two; none of a number."""
         return tuple(parameters_of(self.value))[2:] if callable(self.value) else ()
 
-    def _arguments(self, function: Callable[..., float], player: Player, setting: Setting) -> JsonDict:
+    def _arguments(self, function: Function[float], player: Player, setting: Setting) -> JsonDict:
         """What the parameters after the first two are given."""
         given: JsonDict = {}
         known = {"n_arms": setting.n_arms, **setting.parameters}
@@ -149,12 +147,12 @@ def largest_gap(environment: Environment | Population) -> float:
     return environment.spread if isinstance(environment, Population) else float(environment.gaps.max())
 
 
-def _function(given: Any) -> Callable[..., float]:
+def _function(given: Given) -> Function[float]:
     parameters = list(parameters_of(given).values()) if callable(given) else []
     positional = [p for p in parameters if p.kind in _POSITIONAL]
     if len(positional) < 2 and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
         raise InputError("bound must be a function whose first two parameters are gaps and horizon")
-    found: Callable[..., float] = given
+    found: Function[float] = given
     return found
 
 

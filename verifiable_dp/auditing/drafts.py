@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -58,7 +58,7 @@ def counterexamples(
     checks: Sequence[Check],
     worst: Json,
     chosen: blackbox.Selected | None,
-    pairs: Sequence[Any] = (),
+    pairs: Sequence[AnyPair] = (),
     *,
     played: Json | None = None,
 ) -> list[JsonDict]:

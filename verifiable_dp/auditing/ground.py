@@ -7,19 +7,20 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic
 
 from verifiable_dp.auditing import independence
+from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Progress
 from verifiable_dp.core import engine
-from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.core.validate import Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.load import Probe
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import follower_of
 
 
-def _seconds(run: Callable[[int], Any], most: int, patience: float) -> float:
+def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
     """Seconds that one run takes, the best of some calls that make at most `most` runs together.
 
     Slow code is called once or twice: what it loads or compiles at first, or a busy machine's first moments,
@@ -61,7 +62,7 @@ class Sizes:
 
 
 def _allowance(
-    size: Budget, kind: str, sizes: Sizes, run: Callable[[int], Any], progress: Progress
+    size: Budget, kind: str, sizes: Sizes, run: Callable[[int], object], progress: Progress
 ) -> Allowance:
     """How many runs the audit may make, said before they are made.
 
@@ -118,7 +119,7 @@ ROWS_DEPEND = (
 
 
 @dataclass(frozen=True)
-class Ground:
+class Ground(Generic[Sampling]):
     """What an audit of a user's code may rely on.
 
     Attributes
@@ -135,13 +136,13 @@ class Ground:
         Whether a run was seen to draw random numbers, be it that no two runs differ.
     """
 
-    sampler: Any
+    sampler: Sampling
     parallel: bool = True
     notes: tuple[str, ...] = ()
     no_power: str = ""
     draws: bool = False
 
-    def after(self, seen: Probe) -> Ground:
+    def after(self, seen: Probe) -> Ground[Sampling]:
         """With what some runs have shown."""
         notes = tuple(dict.fromkeys([*self.notes, *seen.notes]))
         if seen.repeatable:
@@ -150,14 +151,14 @@ class Ground:
 
 
 def grounded(
-    sampler: Any,
+    sampler: Sampling,
     kind: str,
     size: Budget,
     sizes: Sizes,
-    run: Callable[[Any, int], Any],
-    inputs: Sequence[Any],
+    run: Callable[[Sampling, int], object],
+    inputs: Sequence[Given],
     progress: Progress,
-) -> tuple[Allowance, Ground]:
+) -> tuple[Allowance, Ground[Sampling]]:
     """How many runs may be made, and whether runs are independent of each other however they are made."""
     allowed = _allowance(size, kind, sizes, functools.partial(run, sampler), progress)
     fixed = "" if getattr(sampler.function, "scalable", True) else NOT_SCALED

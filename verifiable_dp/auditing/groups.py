@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.neighbours import GroupPair, Pair, StreamPair, TablePair, UserPair
+from verifiable_dp.core.neighbours import AnyPair, GroupPair, Pair, StreamPair, TablePair, UserPair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
@@ -40,7 +40,7 @@ def pulled(algorithm: Algorithm, table: FloatArray, seed: int) -> IntArray:
     return noted.arms
 
 
-def widened(pair: Any, size: int, arms: IntArray) -> Pair:
+def widened(pair: AnyPair, size: int, arms: IntArray) -> Pair:
     """A pair that differs in `size` events, like the given one does in one.
 
     Parameters
@@ -72,7 +72,7 @@ def widened(pair: Any, size: int, arms: IntArray) -> Pair:
     return GroupPair(left, changes, pair.bounds)
 
 
-def _of_one_event(pair: Any) -> bool:
+def _of_one_event(pair: object) -> TypeGuard[TablePair | StreamPair]:
     return isinstance(pair, TablePair | StreamPair)
 
 
@@ -87,7 +87,7 @@ def _nearest(pair: Pair, arms: IntArray, was: float) -> list[int]:
     return [int(t) for t in rounds[order].tolist()]
 
 
-def of_algorithm(algorithm: Algorithm, pairs: Sequence[Any], size: int, seed: int) -> list[Any]:
+def of_algorithm(algorithm: Algorithm, pairs: Sequence[AnyPair], size: int, seed: int) -> list[Pair]:
     """The pairs of an auditor, widened."""
     return [
         widened(pair, size, pulled(algorithm, pair.left, seed))
@@ -97,6 +97,6 @@ def of_algorithm(algorithm: Algorithm, pairs: Sequence[Any], size: int, seed: in
     ]
 
 
-def kind(pairs: Sequence[Any] | None) -> str:
+def kind(pairs: Sequence[object] | None) -> str:
     """``user`` if all pairs given are those of users, else ``group``."""
     return "user" if pairs and all(isinstance(pair, UserPair) for pair in pairs) else "group"

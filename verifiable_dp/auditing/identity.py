@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy
@@ -14,12 +13,12 @@ from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.resume import CheckpointError
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.validate import Given, JsonDict, JsonValue
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import file_digest, file_of
 
 
-def of(thing: Any, name: str, **asked: Any) -> JsonDict:
+def of(thing: Given, name: str, **asked: object) -> JsonDict:
     """What is equal for two audits only if their records would be, for `resume.Checkpoint`.
 
     Parameters
@@ -37,7 +36,7 @@ def of(thing: Any, name: str, **asked: Any) -> JsonDict:
     return {"target": _target(thing, name), **of_rows(**asked)}
 
 
-def of_rows(**asked: Any) -> JsonDict:
+def of_rows(**asked: object) -> JsonDict:
     """As `of`, for what has no target of its own, such as the kill table."""
     computes = [engine.installation(), f"numpy {np.__version__}", f"scipy {scipy.__version__}"]
     return {"asked": asked, "code": engine.code_digest(), "installation": computes}
@@ -52,7 +51,7 @@ def beside(file: Path | None) -> str:
     return hashlib.sha256("".join(rows).encode()).hexdigest()
 
 
-def _target(thing: Any, name: str) -> list[Any]:
+def _target(thing: Given, name: str) -> list[JsonValue]:
     if isinstance(thing, Exec):
         file, what = thing.file, [thing.command, thing.timeout]
     else:
@@ -67,7 +66,7 @@ def _target(thing: Any, name: str) -> list[Any]:
     return [name, *what, beside(file)]
 
 
-def _file(kind: Any) -> Path | None:
+def _file(kind: object) -> Path | None:
     """Where a function or class is defined that its name finds again."""
     if not (inspect.isroutine(kind) or inspect.isclass(kind)) or "<" in kind.__qualname__:
         return None

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from scipy import special  # `scipy.stats` takes a second to load
 
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, Given, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
+Sampling = TypeVar("Sampling", bound=PlaySampler | ReleaseSampler)
 _CALLS, _SIZE = 48, 24  # calls, and runs of each
 _SINGLE = 384  # runs made by calls of their own
 _COLUMNS = 8
@@ -27,7 +28,7 @@ _LEVEL = 1e-6  # of the comparison with single calls
 _PATH = 0x1DE9  # of the streams used here
 
 
-def dependent(sampler: Any, inputs: Sequence[Any]) -> bool:
+def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
     """Whether runs of one call vary together, or have another law than runs of calls of their own.
 
     Calls are compared by an analysis of variance on ranks; what it suspects is settled by shuffling runs
@@ -49,7 +50,7 @@ def dependent(sampler: Any, inputs: Sequence[Any]) -> bool:
     return False
 
 
-def _features(sampler: Any, data: Any, path: tuple[int, ...], runs: int) -> FloatArray:
+def _features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> FloatArray:
     """Numbers (n, m) that say how runs came out: pulls of arms and some choices, or outputs."""
     numbers = np.arange(runs, dtype=np.int64)
     if not isinstance(sampler, PlaySampler):
@@ -110,7 +111,7 @@ def _apart(one: FloatArray, other: FloatArray) -> float:
     return float(np.abs(below[0] - below[1]).max())
 
 
-def used(sampler: Any, data: Any) -> tuple[str, ...]:
+def used(sampler: Sampling, data: Given) -> tuple[str, ...]:
     """Where one run takes its randomness from, see `tracing.foreign.sources`."""
     one = replace(sampler, rows=1) if sampler.together else sampler
     found: list[str] = []

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic
 
 import numpy as np
 from joblib import delayed
@@ -14,16 +14,19 @@ from joblib import delayed
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.ground import Ground, Sizes
+from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.validate import Function, JsonDict
 from verifiable_dp.evidence.blackbox import curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.events import LEVEL
+from verifiable_dp.evidence.blackbox.events import LEVEL, Event
+from verifiable_dp.evidence.blackbox.observations import Observation
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, Probe
+from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
@@ -66,7 +69,7 @@ class Look:
 
     checks: list[Check]
     chosen: blackbox.Selected
-    best: list[Any]
+    best: Sequence[Pair | DataPair]
     notes: tuple[str, ...] = ()
     number: int = 0
     workers: int = 1
@@ -91,7 +94,7 @@ class Look:
 
 
 @dataclass(kw_only=True)
-class UserCase(Case):
+class UserCase(Case, Generic[Sampling]):
     """The audit of a user's code, which is known by its outputs.
 
     Attributes
@@ -118,9 +121,9 @@ class UserCase(Case):
     """
 
     kind = "release"
-    function: Callable[..., Any]
-    pairs: list[Any]
-    ground: Ground
+    function: Function[object]
+    pairs: Sequence[Pair | DataPair]
+    ground: Ground[Sampling]
     allowed: Allowance
     sizes: Sizes
     levels: Levels
@@ -169,7 +172,7 @@ class UserCase(Case):
         return self.request.settings.workers if self.ground.parallel else 1
 
     @property
-    def sampler(self) -> Any:
+    def sampler(self) -> Sampling:
         """What makes runs."""
         return self.ground.sampler
 
@@ -253,7 +256,9 @@ class UserCase(Case):
 # ---------------------------------------------------------------- looks
 
 
-def look(case: UserCase, candidates: Sequence[Any], plan: Plan, *, number: int = 0) -> Look:
+def look(
+    case: UserCase[Sampling], candidates: Sequence[Pair | DataPair], plan: Plan, *, number: int = 0
+) -> Look:
     """Choose among the candidates and test; looks of one audit draw from streams of their own.
 
     A refutation by runs that were made together is made again by runs that share no call, at the same level:
@@ -262,7 +267,7 @@ def look(case: UserCase, candidates: Sequence[Any], plan: Plan, *, number: int =
     return _look(case, case.sampler, candidates, plan, number, case.workers)
 
 
-def more(case: UserCase, lead: Look, runs: int) -> Look:
+def more(case: UserCase[Sampling], lead: Look, runs: int) -> Look:
     """Go on with the test of a look, by `runs` runs on both inputs.
 
     Its first runs made it the look to go on with, among all that there were: it has a look's share of the
@@ -273,9 +278,9 @@ def more(case: UserCase, lead: Look, runs: int) -> Look:
 
 
 def _look(
-    case: UserCase,
-    sampler: Any,
-    candidates: Sequence[Any],
+    case: UserCase[Sampling],
+    sampler: Sampling,
+    candidates: Sequence[Pair | DataPair],
     plan: Plan,
     number: int,
     workers: int,
@@ -283,7 +288,7 @@ def _look(
 ) -> Look:
     claim, levels = case.claim, case.levels
     own = case.request.settings.seed + 0x5EED * number
-    source: Any = powers.reseeded(sampler, own)
+    source = powers.reseeded(sampler, own)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
     terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests)
@@ -349,7 +354,7 @@ def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:
     return plan.test
 
 
-def _same_here(sampler: Any, chosen: blackbox.Selected) -> bool:
+def _same_here(sampler: Sampling, chosen: blackbox.Selected) -> bool:
     """Whether some runs of the test come out in this process as in another one."""
     runs = np.arange(min(sampler.shard, _SAME), dtype=np.int64)
     task = functools.partial(sampler.sample, chosen.pair, 0, TUNE, chosen.number, runs)
@@ -359,9 +364,8 @@ def _same_here(sampler: Any, chosen: blackbox.Selected) -> bool:
     return bool(here[1] == there[0] == there[1])
 
 
-def _hits_of(task: Callable[[], Any], event: Any) -> int:
-    hits: int = event.hits(task())
-    return hits
+def _hits_of(task: Callable[[], Observation], event: Event) -> int:
+    return event.hits(task())
 
 
 def hits_needed(epsilon: float, level: float) -> int:
@@ -377,12 +381,12 @@ def hits_needed(epsilon: float, level: float) -> int:
 # ---------------------------------------------------------------- the rungs that users' code of all kinds has
 
 
-def curve(case: UserCase) -> None:
+def curve(case: UserCase[Sampling]) -> None:
     """The hockey-stick curve on the pair of the last look, its events chosen on the runs of that look."""
     seed, levels = case.request.settings.seed, case.levels
     if case.black_boxes > 1 and levels.looks > 1:
         seed += 0x5EED
     assert case.last is not None
     terms = Terms(case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests)
-    source: Any = powers.reseeded(case.sampler, seed)
+    source = powers.reseeded(case.sampler, seed)
     case.found([curves.check(source, case.last.chosen, case.plan, terms)])

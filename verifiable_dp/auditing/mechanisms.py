@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_p
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.validate import InputError, JsonDict
+from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, JsonDict
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
@@ -23,9 +22,9 @@ from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, 
 
 
 def data_pairs(
-    function: Callable[..., Any],
+    function: Function[object],
     bounds: tuple[float, float],
-    given: Sequence[tuple[Any, Any]] | None,
+    given: Sequence[tuple[Given, Given]] | None,
     adjacency: str | None = None,
 ) -> list[DataPair]:
     """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
@@ -56,7 +55,7 @@ def data_pairs(
     low, high = bounds
     kind = adjacency or "replace"
     five = np.full(5, low)
-    forms: list[tuple[Any, Any]] = [
+    forms: list[tuple[float | FloatArray, float | FloatArray]] = [
         (low, high),
         (np.array([low]), np.array([high])),
         (five, np.concatenate([[high], five[1:]])),
@@ -66,7 +65,9 @@ def data_pairs(
         forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
     elif kind == "add-remove":
         forms = [(five, five[1:])]
-    taken: list[tuple[tuple[Any, Any], int]] = []  # forms, and how many outputs they give
+    taken: list[
+        tuple[tuple[float | FloatArray, float | FloatArray], int]
+    ] = []  # forms, and how many outputs they give
     refused: list[InputError] = []
     for form in forms:
         if taken and form is not forms[-1]:
@@ -84,7 +85,7 @@ def data_pairs(
 
 
 @dataclass(kw_only=True)
-class ReleaseCase(UserCase):
+class ReleaseCase(UserCase[ReleaseSampler]):
     """The audit of a user's mechanism by its outputs.
 
     Attributes
@@ -93,10 +94,11 @@ class ReleaseCase(UserCase):
         Of the entries of the data.
     """
 
+    pairs: list[DataPair]
     bounds: tuple[float, float]
 
     @classmethod
-    def of(cls, request: AuditRequest, function: Callable[..., Any]) -> ReleaseCase:
+    def of(cls, request: AuditRequest, function: Function[object]) -> ReleaseCase:
         """What a request comes to; makes the first draws.
 
         Raises

@@ -108,6 +108,9 @@ class Case:
         }
 
 
+OwnCase = Any  # type: ignore[explicit-any]  # a case, which a rung narrows to the kind it is for
+
+
 @dataclass(frozen=True)
 class Rung:
     """One kind of evidence.
@@ -123,8 +126,8 @@ class Rung:
     """
 
     stage: str
-    applies: Callable[[Any], bool]
-    run: Callable[[Any], None]
+    applies: Callable[[OwnCase], bool]
+    run: Callable[[OwnCase], None]
 
 
 def climb(case: Case, rungs: Iterable[Rung]) -> JsonDict:

@@ -5,26 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 from verifiable_dp.auditing.plans import cost_of
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.neighbours import Neighbours
+from verifiable_dp.core.validate import JsonDict, JsonValue
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import sequential
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.test import POWER, Plan, Sampler, Terms
+from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
+Seeded = TypeVar("Seeded", bound=AlgorithmSampler | PlaySampler | ReleaseSampler)
 POWER_PROBABILITY = 0.95
 FACTORS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
 
 
 def of_black_box(
-    make: Callable[[float], Sampler],
-    pairs: Sequence[Any],
+    make: Callable[[float], Seeded],
+    pairs: Sequence[Neighbours],
     plan: Plan,
     terms: Terms,
     *,
@@ -40,7 +43,7 @@ def of_black_box(
     """
     cheaper, claim, seed = _cheaper(plan), terms.claim, terms.seed
     picked: dict[float, blackbox.Selected] = {}
-    tried: dict[float, list[Any]] = {}
+    tried: dict[float, list[JsonValue]] = {}
 
     def caught(factor: float) -> bool:
         if factor not in tried:
@@ -117,7 +120,7 @@ def rejection(p: float, q: float, plan: Plan, claim: PrivacyClaim, alpha: float)
 
 
 def _repeat(
-    sampler: Sampler,
+    sampler: Seeded,
     picked: blackbox.Selected,
     plan: Plan,
     terms: Terms,
@@ -136,10 +139,9 @@ def _repeat(
     return refuted
 
 
-def reseeded(sampler: Any, seed: int) -> Sampler:
+def reseeded(sampler: Seeded, seed: int) -> Seeded:
     """The same sampler with another seed."""
-    changed: Sampler = replace(sampler, seed=seed)
-    return changed
+    return replace(sampler, seed=seed)
 
 
 def stated(

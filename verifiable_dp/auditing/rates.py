@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import Given, InputError, Json, JsonDict
 from verifiable_dp.targets.players import Player, Setting
 
 MARGIN = 0.15  # how far an exponent may lie from its claim: room for a factor of sqrt(log T)
@@ -105,7 +105,7 @@ def gaps(setting: Setting) -> tuple[float, ...]:
 
 
 def parsed(
-    scaling: Any,
+    scaling: Given,
     player: Player,
     setting: Setting,
     *,
@@ -134,7 +134,7 @@ def parsed(
 
 def _rate(
     over: str,
-    claim: Any,
+    claim: Given,
     player: Player,
     setting: Setting,
     gap: float | None,
@@ -151,7 +151,7 @@ def _rate(
     return Rate(over, exponent, log_power, margin, _checked(over, chosen, setting, log_power), worst)
 
 
-def claim_of(over: str, claim: Any) -> tuple[float, float, float]:
+def claim_of(over: str, claim: Given) -> tuple[float, float, float]:
     """Exponent, power of the logarithm, margin.
 
     Raises
@@ -189,7 +189,7 @@ def horizons(horizon: int, span: int) -> tuple[float, ...]:
     return tuple(np.unique(np.geomspace(horizon / span, horizon, _POINTS).round()).tolist())
 
 
-def _grid(over: str, player: Player, setting: Setting) -> Any:
+def _grid(over: str, player: Player, setting: Setting) -> npt.ArrayLike:
     """Default values of a quantity."""
     if over == "T":
         needed = shortest(setting.n_arms)
@@ -218,7 +218,7 @@ def _grid(over: str, player: Player, setting: Setting) -> Any:
     return np.geomspace(base / 8, base, _POINTS)
 
 
-def _checked(over: str, values: Any, setting: Setting, log_power: float) -> tuple[float, ...]:
+def _checked(over: str, values: Given, setting: Setting, log_power: float) -> tuple[float, ...]:
     """At least 4 different values, in increasing order, in the range of the quantity."""
     array = validate.rewards(f"values: {over}", values, (-np.inf, np.inf), ndim=1)
     if len(np.unique(array)) < 4:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from verifiable_dp.core.claims import Source as Proof
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
-from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges
@@ -131,7 +131,7 @@ class Subject:
     @classmethod
     def of(
         cls,
-        thing: Any,
+        thing: Given,
         name: str,
         *,
         n_arms: int | None = None,
@@ -361,10 +361,10 @@ class RegretOptions(TypedDict, total=False):
         Of `better_than`, by name, where they are to differ.
     """
 
-    bound: float | str | Callable[..., float] | None
+    bound: float | str | Function[float] | None
     scaling: Json | None
-    environments: Any
-    contexts: Any
+    environments: Given
+    contexts: Given
     n_arms: int | None
     horizon: int | None
     parameters: Json | None
@@ -372,7 +372,7 @@ class RegretOptions(TypedDict, total=False):
     beta: float | None
     gap: float | None
     values: Mapping[str, Sequence[float]] | None
-    better_than: Any
+    better_than: Given
     factor: float
     rival_parameters: Json | None
 
@@ -381,19 +381,19 @@ class RegretOptions(TypedDict, total=False):
 class Asked:
     """The arguments of `verifiable_dp.check_regret` that say what is claimed, as given; None: not claimed."""
 
-    bound: Any = None
-    scaling: Any = None
-    better_than: Any = None
-    factor: Any = 1.0
+    bound: Given = None
+    scaling: Given = None
+    better_than: Given = None
+    factor: Given = 1.0
     rival_parameters: Json | None = None
-    environments: Any = None
-    contexts: Any = None
+    environments: Given = None
+    contexts: Given = None
     n_arms: int | None = None
     horizon: int | None = None
     parameters: Json | None = None
     runs: int | None = None
-    beta: Any = None
-    gap: Any = None
+    beta: Given = None
+    gap: Given = None
     values: Mapping[str, Sequence[float]] | None = None
 
     @property
@@ -503,7 +503,7 @@ def _form(instances: Sequence[Environment | Population]) -> Contexts | None:
 _HOMES = (environments, populations)
 
 
-def _plain_environment(environment: Any) -> JsonDict | None:
+def _plain_environment(environment: object) -> JsonDict | None:
     """JSON values of an environment of this package; None for others."""
     homes = [module.__name__ for module in _HOMES]
     if type(environment).__module__ not in homes or not dataclasses.is_dataclass(environment):
@@ -523,7 +523,7 @@ def _plain_environment(environment: Any) -> JsonDict | None:
     return {"type": type(environment).__name__, **plain}
 
 
-def _environment(plain: Json) -> Any:
+def _environment(plain: Json) -> Given:
     values = {name: value for name, value in plain.items() if name != "type"}
     made = {
         name: _environment(value) if isinstance(value, Mapping) else _tuples(value)
@@ -535,7 +535,7 @@ def _environment(plain: Json) -> Any:
     return kind(**made)
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: JsonValue) -> JsonValue:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import claims, validate
@@ -18,8 +18,11 @@ from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.targets.process import TIMEOUT
 from verifiable_dp.targets.roles import Given
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def _plain(record: Any) -> JsonDict:
+
+def _plain(record: DataclassInstance) -> JsonDict:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
@@ -111,7 +114,7 @@ class AuditOptions(TypedDict, total=False):
     reward: str | None
     bounds: tuple[float, float] | None
     observe: str | None
-    pairs: Sequence[Any] | None
+    pairs: Sequence[validate.Given] | None
     budget: str | float
     runs: int | None
     timeout: float | None
@@ -246,10 +249,10 @@ class Inputs:
     n_arms: int | None = None
     horizon: int | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
-    pairs: Sequence[Any] | None = None
+    pairs: Sequence[validate.Given] | None = None
     parameters: Json = field(default_factory=dict)
     reward: str = ""
-    contexts: Any = None
+    contexts: validate.Given = None
     context_norm: float = 1.0
     epsilon_parameter: str = ""
 
@@ -354,6 +357,9 @@ class Settings:
         return sizes_of(self.budget, self.runs)
 
 
+_Part = TypeVar("_Part", Promise, Inputs, Settings)
+
+
 def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
     """The three parts of what is asked; bounds, a timeout, a reward, … of None are the default ones.
 
@@ -364,9 +370,11 @@ def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settin
     """
     check_known(function, options, AuditOptions)
     usual = ("bounds", "timeout", "reward", "epsilon_parameter", "context_norm", "model", "protects")
-    given = {name: value for name, value in options.items() if value is not None or name not in usual}
+    given: JsonDict = {
+        name: value for name, value in options.items() if value is not None or name not in usual
+    }
 
-    def part(kind: Any) -> Any:
+    def part(kind: type[_Part]) -> _Part:
         return kind(**{one.name: given[one.name] for one in fields(kind) if one.name in given})
 
     return part(Promise), part(Inputs), part(Settings)
@@ -395,7 +403,7 @@ class AuditRequest:
         If settings do not fit the promise.
     """
 
-    target: Any
+    target: validate.Given
     name: str
     promise: Promise = Promise()
     inputs: Inputs = Inputs()

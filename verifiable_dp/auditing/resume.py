@@ -20,22 +20,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 
 from verifiable_dp.auditing.looks import Look
 from verifiable_dp.core import engine, files
+from verifiable_dp.core.engine import Passed
 from verifiable_dp.core.files import lock
 from verifiable_dp.core.neighbours import AnyPair, ContextPair, pair_of
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, Result
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DataPair
 
-Result = TypeVar("Result")
 FORMAT = "verifiable-dp checkpoint"
 _MOST_BYTES = 1 << 32
 _MOST_HEAD, _MOST_LINE = 1 << 12, 1 << 28  # bytes of the first line, and of another one
@@ -61,7 +60,7 @@ class OtherAuditError(CheckpointError):
 # ---------------------------------------------------------------- results as data
 
 
-def packed(value: Any) -> bytes:
+def packed(value: object) -> bytes:
     """A result as JSON that `unpacked` turns back, floats and arrays to the last bit; tuples become lists.
 
     Raises
@@ -73,7 +72,7 @@ def packed(value: Any) -> bytes:
     return json.dumps(value, default=_tagged, separators=(",", ":")).encode()
 
 
-def _tagged(value: Any) -> Any:
+def _tagged(value: Passed) -> Passed:
     name = type(value).__name__
     if isinstance(value, np.generic):
         return value.item()
@@ -90,14 +89,14 @@ def _tagged(value: Any) -> Any:
     raise TypeError(f"a checkpoint cannot hold {name}")
 
 
-def _field(value: Any) -> Any:
+def _field(value: object) -> Passed:
     """A field of a dataclass, which may be what JSON does not know: a tuple, or a mapping from tuples."""
     if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
         return {"!rows": list(value.items())}
     return {"!tuple": list(value)} if isinstance(value, tuple) else value
 
 
-def unpacked(text: bytes) -> Any:
+def unpacked(text: bytes) -> Passed:
     """Inverse of `packed`.
 
     Raises
@@ -108,9 +107,9 @@ def unpacked(text: bytes) -> Any:
     return json.loads(text, object_hook=_untagged)
 
 
-def _untagged(stored: JsonDict) -> Any:
+def _untagged(stored: JsonDict) -> Passed:
     kind: str = next(iter(stored), "")
-    content: Any = stored.get(kind)
+    content: Passed = stored.get(kind)
     if not kind.startswith("!"):
         return stored
     if kind == "!array":
@@ -147,7 +146,7 @@ class Checkpoint:
         if it is of another audit.
     """
 
-    def __init__(self, path: Path, of: Any, say: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, of: object, say: Callable[[str], None]) -> None:
         self.path, self._say, self._full = path, say, False
         self.started, self.cpu_seconds = time.time(), 0.0  # of the first attempt; of all before this one
         self._began = time.process_time()
@@ -224,7 +223,7 @@ class Checkpoint:
                 self._file.truncate(end)
             self._say(self._words(f"cannot be written any more: {error.strerror}; going on"))
 
-    def recalled(self, name: str, asked: str) -> tuple[str, bool, Any]:
+    def recalled(self, name: str, asked: str) -> tuple[str, bool, Passed]:
         """See `engine.Keeper`."""
         number = self._counts.get(name, 0)
         self._counts[name] = number + 1
@@ -235,7 +234,7 @@ class Checkpoint:
                 return place, True, unpacked(line)["value"]
         return place, False, None
 
-    def keep(self, place: str, asked: str, result: Any) -> None:
+    def keep(self, place: str, asked: str, result: object) -> None:
         """See `engine.Keeper`; what `packed` does not take is made again."""
         cpu = self.cpu_seconds + time.process_time() - self._began
         with suppress(TypeError):
@@ -305,7 +304,7 @@ def forget(path: Path) -> None:
 
 @contextmanager
 def at(
-    path: str | PathLike[str] | None, of: Callable[[], Any], say: Callable[[str], None]
+    path: str | PathLike[str] | None, of: Callable[[], object], say: Callable[[str], None]
 ) -> Iterator[Checkpoint | None]:
     """Keep the steps of this block in a file; it stays until its result is somewhere else.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from joblib import parallel_config
 
@@ -23,7 +22,7 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
-from verifiable_dp.core.validate import InputError, JsonDict
+from verifiable_dp.core.validate import Given, InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
@@ -123,7 +122,7 @@ def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
 
 
 @contextmanager
-def _opened(request: AuditRequest) -> Iterator[UserCase]:
+def _opened(request: AuditRequest) -> Iterator[PlayCase | ReleaseCase]:
     """The case of a user's code, while its processes run."""
     promise, target = request.promise, request.target
     if promise.observe not in (None, "actions", "releases"):
@@ -142,7 +141,7 @@ def _opened(request: AuditRequest) -> Iterator[UserCase]:
     yield _case(request, *taken(target, request.given()))
 
 
-def _case(request: AuditRequest, kind: str, function: Any) -> UserCase:
+def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | ReleaseCase:
     promise, inputs = request.promise, request.inputs
     if kind == "release":
         if promise.model == "local":

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import InputError, JsonValue
 from verifiable_dp.targets.players import Player, Setting
 from verifiable_dp.targets.roles import EPSILON
 
@@ -76,7 +75,7 @@ def notes(player: Player, setting: Setting, bound: Bound | None) -> list[str]:
     return [f"the bound does not take {name}: it was held at {name} = {given} only"]
 
 
-def _epsilon(player: Player, setting: Setting) -> tuple[str, Any]:
+def _epsilon(player: Player, setting: Setting) -> tuple[str, JsonValue]:
     """The parameter that is epsilon, and its value; an empty name if there is none."""
     name = next((name for name in EPSILON if name in setting.parameters or name in player.names), "")
     return name, setting.parameters.get(name, player.default(name)) if name else None

@@ -8,11 +8,10 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, explore
@@ -35,11 +34,11 @@ class Effort:
     examples: int
     most: int = sys.maxsize
     late: Callable[[], bool] = bool
-    larger: tuple[Callable[..., Any], tuple[float, float]] | None = None
+    larger: tuple[Function[object], tuple[float, float]] | None = None
 
 
 def trace(
-    function: Callable[..., Any],
+    function: Function[object],
     name: str,
     epsilon: float,
     inputs: Inputs,
@@ -74,7 +73,7 @@ def trace(
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 
 
-def _file_of(function: Callable[..., Any]) -> str | None:
+def _file_of(function: Function[object]) -> str | None:
     return file_of(inspect.unwrap(function)) or None
 
 
@@ -82,14 +81,14 @@ def _file_of(function: Callable[..., Any]) -> str | None:
 class OneRun:
     """What `play_many(rewards, n_runs, rng)` plays in a call for one run."""
 
-    function: Callable[..., Any]
+    function: Function[Given]
 
     @property
-    def __wrapped__(self) -> Any:
+    def __wrapped__(self) -> Function[object]:
         """Where the source is."""
         return self.function
 
-    def __call__(self, rewards: Any, rng: Any) -> Any:
+    def __call__(self, rewards: Given, rng: Given) -> Given:
         """The actions of the run."""
         return self.function(rewards, 1, rng)[0]
 
@@ -98,7 +97,7 @@ _ONE = Premise("a call for many runs makes independent ones, each as a call for 
 
 
 def bound(
-    function: Callable[..., Any],
+    function: Function[object],
     name: str,
     inputs: Inputs,
     delta: float,
@@ -130,7 +129,7 @@ def bound(
     return made, renamed({"why": why}, file, source.path or file)["why"]
 
 
-def choosing(function: Callable[..., Any], n_arms: int, horizon: int) -> tuple[Callable[..., Any], ...]:
+def choosing(function: Function[object], n_arms: int, horizon: int) -> tuple[Function[object], ...]:
     """The methods that choose the arms of a class that plays as a function; none of a plain function."""
     return function.choosers(n_arms, horizon) if isinstance(function, BanditClass) else ()
 
@@ -141,7 +140,7 @@ def renamed(statistics: Json, file: str, name: str) -> JsonDict:
     folder, beside = os.path.join(os.path.dirname(file), ""), PurePath(name).parent.as_posix()
     beside = "" if beside == "." else f"{beside.rstrip('/')}/"
 
-    def shown(value: Any) -> Any:
+    def shown(value: JsonValue) -> JsonValue:
         if isinstance(value, Mapping):
             kept = ("source", "lines")
             return {key: item if key in kept else shown(item) for key, item in value.items()}

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic
 
 import numpy as np
 
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER
+from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.looks import UserCase
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import plain
@@ -40,7 +41,7 @@ _NOT_REACHED = (
 
 
 @dataclass(frozen=True)
-class Variants:
+class Variants(Generic[Sampling]):
     """Code that loses more.
 
     Attributes
@@ -55,13 +56,13 @@ class Variants:
         What is said if none is refuted.
     """
 
-    make: Callable[[float], Any]
+    make: Callable[[float], Sampling]
     epsilon: float
     words: str
     none: str
 
 
-def of(case: UserCase) -> tuple[Variants | None, str]:
+def of(case: UserCase[Sampling]) -> tuple[Variants[Sampling] | None, str]:
     """The variants of a case, and why there are none."""
     larger = _larger(case)
     if larger is not None:
@@ -76,7 +77,7 @@ def of(case: UserCase) -> tuple[Variants | None, str]:
     return (None, why) if why else (less, "")
 
 
-def _larger(case: UserCase) -> Variants | None:
+def _larger(case: UserCase[Sampling]) -> Variants[Sampling] | None:
     """The code made for a larger epsilon; None if it has no such parameter, or refuses or ignores it."""
     target, given = case.request.target, case.request.given()
     found = None if isinstance(target, Exec) else epsilon_of(target, given)
@@ -97,7 +98,7 @@ def _larger(case: UserCase) -> Variants | None:
         return None
 
 
-def _differ(case: UserCase, variants: Variants) -> bool:
+def _differ(case: UserCase[Sampling], variants: Variants[Sampling]) -> bool:
     """Whether a variant makes any difference to runs that are alike in all else."""
     assert case.last is not None
     runs = np.arange(_RUNS, dtype=np.int64)
@@ -108,7 +109,7 @@ def _differ(case: UserCase, variants: Variants) -> bool:
     )
 
 
-def state_power(case: UserCase, variants: Variants, runs: int) -> None:
+def state_power(case: UserCase[Sampling], variants: Variants[Sampling], runs: int) -> None:
     """Power of the black box, on variants that lose more.
 
     With delta, what epsilon a variant has at that delta is not known: stated is the least loss at the event

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,21 +25,24 @@ from verifiable_dp.cli.shell import (
     scheduler_option,
     seeded,
 )
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.validate import Function, Given, JsonDict
+
+if TYPE_CHECKING:
+    from verifiable_dp.targets.process import Exec
 
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
 REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
 
 
-def _target(target: str | None, command: str | None, timeout: float | None) -> Any:
+def _target(target: str | None, command: str | None, timeout: float | None) -> str | Exec:
     from verifiable_dp.core.validate import InputError
 
-    if (target is None) == (command is None):
-        raise InputError("target must be given, or --exec COMMAND, and not both")
-    if command is None:
+    if target is not None and command is None:
         if timeout is not None:
             raise InputError("exec_timeout needs --exec COMMAND")
         return target
+    if command is None or target is not None:
+        raise InputError("target must be given, or --exec COMMAND, and not both")
     from verifiable_dp.targets.process import Exec
 
     return Exec(command) if timeout is None else Exec(command, timeout)
@@ -58,7 +61,7 @@ def _pairs(name: str, items: tuple[str, ...]) -> JsonDict:
     return found
 
 
-def _plain_value(text: str) -> Any:
+def _plain_value(text: str) -> float | str:
     for kind in (int, float):
         try:
             return kind(text)
@@ -98,8 +101,8 @@ def _parameters(items: tuple[str, ...]) -> JsonDict | None:
 
 
 def _several(
-    *names: str, parse: Callable[[tuple[str, ...]], Any], **more: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    *names: str, parse: Function[object], **more: Given
+) -> Callable[[Function[None]], Function[None]]:
     """An option that may be given several times, and what is made of all of them."""
     return click.option(*names, multiple=True, callback=lambda _, option, typed: parse(typed), **more)
 
@@ -188,7 +191,7 @@ def audit(
     exec_timeout: float | None,
     scheduler: str | None,
     outputs: Outputs,
-    **asked: Any,
+    **asked: Given,
 ) -> None:
     """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
     from verifiable_dp import api
@@ -240,7 +243,7 @@ def audit(
 @scheduler_option
 @output_options
 def regret(
-    target: str, population: tuple[str, ...], scheduler: str | None, outputs: Outputs, **asked: Any
+    target: str, population: tuple[str, ...], scheduler: str | None, outputs: Outputs, **asked: Given
 ) -> None:
     """Check the regret of TARGET: a catalogue name, file.py:name or package.module:name.
 
@@ -269,7 +272,7 @@ def regret(
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--only", multiple=True, metavar="NAME", help="Only these controls.")
 @click.option("--json", "json_path", type=PATH, help="Write the outcomes here.")
-def selftest(budget: Any, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
+def selftest(budget: str, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
     """Audit mechanisms whose true epsilon is known. Exit status 0 if all come out as their truth says.
 
     Beside each bound stands that of the best event, which the known law gives at as many draws.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,10 +23,12 @@ from verifiable_dp.cli.shell import (
     scheduler_option,
     seeded,
 )
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.validate import Given, JsonDict
 
 if TYPE_CHECKING:
+    from verifiable_dp.core.algorithm import Algorithm
     from verifiable_dp.core.environments import Environment
+    from verifiable_dp.core.populations import Population
 
 
 @main.command("list")
@@ -100,7 +102,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 @click.option("--csv", "csv_path", type=PATH, help="Write the regret curve here.")
 @seeded
 def simulate(
-    name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Any
+    name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Given
 ) -> None:
     """Simulate the bandit NAME, or your own file.py:name, and print its mean regret."""
     from verifiable_dp.api import simulate as run_simulation
@@ -111,7 +113,9 @@ def simulate(
     with progressing() as progress:
         progress("simulating")
         if contexts is None and ":" not in name:
-            result = run_simulation(_listed(name, environment, asked), environment, **size)
+            result = run_simulation(
+                _listed(name, {**asked, "n_arms": environment.n_arms}), environment, **size
+            )
         else:
             result = run_simulation(name, environment, horizon=asked["horizon"], **size)
     spread = result.regret.std(ddof=1) if size["runs"] > 1 else 0.0
@@ -127,7 +131,7 @@ def simulate(
         write_text(csv_path, result.curve().to_csv(index=False))
 
 
-def _met(setting: str | None, contexts: str | None, population: str, n_arms: int) -> Any:
+def _met(setting: str | None, contexts: str | None, population: str, n_arms: int) -> Environment | Population:
     """The environment, or the population if there are contexts."""
     from verifiable_dp.core.contexts import Contexts, shape_of
     from verifiable_dp.core.populations import usual
@@ -140,16 +144,15 @@ def _met(setting: str | None, contexts: str | None, population: str, n_arms: int
     return usual(population, n_arms, Contexts(n_arms, shape_of(contexts)).shape)
 
 
-def _listed(name: str, environment: Environment, instance: JsonDict) -> Any:
-    """The catalogue's algorithm of this name, with as many arms."""
+def _listed(name: str, instance: JsonDict) -> Algorithm:
+    """The catalogue's algorithm of this name, with what it takes of the instance."""
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.registry import entries as registry
 
     takes = registry.auditor(name).algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     if "n_arms" not in takes:
         raise InputError(f"name: {name} is not a multi-armed bandit")
-    given = {**instance, "n_arms": environment.n_arms}
-    return registry.make(name, **{key: value for key, value in given.items() if key in takes})
+    return registry.make(name, **{key: value for key, value in instance.items() if key in takes})
 
 
 def _environment(setting: str | None, n_arms: int) -> Environment:
@@ -189,7 +192,7 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
 @scheduler_option
 @declarations_option
 def report(
-    out: Path, only: tuple[str, ...], workers: int, resume: bool, scheduler: str | None, **asked: Any
+    out: Path, only: tuple[str, ...], workers: int, resume: bool, scheduler: str | None, **asked: Given
 ) -> None:
     """Audit the catalogue and write a record and a page for each algorithm, with an index.
 
@@ -348,7 +351,7 @@ def mutants(
     checkpoint: Path | None,
     json_path: Path | None,
     html_path: Path | None,
-    **asked: Any,
+    **asked: Given,
 ) -> None:
     """Break the private algorithms in many ways and audit each mutant: the kill table.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
 from verifiable_dp.cli.audit import _pairs
 from verifiable_dp.cli.shell import main, say
+from verifiable_dp.core.validate import Given
 
 
 @main.command("inspect")
@@ -21,7 +21,7 @@ from verifiable_dp.cli.shell import main, say
 @click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
 @click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts of this form.")
 @click.option("--play", is_flag=True, help="Play it, too: say from which horizon on rewards change actions.")
-def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Any) -> None:
+def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Say what an audit of TARGET, your own code, would recognise, guess and miss.
 
     TARGET is imported, and made once where that is needed; without --play it is not played. Exit status: 0 if
@@ -29,8 +29,8 @@ def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play:
     """
     from verifiable_dp.core.contexts import Contexts, shape_of
     from verifiable_dp.core.validate import InputError, arms_and_horizon
+    from verifiable_dp.targets import roles
     from verifiable_dp.targets.inspection import inspect_target
-    from verifiable_dp.targets.roles import Given
     from verifiable_dp.targets.source import load
 
     if ":" not in target:
@@ -39,12 +39,12 @@ def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play:
             "`list` shows the catalogue"
         )
     arms_and_horizon(n_arms, horizon)
-    thing: Any = load(target)
+    thing = load(target)
     if not callable(thing):
         raise InputError(f"target: {target} is not callable")
     form = None if contexts is None else Contexts(n_arms, shape_of(contexts))
     parameters = _pairs("set", told.pop("parameters"))
-    given = Given(parameters=parameters, contexts=form, **told)  # epsilon, delta, reward
+    given = roles.Given(parameters=parameters, contexts=form, **told)  # epsilon, delta, reward
     found = inspect_target(thing, given, n_arms, horizon, play=play)
     for line in found.lines():
         say(line)

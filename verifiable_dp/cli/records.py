@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +22,11 @@ from verifiable_dp.cli.shell import (
     say,
     scheduler_option,
 )
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.validate import Json, JsonDict
+
+if TYPE_CHECKING:
+    from verifiable_dp.render.diff import Difference
+    from verifiable_dp.render.folders import Folders
 
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
 
@@ -116,11 +120,11 @@ def verify(
     say(line)
 
 
-def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Any], Any]:
+def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:
     """Runs a record again, after saying what it is about to run."""
     from verifiable_dp import api
 
-    def again(found: Any) -> Any:
+    def again(found: Json) -> JsonDict:
         for line in api.will_run(found):
             aside(line)
         return api.rerun(found, workers=workers, progress=progress)
@@ -146,7 +150,7 @@ def _verify_folder(folder: Path, *, alone: bool) -> None:
     sys.exit(2 if found.broken else 0)
 
 
-def _signer(whole: Any, key: Path | None, signature: Path, *, given: bool) -> str:
+def _signer(whole: Json, key: Path | None, signature: Path, *, given: bool) -> str:
     """The key by which a signature holds; empty without one to check."""
     if key is None:
         if given:
@@ -187,7 +191,7 @@ def keygen(prefix: Path) -> None:
         say(f"written: {path}")
 
 
-def _verified(path: Path) -> Any:
+def _verified(path: Path) -> Json:
     """A record, or another data file, that holds; nothing is run."""
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
@@ -254,7 +258,7 @@ def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...])
     sys.exit(DIFF_EXIT[found.outcome])
 
 
-def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Any:
+def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | Folders:
     """Of two records, or of two folders."""
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.verify import verify as check
@@ -328,14 +332,14 @@ class _DataFile:
     """How a data file that is not a record is verified, and run again: what of it must come out as it is."""
 
     what: str
-    verify: Callable[[Any], JsonDict]
-    again: Callable[[Any, int, Callable[[str], None]], Any]
+    verify: Callable[[Json], JsonDict]
+    again: Callable[[Json, int, Callable[[str], None]], Json]
     part: str
     items: str = "rows"
     numbers: str = "count"
 
 
-def _data_file(whole: Any) -> _DataFile | None:
+def _data_file(whole: Json) -> _DataFile | None:
     """The kind of a data file; None for the record of an audit."""
     from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
     from verifiable_dp.render.mutation import MUTANTS_VERSION, verify_mutants
@@ -349,14 +353,14 @@ def _data_file(whole: Any) -> _DataFile | None:
     return kinds.get(str(whole.get("schema_version")))
 
 
-def _errata_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+def _errata_again(whole: Json, workers: int, progress: Callable[[str], None]) -> Json:
     from verifiable_dp.campaign import run as campaign
 
     progress("errata")
     return campaign.errata([row["name"] for row in whole["errata"]], seed=whole["seed"], workers=workers)
 
 
-def _mutants_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+def _mutants_again(whole: Json, workers: int, progress: Callable[[str], None]) -> Json:
     from verifiable_dp.campaign import run as campaign
 
     names = list(dict.fromkeys(row["algorithm"] for row in whole["mutants"]))
@@ -364,7 +368,7 @@ def _mutants_again(whole: Any, workers: int, progress: Callable[[str], None]) ->
     return campaign.mutants(names, **asked, workers=workers, progress=progress)
 
 
-def _study_again(whole: Any, workers: int, progress: Callable[[str], None]) -> Any:
+def _study_again(whole: Json, workers: int, progress: Callable[[str], None]) -> Json:
     import tempfile
 
     from verifiable_dp.campaign import reproduction
@@ -374,7 +378,7 @@ def _study_again(whole: Any, workers: int, progress: Callable[[str], None]) -> A
         return reproduction.reproduce(whole["study"], out=folder, **asked, workers=workers, progress=progress)
 
 
-def _verify_data_file(whole: Any, kind: _DataFile, signer: str, again: Callable[[], Any] | None) -> str:
+def _verify_data_file(whole: Json, kind: _DataFile, signer: str, again: Callable[[], Json] | None) -> str:
     from verifiable_dp.record.verify import first_difference, said_of
 
     kind.verify(whole)

@@ -18,12 +18,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from verifiable_dp._links import check_links
 from verifiable_dp.core.crash import crashed
+
+if TYPE_CHECKING:
+    from verifiable_dp.core.validate import Function, Given
+    from verifiable_dp.report import Report
 
 _PATIENCE = 2.0  # seconds before progress is shown
 _PAUSE = 5.0  # seconds between lines of one stage in a log
@@ -44,14 +49,14 @@ class _Group(click.Group):
         ctx.obj = shlex.join(["verifiable-dp", *args])
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """As click's, which would exit with 1, "refuted", if nobody reads the output any more."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             raise _NoReader from None
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
+    def main(self, *args: Given, **kwargs: Given) -> NoReturn:
         """As click's, without usage text and tracebacks."""
         from verifiable_dp.core.validate import InputError
 
@@ -99,7 +104,7 @@ def aside(line: str) -> None:
     click.echo(on_one_line(line), err=True)
 
 
-def _fail(message: str, status: int) -> None:
+def _fail(message: str, status: int) -> NoReturn:
     aside(f"verifiable-dp: {' '.join(message.split())}")
     sys.exit(status)
 
@@ -143,7 +148,7 @@ def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]
     start, shown, interrupted = time.monotonic(), False, False
     stage, said, waiting = "", 0.0, ""
 
-    def interrupt(number: int, frame: Any) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted
         interrupted = True
         raise KeyboardInterrupt
@@ -186,7 +191,7 @@ def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]
             status.stop()
 
 
-def seeded(function: Any) -> Any:
+def seeded(function: Function[None]) -> Function[None]:
     """Add --seed and --workers."""
     options = [
         click.option("--seed", type=int, default=0, show_default=True, help="Decides every count."),
@@ -199,7 +204,7 @@ def seeded(function: Any) -> Any:
     return function
 
 
-def scheduler_option(function: Any) -> Any:
+def scheduler_option(function: Function[None]) -> Function[None]:
     """Add --scheduler."""
     return click.option(
         "--scheduler", metavar="ADDRESS", help="Of a Dask scheduler, whose workers are used instead."
@@ -232,7 +237,7 @@ class Outputs:
         """Refuse unwritable paths before any work is done."""
         check_outputs(self.json_path, self.html_path, self.sarif_path)
 
-    def write(self, report: Any) -> None:
+    def write(self, report: Report) -> None:
         """Write the report in each form for which there is a path."""
         from verifiable_dp.core.files import write_text
 
@@ -245,7 +250,7 @@ class Outputs:
 
             write_text(self.sarif_path, to_sarif(report.record))
 
-    def conclude(self, report: Any) -> None:
+    def conclude(self, report: Report) -> None:
         """Write the report and show it, if its record holds as it is read again."""
         from verifiable_dp.core.validate import InputError
         from verifiable_dp.record import verify
@@ -261,12 +266,14 @@ class Outputs:
         click.echo(report.summary(self.json_path, again=again))
 
 
-def output_options(function: Any) -> Any:
+def output_options(function: Function[None]) -> Function[None]:
     """Add the files that a report is written to, as one argument `outputs`."""
 
     @functools.wraps(function)
-    def command(json_path: Path | None, html_path: Path | None, sarif_path: Path | None, **given: Any) -> Any:
-        return function(outputs=Outputs(json_path, html_path, sarif_path), **given)
+    def command(
+        json_path: Path | None, html_path: Path | None, sarif_path: Path | None, **given: Given
+    ) -> None:
+        function(outputs=Outputs(json_path, html_path, sarif_path), **given)
 
     for option in (
         click.option("--sarif", "sarif_path", type=PATH, help="Write findings in SARIF 2.1.0 here."),
@@ -277,7 +284,7 @@ def output_options(function: Any) -> Any:
     return command
 
 
-def declarations_option(function: Any) -> Any:
+def declarations_option(function: Function[None]) -> Function[None]:
     """Add --declarations."""
     return click.option(
         "--declarations",

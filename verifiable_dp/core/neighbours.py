@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,21 @@ class Observer(Protocol):
 
 
 Adversary = Callable[[IntArray, IntArray, IntArray], FloatArray] | Observer
+
+
+OwnPair = Any  # type: ignore[explicit-any]  # neighbours of the kinds that a sampler takes, which narrows it
+
+
+class Neighbours(Protocol):
+    """Any two neighbouring inputs: what a record says of them."""
+
+    def describe(self) -> str:
+        """In one line."""
+        ...
+
+    def as_dict(self) -> JsonDict:
+        """Plain values."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

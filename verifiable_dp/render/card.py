@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from verifiable_dp.compliance.nist import apart_worlds
 from verifiable_dp.core.claims import GIVEN
-from verifiable_dp.core.validate import Json
+from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.render import limits
@@ -205,7 +204,7 @@ def _caught(record: Json) -> tuple[float, str]:
     return least / claim, said
 
 
-def _times(value: Any, claim: float) -> str:
+def _times(value: JsonValue, claim: float) -> str:
     ratio = float(value) / claim
     return f" ({ratio:.3g} times the claim)" if ratio > 1.005 else ""
 
@@ -309,7 +308,7 @@ def _variant(record: Json) -> str:
 _SHOWN = 3  # numbers of a list that are written out
 
 
-def _short(value: Any) -> str:
+def _short(value: JsonValue) -> str:
     if isinstance(value, list):
         numbers = len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value)
         return f"[{', '.join(map(_short, value))}]" if numbers else f"{len(value)} of them"

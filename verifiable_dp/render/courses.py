@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import plots
-from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL
+from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL, Style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _STEPS = 400  # steps of a drawn stream, at most
 _ROUNDS = re.compile(r"\brounds? (?:1 to )?(\d+)\b")
@@ -40,7 +43,7 @@ def loss_over_time(record: Json, *, narrow: bool = False) -> str | None:
     finite = [(t, cost, abs(loss)) for t, cost, loss in rows if cost < _FAR * claim]
     beyond = [t for t, cost, _ in rows if cost >= _FAR * claim][:1]
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         top = 1.3 * max([claim, *(cost for _, cost, _ in finite)])
         axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label="claim")
         times = [0, *(t for t, _, _ in finite), *(beyond or [right])]
@@ -135,7 +138,7 @@ def worlds(pair: Json, most: int = 10) -> list[tuple[str, str, str, bool]]:
 
 
 def _run(
-    first: int, last: int, left: Sequence[Any], right: Sequence[Any]
+    first: int, last: int, left: Sequence[float], right: Sequence[float]
 ) -> list[tuple[str, str, str, bool]]:
     if last < first:
         return []
@@ -176,8 +179,8 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
         edges, values = [*(edges[i] for i in kept), edges[-1]], [values[i] for i in kept]
     rounds = seen_rounds(str(example.get("event", "")), horizon)
 
-    def draw(axes: Any) -> None:
-        style = {"color": RIVAL, "linewidth": 1.2, "label": "recorded input"}
+    def draw(axes: Axes) -> None:
+        style: Style = {"color": RIVAL, "linewidth": 1.2, "label": "recorded input"}
         axes.stairs(values, edges, baseline=None, **style)
         axes.plot([place, place], [was, is_], color=BAD, linewidth=1)
         axes.plot(place, was, "o", color=BAD, markersize=6, label="reward that differs")
@@ -231,7 +234,7 @@ def scaling_fit(record: Json, *, narrow: bool = False) -> str | None:
     checks = [c for c in record["regret"]["checks"] if c["kind"] == "scaling"] if record["regret"] else []
     checks = [c for c in checks if len({p[0] for p in c["statistics"]["points"]}) > 1]
 
-    def draw(axes: Any, over: str, shown: Sequence[Json]) -> None:
+    def draw(axes: Axes, over: str, shown: Sequence[Json]) -> None:
         for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
             _fit(axes, check, marker, color)
         axes.set_xscale("log")
@@ -253,7 +256,7 @@ def over_time(record: Json, *, narrow: bool = False) -> str | None:
     if not checks:
         return None
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
             _growing(axes, check, marker, color)
         axes.set_xscale("log")
@@ -271,7 +274,7 @@ def over_time(record: Json, *, narrow: bool = False) -> str | None:
 _GROWING = ("scaling", "linear_in_log")
 
 
-def _growing(axes: Any, check: Json, marker: str, color: str) -> None:
+def _growing(axes: Axes, check: Json, marker: str, color: str) -> None:
     """Means with error bars, and the claimed growth through their (geometric) middle."""
     numbers = check["statistics"]
     xs, means, errors = (
@@ -297,7 +300,7 @@ def _growing(axes: Any, check: Json, marker: str, color: str) -> None:
     )
 
 
-def _fit(axes: Any, check: Json, marker: str, color: str) -> None:
+def _fit(axes: Axes, check: Json, marker: str, color: str) -> None:
     numbers, result = check["statistics"], check["result"]
     claimed, margin = float(numbers["exponent"]), float(numbers["margin"])
     xs, ys = _logs(numbers["points"], float(numbers["log_power"]))
@@ -307,7 +310,7 @@ def _fit(axes: Any, check: Json, marker: str, color: str) -> None:
     ends = [min(xs), max(xs)]
     means = [math.exp(y - zero) for y in ys]
     sizes = [p[2] / p[1] * mean for p, mean in zip(numbers["points"], means, strict=True)]
-    style = {"color": color, "markersize": 4, "capsize": 2}
+    style: Style = {"color": color, "markersize": 4, "capsize": 2}
     axes.errorbar([math.exp(x) for x in xs], means, yerr=plots.bars(sizes, means), fmt=marker, **style)
     span = [[math.exp((claimed + side * margin) * (x - middle)) for x in ends] for side in (-1, 1)]
     across = [math.exp(x) for x in ends]
@@ -332,14 +335,14 @@ def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
     if not names:
         return None
 
-    def draw(axes: Any) -> None:
-        left = [0] * len(names)
+    def draw(axes: Axes) -> None:
+        left, height = [0] * len(names), 0.5 if narrow else 0.7
         for outcome in outcomes:
             counts = [sum(r["algorithm"] == n and r["outcome"] == outcome for r in rows) for n in names]
             if not any(counts):
                 continue
             color, hatch = _OUTCOMES.get(outcome, (BAD, "xx"))
-            style = {"color": color, "hatch": hatch, "edgecolor": "white", "height": 0.5 if narrow else 0.7}
+            style: Style = {"color": color, "hatch": hatch, "edgecolor": "white", "height": height}
             axes.barh(range(len(names)), counts, left=left, label=outcome.replace("_", " "), **style)
             left = [a + b for a, b in zip(left, counts, strict=True)]
         plots.rows_named(axes, names)

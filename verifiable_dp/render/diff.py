@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from verifiable_dp.compliance import blocks, nist
-from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
+from verifiable_dp.core.validate import Json, JsonDict, JsonValue, named, on_one_line
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.verify import first_difference
 
@@ -48,8 +47,8 @@ class Change:
     """
 
     what: str
-    old: Any
-    new: Any
+    old: JsonValue
+    new: JsonValue
     direction: str = "neutral"
     note: str = ""
 
@@ -177,7 +176,7 @@ def _side(record: Json) -> dict[str, str]:
     return {"target": str(record["target"]["name"]), "digest": str(record["digest"])}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: JsonValue) -> str:
     if value is None:
         return "none"
     words = digits(value) if isinstance(value, float) else str(value).replace("_", " ")

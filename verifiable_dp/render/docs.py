@@ -8,10 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from verifiable_dp.core import files
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _LARGEST = 1 << 22  # bytes of a file
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
@@ -128,7 +131,7 @@ def _doc(path: Path, text: str, name: str, links: _Links) -> Doc:
     return Doc(name, sections[0].title if sections else path.stem, body, tuple(sections))
 
 
-def _relinked(token: Any, links: _Links) -> None:
+def _relinked(token: Token, links: _Links) -> None:
     """A link or picture with its address in the page; without one, its words stand there alone."""
     if token.type == "link_open":
         place = links.of(str(token.attrs["href"]))
@@ -144,7 +147,7 @@ def _relinked(token: Any, links: _Links) -> None:
             token.attrs = {**token.attrs, "src": place}
 
 
-def _sections(tokens: Sequence[Any]) -> list[Section]:
+def _sections(tokens: Sequence[Token]) -> list[Section]:
     """Gives every heading the anchor that code hosts give it; the text up to the next one."""
     seen: dict[str, int] = {}
     found: list[Section] = []
@@ -167,5 +170,5 @@ def _sections(tokens: Sequence[Any]) -> list[Section]:
     return found
 
 
-def _plain(token: Any) -> str:
+def _plain(token: Token) -> str:
     return " " if token.type in ("softbreak", "hardbreak") else str(token.content)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.render import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOURS = ("#2563a8", "#9f1d35", "#1f2933", "#b45309", "#0f766e", "#6b7280", "#7c3aed", "#a16207")
 _DASHES = ("-", "--", "-.", ":")
@@ -45,7 +49,7 @@ def size(figure: Json, most: int = _WIDE) -> tuple[float, float]:
     return (width, (3.0 + 0.17 * named) * -(-len(panels) // across))
 
 
-def _draw(drawn: Any, figure: Json, most: int = _WIDE) -> None:
+def _draw(drawn: Figure, figure: Json, most: int = _WIDE) -> None:
     panels = figure["panels"]
     across = min(len(panels), most)
     grid = drawn.subplots(-(-len(panels) // across), across, squeeze=False)
@@ -55,7 +59,7 @@ def _draw(drawn: Any, figure: Json, most: int = _WIDE) -> None:
         _panel(axes, panel)
 
 
-def _lowest(axes: Any, panel: Json) -> None:
+def _lowest(axes: Axes, panel: Json) -> None:
     """The y axis begins below what is seen."""
     left = axes.get_xlim()[0]
     seen = [
@@ -68,7 +72,7 @@ def _lowest(axes: Any, panel: Json) -> None:
         axes.set_ylim(bottom=0.7 * min(seen))
 
 
-def _panel(axes: Any, panel: Json) -> None:
+def _panel(axes: Axes, panel: Json) -> None:
     colours = {}
     for number, line in enumerate(panel["lines"]):
         colour = colours[line["label"]] = _COLOURS[number % len(_COLOURS)]

@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
 from verifiable_dp.record.verify import LARGEST, below, first_difference, parsed, scales_in, verify
 from verifiable_dp.render import mutation, page
@@ -256,7 +255,7 @@ def _data(path: str, kind: _Kind, sides: Mapping[Path, Json], content: bytes, he
     return File(path, status, changes, "; ".join(notes))
 
 
-def _fields(old: Any, new: Any, place: str = "", scale: Any = None) -> Iterator[Change]:
+def _fields(old: JsonValue, new: JsonValue, place: str = "", scale: JsonValue = None) -> Iterator[Change]:
     """Every field that is not the same JSON; scales as in `first_difference`."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         scale = scales_in(new, scale)

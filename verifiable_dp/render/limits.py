@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-from verifiable_dp.core.validate import Json
+from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.words import digits, p_value
 
@@ -68,7 +67,7 @@ def _line(numbers: Json, result: Json) -> list[str]:
     return _within(numbers["slope"], numbers["margin"], result)
 
 
-def _within(claimed: Any, margin: Any, result: Json) -> list[str]:
+def _within(claimed: JsonValue, margin: JsonValue, result: Json) -> list[str]:
     """The interval excludes what is claimed, and the check is consistent: what the margin does."""
     if claimed is None or result["verdict"] != "consistent" or result.get("lower") is None:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.compliance import nist
 from verifiable_dp.core.validate import UNSEEN, Json, JsonDict
@@ -55,7 +55,7 @@ def _written(template: str, record: Json, around: card.Around) -> str:
 def _environment() -> Environment:
     from markupsafe import Markup
 
-    def escaped(value: Any) -> Markup:
+    def escaped(value: object) -> Markup:
         return value if isinstance(value, Markup) else Markup(escape(value))
 
     found = page.environment(escaped)
@@ -75,7 +75,7 @@ def _tidy(shown: str) -> str:
 _WORDS = "<!--words-->"  # which no text of a record can be: it is escaped
 
 
-def escape(value: Any) -> str:
+def escape(value: object) -> str:
     """A text that shows as it is, on one line, wherever it stands in a Markdown document or table."""
     words = _UNSEEN.sub(" ", str(value)).strip()
     words = words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -88,7 +88,7 @@ def _entity(found: re.Match[str]) -> str:
     return f"{text[:-1]}&#{ord(text[-1])};"
 
 
-def code(value: Any) -> str:
+def code(value: object) -> str:
     """As code where that cannot break out, else escaped."""
     words = str(value)
     return f"`{words}`" if _PLAIN_CODE.fullmatch(words) else escape(words)

@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 
@@ -201,7 +200,7 @@ def _implementation(record: Json, declared: Json) -> JsonDict:
     }
 
 
-def _utility(record: Json) -> Any:
+def _utility(record: Json) -> Todo | str:
     regret = record["regret"]
     if not regret:
         return Todo("metrics, if there are any")
@@ -209,7 +208,7 @@ def _utility(record: Json) -> Any:
     return f"Regret claims ({names}): {regret['verdict'] or 'not checked'}."
 
 
-def _lines(value: Any, depth: int) -> Iterator[str]:
+def _lines(value: JsonValue, depth: int) -> Iterator[str]:
     """Block style; the keys are ours, every value is a double-quoted scalar, a number or null."""
     indent = "  " * depth
     items = value.items() if isinstance(value, Mapping) else (("-", item) for item in value)
@@ -224,7 +223,7 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
             yield f"{head} {_scalar(item)}"
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: JsonValue) -> str:
     """JSON's strings are YAML's double-quoted ones, but for a few characters that YAML wants escaped."""
     written = json.dumps(value, ensure_ascii=False)
     if isinstance(value, float):

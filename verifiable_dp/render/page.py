@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.compliance import blocks, nist
-from verifiable_dp.core.validate import Json, JsonDict, on_one_line, printable
+from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
@@ -27,14 +27,15 @@ from verifiable_dp.render import card, courses, limits, plainly, plots, tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
-def _number(value: Any) -> str:
+def _number(value: JsonValue) -> str:
     """As `digits`, with the sign of infinity: tables have little room."""
     return digits(value, "∞")
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     return str(value).replace("_", " ")
 
 
@@ -55,12 +56,12 @@ def of_claim(checks: Sequence[Json], name: str) -> str:
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
 
 
-def _seen(value: Any) -> Any:
+def _seen(value: object) -> object:
     """Texts of a record without characters that are not seen or turn the direction; ours stay as they are."""
     return printable(value) if type(value) is str else value
 
 
-def _isolated(value: Any) -> Any:
+def _isolated(value: object) -> Markup:
     """A name, whose letters do not change the direction of what stands around it."""
     from markupsafe import Markup
 
@@ -68,7 +69,7 @@ def _isolated(value: Any) -> Any:
 
 
 @functools.cache
-def environment(finalize: Callable[[Any], Any] = _seen) -> Environment:
+def environment(finalize: Callable[[object], object] = _seen) -> Environment:
     """Of the templates, which are compiled once a process; `finalize` escapes what is shown."""
     import jinja2
 
@@ -109,18 +110,18 @@ def _policy(script: str = "") -> str:
 _FORMS = "base-uri 'none'; form-action 'none'"
 
 
-def ours(text: str) -> Any:
+def ours(text: str) -> Markup:
     """HTML that is not escaped: it is made here, and holds no text of a record that is not escaped."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
-def _style(name: str = "style.css") -> Any:
+def _style(name: str = "style.css") -> Markup:
     return ours(resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8"))
 
 
-_PLOTS: Mapping[str, Callable[..., str | None]] = {
+_PLOTS: Mapping[str, Function[str | None]] = {
     "epsilon": plots.epsilon_bars,
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
@@ -144,17 +145,17 @@ def _drawn(text: str) -> dict[str, str | None]:
     return {name: _layouts(draw, record) for name, draw in _PLOTS.items()}
 
 
-def layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
+def layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
     """A plot in the layouts of a desktop and of a phone, of which a page shows one; None without one."""
     return _kept(draw, json.dumps(given))
 
 
 @functools.lru_cache(maxsize=400)
-def _kept(draw: Callable[..., str | None], given: str) -> str | None:
+def _kept(draw: Function[str | None], given: str) -> str | None:
     return _layouts(draw, *json.loads(given))
 
 
-def _layouts(draw: Callable[..., str | None], *given: Any) -> str | None:
+def _layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
     wide = draw(*given)
     if wide is None:
         return None
@@ -253,7 +254,7 @@ def _with_words(page: str, explained: bool) -> str:
     return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
 
 
-def _example(templates: Environment, drawn: bool = True, record: Json | None = None) -> Callable[..., Any]:
+def _example(templates: Environment, drawn: bool = True, record: Json | None = None) -> Function[Markup]:
     """Renders a counterexample."""
     from markupsafe import Markup
 
@@ -261,7 +262,7 @@ def _example(templates: Environment, drawn: bool = True, record: Json | None = N
 
     numbers = itertools.count(1)
 
-    def example(found: Json, plot: bool = True, checks: Sequence[Json] | None = None) -> Any:
+    def example(found: Json, plot: bool = True, checks: Sequence[Json] | None = None) -> Markup:
         whole = {"event": "", "divergence": "", "releases": [], **found}
         whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
         number = next(numbers)

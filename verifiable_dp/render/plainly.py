@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
 
-from verifiable_dp.core.validate import Json
+from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import words
 
 _BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
@@ -112,7 +111,7 @@ def terms(shown: str) -> list[tuple[str, str]]:
     ]
 
 
-def value(found: Any, missing: str = "none") -> str:
+def value(found: JsonValue, missing: str = "none") -> str:
     """A JSON value in words: yes and no for truth values, `missing` for null and for an empty text."""
     if found is None or found == "":
         return missing

@@ -9,11 +9,16 @@ import re
 import textwrap
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.validate import Json
+from verifiable_dp.core.validate import FloatArray, Function, Json
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # Colours that differ in lightness too, so that they can be told apart without hue.
 _LABEL = 40  # characters of a label
@@ -21,7 +26,8 @@ INK, CLAIM, GOOD, BAD, RIVAL = "#1f2933", "#b45309", "#2563a8", "#9f1d35", "#6b7
 MANY = (GOOD, BAD, INK, CLAIM, "#0f766e", RIVAL, "#7c3aed", "#a16207")  # of lines that belong together
 
 
-SETTINGS: Any = {
+Style = Any  # type: ignore[explicit-any]  # keywords and settings of matplotlib, which types each by its name
+SETTINGS: Style = {
     "svg.fonttype": "none",  # text as text: it can be read, searched and scaled, and takes fewer bytes
     "font.sans-serif": ["DejaVu Sans", "sans-serif"],
     "font.size": 9,
@@ -95,31 +101,32 @@ _ROOM = 0.75  # inches that legends take more where they stand in one column
 _CHARACTER = 4.6  # points that a character of 8 points takes
 
 
-def single(name: str, height: float, draw: Callable[[Any], None], *, narrow: bool = False) -> str:
+def single(name: str, height: float, draw: Callable[[Axes], None], *, narrow: bool = False) -> str:
     """Inline SVG of a figure with one pair of axes; ids are made unique by `name`."""
     size = (NARROW, height + _ROOM) if narrow else (WIDE, height)
     return inline(f"{name} narrow" if narrow else name, size, lambda figure: draw(figure.add_subplot()))
 
 
-def is_narrow(axes: Any) -> bool:
+def is_narrow(axes: Axes) -> bool:
     """Whether the axes are in the layout of a phone."""
-    return bool(axes.figure.get_figwidth() < (WIDE + NARROW) / 2)
+    return bool(axes.figure.figure.get_figwidth() < (WIDE + NARROW) / 2)
 
 
-def legend(axes: Any, columns: int = 4, title: str | None = None) -> None:
+def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
     """What is drawn, named above the data and never within them; narrow figures have lines of their own."""
     handles, labels = axes.get_legend_handles_labels()
-    across = axes.get_subplotspec().get_gridspec().ncols
-    wide = int(72 * axes.figure.get_figwidth() / across / _CHARACTER) - 6
+    grid = axes.get_subplotspec()
+    across = grid.get_gridspec().ncols if grid else 1
+    wide = int(72 * axes.figure.figure.get_figwidth() / across / _CHARACTER) - 6
     folded = [textwrap.fill(str(label), wide) for label in labels]
     longest = max((len(line) for label in folded for line in label.split("\n")), default=0)
     fitting = max(1, min(columns, wide // (longest + 7)))
-    style = {"title": title, "title_fontsize": 8} if title else {}
-    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+    style: Style = {"title": title, "title_fontsize": 8} if title else {}
+    place: Style = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
     axes.legend(handles, folded, frameon=False, fontsize=8, ncols=fitting, **place, **style)
 
 
-def decades(axis: Any) -> None:
+def decades(axis: Axis) -> None:
     """A logarithmic axis whose powers of ten are written in letters of full size."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
@@ -132,7 +139,7 @@ def decades(axis: Any) -> None:
     axis.set_minor_locator(NullLocator())  # each small tick takes sixty bytes
 
 
-def _power(value: float, _: Any = None) -> str:
+def _power(value: float, _: object = None) -> str:
     exponent = round(math.log10(value)) if value > 0 else 0
     if value <= 0 or abs(value / 10.0**exponent - 1) > 1e-6 or 0 <= exponent < 4:
         return _short(value)
@@ -148,13 +155,13 @@ def _short(value: float) -> str:
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def rows_named(axes: Any, names: Sequence[str]) -> None:
+def rows_named(axes: Axes, names: Sequence[str]) -> None:
     """Names of rows beside them; above them where there is no room."""
     if not is_narrow(axes):
         axes.set_yticks(range(len(names)), names)
         return
     axes.set_yticks([])
-    style = {"fontsize": 8, "va": "bottom", "transform": axes.get_yaxis_transform(), "bbox": _COVER}
+    style: Style = {"fontsize": 8, "va": "bottom", "transform": axes.get_yaxis_transform(), "bbox": _COVER}
     for row, name in enumerate(names):
         axes.text(0.01, row - 0.34, name, **style)
 
@@ -167,7 +174,7 @@ def rows_high(names: Sequence[str], narrow: bool) -> float:
     return (0.5 if narrow else 0.32) * len(names)
 
 
-def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> str:
+def inline(name: str, size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
     """Inline SVG of what `draw(figure)` draws; ids are made unique by `name`."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -175,13 +182,13 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Any], None]) ->
 
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=size, layout="constrained", facecolor="none", edgecolor="none")
-        canvas: Any = FigureCanvasSVG(figure)
+        write: Function[None] = FigureCanvasSVG(figure).print_svg
         draw(figure)
         for axes in figure.axes:
             axes.patch.set(facecolor="none", edgecolor="none")
         out = io.StringIO()
         # As `savefig`, which draws twice: the first time to lay out what is laid out here as it is drawn.
-        canvas.print_svg(out, metadata={"Date": None, "Creator": None})
+        write(out, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
     text = _compact(_renamed(text, name))
@@ -253,7 +260,7 @@ def epsilon_bars(record: Json, *, narrow: bool = False) -> str | None:
     finite = [value for _, value, _, _ in bars if value < 1e6]
     right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         for row, (_, value, verdict, near) in enumerate(bars):
             caught = (verdict == "refuted") == (row >= own)
             color = GOOD if caught else BAD  # a mutant that is caught is good news
@@ -261,8 +268,8 @@ def epsilon_bars(record: Json, *, narrow: bool = False) -> str | None:
             end = _interval(axes, row, value, near, right) if near else value
             label = "∞" if value == float("inf") else f"{value:.3g}"
             beyond = value > 0.9 * right
-            style = {"color": "white", "ha": "right"} if beyond else {"bbox": _COVER, "ha": "left"}
-            at = {"textcoords": "offset points", "va": "center", "fontsize": 8, **style}
+            style: Style = {"color": "white", "ha": "right"} if beyond else {"bbox": _COVER, "ha": "left"}
+            at: Style = {"textcoords": "offset points", "va": "center", "fontsize": 8, **style}
             # Browsers drop spaces at the ends of a text: the room beside it is an offset.
             if beyond:
                 axes.annotate(f"{label} →", (right, row), (-4, 0), **at)
@@ -280,7 +287,7 @@ def epsilon_bars(record: Json, *, narrow: bool = False) -> str | None:
     return single("epsilon", 0.9 + rows_high(names, narrow), draw, narrow=narrow)
 
 
-def _interval(axes: Any, row: int, value: float, near: tuple[float, float | None], right: float) -> float:
+def _interval(axes: Axes, row: int, value: float, near: tuple[float, float | None], right: float) -> float:
     """Draw estimate and upper limit beyond a bar; where they end, if that is within the plot."""
     point, upper = near
     if not value <= point < right:
@@ -308,7 +315,7 @@ def hockey_stick(record: Json, *, narrow: bool = False) -> str | None:
 def curve(
     claim: PrivacyClaim,
     points: Sequence[Json] = (),
-    law: Callable[[Any], Any] | None = None,
+    law: Callable[[list[float]], FloatArray] | None = None,
     *,
     narrow: bool = False,
 ) -> str:
@@ -333,14 +340,14 @@ def curve(
     bottom = max(min(0.3 * least, 1e-3), _FAINTEST)
     steps = [right * i / 300 for i in range(301)]
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         implied = [(x, max(claim.delta_at(x), 1e-300)) for x in steps]
         axes.plot(*zip(*implied, strict=True), color=CLAIM, linewidth=1.5, label="claimed at most")
         if law is not None:
             deltas = [max(float(y), 1e-300) for y in law(steps)]
             axes.plot(steps, deltas, color=INK, linewidth=1.2, linestyle="--", label="exact")
         if measured:
-            style = {"color": GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
+            style: Style = {"color": GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
             axes.plot(*zip(*measured, strict=True), "o", **style)
         axes.plot(
             claim.epsilon,
@@ -384,7 +391,7 @@ def binned(points: Sequence[tuple[float, float]], most: int = _BINS) -> list[tup
     return [max(part, key=lambda point: point[1]) for part in parts]
 
 
-def _against(axes: Any, claim: float, costs: Sequence[float], right: float) -> float:
+def _against(axes: Axes, claim: float, costs: Sequence[float], right: float) -> float:
     """Draw the claim as a line and leave room above; the height at which the infinite stands."""
     finite = [y for y in costs if y < float("inf")]
     top = 1.3 * max([claim, *finite])
@@ -405,12 +412,12 @@ def budget(record: Json, *, narrow: bool = False) -> str | None:
     infinite = [x for x, y in points if y == float("inf")]
     paid = [(x, y) for x, y in points if y < float("inf")]
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         edge = _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
         if paid:
             xs, ys = zip(*paid, strict=True)
             axes.vlines(xs, 0, ys, color=GOOD, linewidth=1)
-            style = {"color": GOOD, "markersize": 3.5, "clip_on": False, "label": "cost of the reward"}
+            style: Style = {"color": GOOD, "markersize": 3.5, "clip_on": False, "label": "cost of the reward"}
             axes.plot(xs, ys, "o", **style)
         if infinite:
             axes.vlines(infinite, 0, edge, color=BAD, linewidth=0.8, linestyle=":")
@@ -431,7 +438,7 @@ def spending(record: Json, *, narrow: bool = False) -> str | None:
         return None
     right = max(int(numbers["releases"]), int(points[-1][0])) + 1
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
         xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
         axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
@@ -458,7 +465,7 @@ def regret_bounds(record: Json, *, narrow: bool = False) -> str | None:
         if c["kind"] == "comparison"
     }
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         for row, check in enumerate(checks):
             numbers, result = check["statistics"], check["result"]
             if result["lower"] is not None and result["lower"] > 0:
@@ -502,7 +509,7 @@ def growth(record: Json, *, narrow: bool = False) -> str | None:
     if not checks:
         return None
 
-    def draw(axes: Any, over: str, shown: Sequence[Json]) -> None:
+    def draw(axes: Axes, over: str, shown: Sequence[Json]) -> None:
         for check, marker, color in zip(shown, "osD^v<>p", MANY, strict=False):
             numbers = check["statistics"]
             power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
@@ -514,7 +521,7 @@ def growth(record: Json, *, narrow: bool = False) -> str | None:
             sizes = [p[2] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
             left = round(check["result"]["slope"] - exponent, 3) + 0.0  # which is never -0.000
             label = f"{numbers.get('instance', check['name'])}: {left:+.3f}"
-            style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
+            style: Style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
             axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)
         axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
         axes.set_xscale("log")
@@ -540,7 +547,7 @@ def bars(errors: Sequence[float], means: Sequence[float] = ()) -> list[float] | 
 def panels(
     name: str,
     checks: Sequence[Json],
-    draw: Callable[..., None],
+    draw: Function[None],
     *,
     narrow: bool,
 ) -> str:
@@ -566,7 +573,7 @@ def constants(record: Json, *, narrow: bool = False) -> str | None:
     if not checks:
         return None
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Axes) -> None:
         for check, marker, color in zip(checks, "osD^", (GOOD, BAD, RIVAL, INK), strict=False):
             numbers, result = check["statistics"], check["result"]
             xs, ys = zip(*[(p[0], p[1]) for p in numbers["points"]], strict=True)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.render import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
 _WIDE = 2  # panels side by side
@@ -24,7 +28,7 @@ def svg(record: Json) -> str | None:
     across = min(len(panels), _WIDE)
     down = -(-len(panels) // across)
 
-    def draw(figure: Any) -> None:
+    def draw(figure: Figure) -> None:
         grid = figure.subplots(down, across, squeeze=False)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
@@ -37,7 +41,7 @@ def svg(record: Json) -> str | None:
     return plots.inline("regret-claims", (3.9 * across, 3.4 * down), draw)
 
 
-def _bounds(axes: Any, checks: Sequence[Json]) -> None:
+def _bounds(axes: Axes, checks: Sequence[Json]) -> None:
     for row, check in enumerate(checks):
         numbers, result, first = check["statistics"], check["result"], row == 0
         if result["lower"] is not None and result["lower"] > 0:
@@ -60,7 +64,7 @@ def _bounds(axes: Any, checks: Sequence[Json]) -> None:
     plots.legend(axes, 3)
 
 
-def _rate(axes: Any, check: Json) -> None:
+def _rate(axes: Axes, check: Json) -> None:
     """Means over x on logarithmic axes, with the claimed rate through their middle."""
     numbers, result = check["statistics"], check["result"]
     xs = [float(point[0]) for point in numbers["points"]]

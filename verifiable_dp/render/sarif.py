@@ -6,10 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import Any
 from urllib.parse import quote
 
-from verifiable_dp.core.validate import Json, JsonDict, on_one_line
+from verifiable_dp.core.validate import Json, JsonDict, JsonValue, on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.sealing import canonical
@@ -46,7 +45,7 @@ def to_sarif(record: Json) -> str:
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _seen(value: Any) -> Any:
+def _seen(value: JsonValue) -> JsonValue:
     """Values whose texts are on one line, without characters that are not seen or turn the direction."""
     if isinstance(value, Mapping):
         return {key: _seen(item) for key, item in value.items()}

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from verifiable_dp.core import files
 from verifiable_dp.core.files import make_folder, write_bytes, write_text
-from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.core.validate import InputError, Json, Result
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
 from verifiable_dp.render import beside as company
@@ -117,7 +116,7 @@ def _page(path: Path) -> Path:
 def _copied(found: portfolio.Portfolio, place: Path) -> portfolio.Portfolio:
     """The data files that hold, at their places in the site; what does not hold is only named."""
 
-    def moved(values: Mapping[Path, Any]) -> dict[Path, Any]:
+    def moved(values: Mapping[Path, Result]) -> dict[Path, Result]:
         return {place / path.relative_to(found.folder): value for path, value in values.items()}
 
     for path, record in found.records.items():
@@ -168,7 +167,7 @@ def _pages(
     yield place / "index.html", portfolio.page(found, place / "index.html", own=True)
 
 
-def _shell(title: str, **parts: Any) -> str:
+def _shell(title: str, **parts: object) -> str:
     """A page that only a site has."""
     empty = dict.fromkeys(("body", "entries"), "")
     script = page._style("search.js") if "entries" in parts else ""

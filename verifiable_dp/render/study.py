@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from verifiable_dp.render import figures, page, plots
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from verifiable_dp.core.algorithm import Algorithm
+    from verifiable_dp.registry.study import Statement
 
 STUDY_VERSION = "study-1.0.0"
 _POINTS = 60  # of a curve in the data file; tables hold them all
@@ -69,14 +72,13 @@ def _cell(cell: Cell, outcome: Outcome) -> JsonDict:
     }
 
 
-def _scalars(algorithm: Any) -> JsonDict:
+def _scalars(algorithm: Algorithm) -> JsonDict:
     """Parameters that are single values."""
-    names = [field.name for field in fields(algorithm) if field.init] if is_dataclass(algorithm) else []
-    values = {name: getattr(algorithm, name) for name in names}
-    return {name: value for name, value in values.items() if isinstance(value, bool | int | float | str)}
+    values = algorithm.parameters.items()
+    return {name: value for name, value in values if isinstance(value, bool | int | float | str)}
 
 
-def _statement(statement: Any, outcomes: Mapping[str, Outcome]) -> JsonDict:
+def _statement(statement: Statement, outcomes: Mapping[str, Outcome]) -> JsonDict:
     checks = [check.as_dict() for check in statement.checks(outcomes)]
     return {
         "name": statement.name,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from joblib import delayed
 
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.statistics import at_least, clopper_pearson_lower, clopper_pearson_upper
@@ -45,7 +45,7 @@ class Null:
 
     name: str
     sampler: Callable[[int], Sampler]
-    pairs: Sequence[Any]
+    pairs: Sequence[Neighbours]
     epsilon: float
     boundary: bool
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -78,7 +77,7 @@ class Traits:
 class _Notes:
     """Passes noise on and notes what was asked for."""
 
-    inner: Any
+    inner: Noise
     laplaces: int = 0
     summed: int = 0
     kept: int = 0
@@ -119,7 +118,7 @@ def neighbours(algorithm: Algorithm) -> list[AnyPair]:
 def traits(algorithm: Algorithm) -> Traits:
     """Play some runs and look on."""
     run = np.arange(_RUNS)
-    notes = _Notes(None)
+    notes = _Notes(Seeded(0))
     entries = 0
     blocks = 0
     for pair in neighbours(algorithm):
@@ -160,6 +159,7 @@ def _moved(there: Sequence[dict[str, float]], here: Sequence[dict[str, float]]) 
 
 
 Number = Callable[[Traits], float | None]
+Break = Callable[[Algorithm], Algorithm]
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Operator:
     name: str
     fault: str
     family: str
-    make: Callable[[Any], Algorithm]
+    make: Break
     fits: Callable[[Traits], bool]
     factor: Number
 
@@ -256,49 +256,49 @@ class ChangedNoise(Wrapped):
         `change(noise, state)` gives the source that its release gets.
     """
 
-    inner: Any
-    change: Callable[[Noise, Any], Noise]
+    inner: Algorithm
+    change: Callable[[Noise, State], Noise]
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed noise."""
         return super().release(state, memory, query, answer, self.change(noise, state))
 
 
-def _noise(change: Callable[[Noise, Any], Noise]) -> Callable[[Any], Algorithm]:
+def _noise(change: Callable[[Noise, State], Noise]) -> Break:
     return lambda algorithm: ChangedNoise(algorithm, change)
 
 
-def _asked(change: Callable[[Draw, Any], Draw], *, hidden: bool = False) -> Callable[[Any], Algorithm]:
+def _asked(change: Callable[[Draw, State], Draw], *, hidden: bool = False) -> Break:
     """`change(draw, state)` of what is asked of the source; of noise that stays hidden only if `hidden`."""
 
-    def changed(noise: Noise, state: Any) -> Noise:
+    def changed(noise: Noise, state: State) -> Noise:
         return lambda draw: noise(change(draw, state) if hidden or draw.hidden is None else draw)
 
     return _noise(changed)
 
 
-def _scaled(factor: Callable[[Draw, Any], Any], *, hidden: bool = False) -> Callable[[Any], Algorithm]:
+def _scaled(factor: Callable[[Draw, State], float | FloatArray], *, hidden: bool = False) -> Break:
     """Scales times `factor(draw, state)`, which broadcasts to (n, m)."""
     return _asked(lambda draw, state: replace(draw, scale=draw.scale * factor(draw, state)), hidden=hidden)
 
 
-def _slots(reslot: Callable[[IntArray], IntArray]) -> Callable[[Any], Algorithm]:
+def _slots(reslot: Callable[[IntArray], IntArray]) -> Break:
     """Slots of visible draws (n, m) mapped to slots; equal slots share one draw."""
     return _asked(lambda draw, state: replace(draw, slot=reslot(draw.slot)))
 
 
-def _not_largest(draw: Draw, state: Any) -> FloatArray:
+def _not_largest(draw: Draw, state: State) -> FloatArray:
     """0 for the largest of the values that are released together, 1 for the others."""
     best = np.where(draw.where, draw.value, -np.inf).argmax(axis=1)
     return np.where(np.arange(draw.value.shape[1]) == best[:, None], 0.0, 1.0)
 
 
-def averaged(draws: int, far: int = _FAR) -> Callable[[Any], Algorithm]:
+def averaged(draws: int, far: int = _FAR) -> Break:
     """The mean of `draws` fresh releases of each value, each with the noise of one."""
 
-    def changed(noise: Noise, state: Any) -> Noise:
+    def changed(noise: Noise, state: State) -> Noise:
         def source(draw: Draw) -> FloatArray:
             if draw.hidden is not None:
                 return noise(draw)
@@ -313,13 +313,13 @@ def averaged(draws: int, far: int = _FAR) -> Callable[[Any], Algorithm]:
 Reshape = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-def _law(reshape: Reshape) -> Callable[[Any], Algorithm]:
+def _law(reshape: Reshape) -> Break:
     """What comes of Laplace noise is changed with the exact value at hand: `reshape(value, noise, scale)`.
 
     The law of the release is then another one; used for faults that make the loss infinite.
     """
 
-    def changed(noise: Noise, state: Any) -> Noise:
+    def changed(noise: Noise, state: State) -> Noise:
         def source(draw: Draw) -> FloatArray:
             out = noise(draw)
             if draw.hidden is not None or draw.count is not None:
@@ -395,7 +395,7 @@ def _redraw(draws: int) -> Operator:
     )
 
 
-def _unsplit(share: Callable[[int], float]) -> Callable[[Any], Algorithm]:
+def _unsplit(share: Callable[[int], float]) -> Break:
     """Noise multiplied by `share(number of releases that a reward enters)`."""
     return lambda algorithm: AlteredNoise(algorithm, share(traits(algorithm).entries))
 
@@ -478,7 +478,7 @@ def _scale_operators() -> list[Operator]:
 
 def _hidden_operators() -> list[Operator]:
     """Of noise that nobody sees: that of comparisons."""
-    changes: list[tuple[str, str, Callable[[Draw, Any], float]]] = [
+    changes: list[tuple[str, str, Callable[[Draw, State], float]]] = [
         (
             "hidden noise x0.5",
             "the noise of comparisons is half as large as the proof needs",
@@ -578,11 +578,11 @@ def _of_threshold(draw: Draw) -> bool:
 class ChangedAnswer(Wrapped):
     """An algorithm whose release gets changed answers: `change(answer, query)`."""
 
-    inner: Any
+    inner: Algorithm
     change: Callable[[FloatArray, Query], FloatArray]
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, with the changed answer."""
         return super().release(state, memory, query, self.change(answer, query), noise)
@@ -592,7 +592,7 @@ class ChangedAnswer(Wrapped):
 class Kept:
     """Private side of a run that keeps answers: the memory underneath, and one past answer of each shape."""
 
-    inner: Any
+    inner: Memory
     past: tuple[FloatArray, ...] = ()
 
     def take(self, index: IntArray) -> Kept:
@@ -604,7 +604,7 @@ class Kept:
         alike = [part for part in self.past if part.shape == answer.shape]
         return alike[0] if alike else np.zeros_like(answer)
 
-    def keep(self, inner: Any, answer: FloatArray) -> Kept:
+    def keep(self, inner: Memory, answer: FloatArray) -> Kept:
         """After another answer."""
         return Kept(inner, (*(part for part in self.past if part.shape != answer.shape), answer))
 
@@ -613,7 +613,7 @@ class Kept:
 class Lingering(Wrapped):
     """Rewards of earlier blocks enter later ones: all of them, or those of the block before alone."""
 
-    inner: Any
+    inner: Algorithm
     everything: bool
 
     def private(self, run: IntArray) -> Memory:
@@ -621,7 +621,7 @@ class Lingering(Wrapped):
         return Kept(super().private(run))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Kept, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, of more rewards."""
         more = answer + memory.of(answer)
@@ -633,14 +633,14 @@ class Lingering(Wrapped):
 class Cached(Wrapped):
     """A release is looked up by the exact value: what equals the value before is answered as that was."""
 
-    inner: Any
+    inner: Algorithm
 
     def private(self, run: IntArray) -> Memory:
         """Nothing cached."""
         return Kept(super().private(run))
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Kept, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, unless it is in the cache."""
         values: list[FloatArray] = []
@@ -665,16 +665,16 @@ class Cached(Wrapped):
 class Logged(Wrapped):
     """The exact answers are published beside the releases."""
 
-    inner: Any
+    inner: Algorithm
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Releases, and the exact answers in further columns."""
         after, released = super().release(state, memory, query, answer, noise)
         return after, np.column_stack([released, answer.reshape(len(answer), -1)])
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: State, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath, of its own columns."""
         further = int(np.prod(_size_of(query)))
         return super().decide(state, query, released[:, :-further])
@@ -751,17 +751,17 @@ class ChangedAsk(Wrapped):
         `after(answer, query)` changes the answer, `query` being that of the algorithm underneath.
     """
 
-    inner: Any
+    inner: Algorithm
     ask: Callable[[Truncated], Ask | None]
     after: Callable[[FloatArray, Query], FloatArray] | None = None
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: State) -> Query:
         """As the algorithm underneath, asking something else."""
         query = super().query(state)
         return replace(query, ask=self.ask(query.ask)) if isinstance(query.ask, Truncated) else query
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, of the changed answer."""
         own = super().query(state)
@@ -803,12 +803,14 @@ class Upper(Truncated):
 
 def _clip_sum(answer: FloatArray, query: Query) -> FloatArray:
     """The sum clipped at as many limits as there were rewards."""
-    ask: Any = query.ask
-    most = ask.limit * np.maximum(query.pulls(), 1)
+    assert isinstance(query.ask, Truncated)
+    most = query.ask.limit * np.maximum(query.pulls(), 1)
     return np.clip(answer, -most, most)
 
 
-def _ask(ask: Callable[[Truncated], Ask | None], after: Any = None) -> Callable[[Any], Algorithm]:
+def _ask(
+    ask: Callable[[Truncated], Ask | None], after: Callable[[FloatArray, Query], FloatArray] | None = None
+) -> Break:
     return lambda algorithm: ChangedAsk(algorithm, ask, after)
 
 
@@ -876,9 +878,9 @@ def _truncation_operators() -> list[Operator]:
 class Overlapping(Wrapped):
     """Blocks reach into the next one by a sweep of the arms: those rewards enter twice."""
 
-    inner: Any
+    inner: Algorithm
 
-    def query(self, state: Any) -> Query:
+    def query(self, state: State) -> Query:
         """The block, and the first rounds of the next one."""
         query = super().query(state)
         further = np.where(query.rounds > 0, np.maximum(query.active.sum(axis=1), 1), 0)
@@ -890,12 +892,12 @@ class Overlapping(Wrapped):
         return replace(query, rounds=query.rounds + further, counts=counts)
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """As the algorithm underneath, which takes the answer for that of its own block."""
         return super().release(state, memory, super().query(state), answer, noise)
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: State, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath: the next block starts where it should."""
         return super().decide(state, super().query(state), released)
 
@@ -912,11 +914,11 @@ class Driven(Wrapped):
         Whether the run ends where an exact answer lies high; else it skips a round there.
     """
 
-    inner: Any
+    inner: Algorithm
     stops: bool
 
     def release(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray, noise: Noise
+        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
         """Releases, and whether an exact answer lies in the upper half of its range."""
         after, released = super().release(state, memory, query, answer, noise)
@@ -925,7 +927,7 @@ class Driven(Wrapped):
         middle = query.pulls() * (low + high) / 2
         return after, np.column_stack([released, (sums > middle).any(axis=1)])
 
-    def decide(self, state: Any, query: Query, released: FloatArray) -> State:
+    def decide(self, state: State, query: Query, released: FloatArray) -> State:
         """As the algorithm underneath, then on to another round where the column says so."""
         after = super().decide(state, query, released[:, :-1])
         # Index policies go through the first K rounds together.
