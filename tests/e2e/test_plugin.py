@@ -52,7 +52,7 @@ def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester
     report = formats.junit(pytester.path / "junit.xml")
     assert "refuted: epsilon >= " in report.find("testsuite/testcase/failure").get("message")
     result.stdout.fnmatch_lines(
-        ["refuted: epsilon >= * against 1 (expected not_refuted)", "*counterexample*data 0. against 1.*"]
+        ["refuted: epsilon >= *, claimed 1 (expected not_refuted)", "*counterexample*data 0. against 1.*"]
     )
     result.stdout.fnmatch_lines(["*verifiable-dp verify *.json --rerun*"])
     assert "cannot be re-run" not in result.stdout.str()

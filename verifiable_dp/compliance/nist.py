@@ -55,13 +55,14 @@ Rule = Callable[[Json], Finding]
 
 @dataclass(frozen=True)
 class Hazard:
-    """A hazard: identifier, section of the draft, title, the rule, and what an open row leaves to do."""
+    """A hazard: identifier, section of the draft, title, rule, what an open row leaves to do, short name."""
 
     id: str
     section: str
     title: str
     rule: Rule
     action: str
+    brief: str
 
     def row(self, record: Json) -> JsonDict:
         """As it stands in a record."""
@@ -485,9 +486,16 @@ _ACTIONS = (
     "Declare which data are collected and how long they are kept.",
 )
 
+_BRIEFLY = (
+    *("large epsilon", "delta", "unit of privacy", "people with several rounds", "different deltas"),
+    *("different units", "converting delta", "other releases", "custom code", "systemic bias", "clipping"),
+    *("statistical bias", "contributions", "histogram bins", "learning", "synthetic data", "deep learning"),
+    *("unstructured data", "interactive answers", "trust", "floating point and timing", "data security"),
+    *("access control", "data minimisation"),
+)
 HAZARDS = tuple(
-    Hazard(f"NIST-H{number:02}", section, title, rule, action)
-    for number, ((section, title, rule), action) in enumerate(
+    Hazard(f"NIST-H{number:02}", section, title, rule, action, brief)
+    for number, ((section, title, rule), action, brief) in enumerate(
         zip(
             (
                 ("2.2", "Large epsilon may not give meaningful privacy", _claimed(_large_epsilon)),
@@ -544,6 +552,7 @@ HAZARDS = tuple(
                 ),
             ),
             _ACTIONS,
+            _BRIEFLY,
             strict=True,
         ),
         start=1,

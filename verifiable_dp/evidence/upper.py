@@ -7,6 +7,7 @@ verified without running anything. Each form of certificate has one function tha
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,31 @@ def form(name: str) -> Callable[[Evaluate], Evaluate]:
         return function
 
     return register
+
+
+_BRIEFLY = (
+    (r"(Decisions|All that others see).*", "what is seen follows from the releases"),
+    (r"Each reward enters one block.*", "one block per reward"),
+    (r"Each release has Laplace noise.*", "the stated noise"),
+    (r"Each item enters only releases.* (\w+) noise.*", r"the stated \1 noise"),
+    (r"Items are .* is clipped.*", "items are clipped"),
+    (r"Noise is drawn independently from exact (\w+).*", r"ideal \1 noise"),
+    (r"noise is ideal", "ideal noise"),
+    (r"The shuffler hides.*", "the shuffler hides who reported"),
+    (r"the code keeps no state.*", "no state between runs, secret seeds"),
+    (r"other paths cost.*", "other paths cost no more"),
+    (r"a call for many runs.*", "many runs at once are independent"),
+    (r"the samplers of OpenDP.*", "the noise libraries are right"),
+)
+
+
+def briefly(premise: str) -> str:
+    """The text of a premise in a few words; as it is where none are known."""
+    for pattern, words in _BRIEFLY:
+        found = re.fullmatch(pattern, premise)
+        if found:
+            return found.expand(words)
+    return premise.removesuffix(".")
 
 
 @dataclass(frozen=True)

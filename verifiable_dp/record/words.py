@@ -26,13 +26,15 @@ _ARMLESS = {
 }
 SAMPLED = ("black_box", "numerics", "curve", "sequential")
 NON_CLAIMS = (
-    "does not prove differential privacy",
+    "does not prove differential privacy of a deployment",
     "does not cover what is listed under Not covered",
     "does not cover outputs that are declared as unprotected",
     "copies declarations and does not check them",
 )
 _BASELINE = "non-private baseline"
 _CAUGHT = ("refuted", "contradicted")
+EVERYTHING = "every input and every run of this instance"  # what a certificate covers
+_OUTSIDE = "other instances, noise in production, rounding and side channels"
 
 
 def is_baseline(record: Json) -> bool:
@@ -67,17 +69,17 @@ def verdict(record: Json) -> str:
     """What the audit concludes on privacy, and what that does not mean."""
     if not record["checks"]:
         return "Privacy was not audited."
-    epsilon, least = digits(record["claim"]["epsilon"]), digits(record["epsilon_lower"])
+    epsilon, at_least = digits(record["claim"]["epsilon"]), digits(least(record))
     if is_baseline(record):
         return (
             f"This baseline makes no privacy promise. We hold it against epsilon {epsilon} to show that the "
-            f"audit detects it, so a refutation is expected. Epsilon is at least {least}."
+            f"audit detects it, so a refutation is expected. Epsilon is at least {at_least}."
         )
     if record["verdict"] == "refuted":
         apart = " The listing was audited as printed." if is_printed(record) else ""
         return (
-            f"The claim of epsilon {epsilon} is refuted: epsilon is at least {least}. The counterexample can "
-            f"be run again.{apart}"
+            f"The claim of epsilon {epsilon} is refuted: epsilon is at least {at_least}. The counterexample "
+            f"can be run again.{apart}"
         )
     if record["verdict"] == "not_refuted":
         return _acquitted(record, epsilon)
@@ -86,21 +88,41 @@ def verdict(record: Json) -> str:
 
 def _acquitted(record: Json, epsilon: str) -> str:
     """What stands behind a verdict of not refuted."""
-    upper = record["epsilon_upper"]
     if conclude.bounded(record["checks"]):
-        scope = {
-            "certified": "for every input and every run of this instance",
-            "every path": "for every input on every path of the code",
-            "n paths": f"for every input on the {upper['paths']} paths that were traced",
-        }[upper["scope"]]
-        most = digits(upper["epsilon"])
-        return (
-            f"No violation of epsilon {epsilon} was found, and epsilon is at most {most} {scope}, under the "
-            "premises stated. This covers neither other noise than the ideal one nor side channels."
-        )
+        most = digits(record["epsilon_upper"]["epsilon"])
+        found = f"No violation of epsilon {epsilon} was found"
+        return f"{found}, and epsilon is at most {most}. {covered(record)}"
     seen = digits(record["detectable"])
     detected = f" A true epsilon of {seen} would have been detected with 95 % probability." if seen else ""
     return f"No violation of epsilon {epsilon} was found.{detected} This is not a proof of privacy."
+
+
+def covered(record: Json) -> str:
+    """What the upper bound of a record covers, and what lies outside it."""
+    upper = record["epsilon_upper"]
+    what, beyond = {
+        "certified": (f"The certificate covers {EVERYTHING}", ""),
+        "every path": ("The upper bound covers every input on every path of the code", ""),
+        "n paths": (f"The upper bound covers every input on {upper['paths']} traced paths", "other paths, "),
+    }[upper["scope"]]
+    return (
+        f"{what} if its premises hold; {beyond}{_OUTSIDE} stay outside, so it does not prove differential "
+        "privacy of a deployment."
+    )
+
+
+def least(record: Json) -> float:
+    """The lower bound on epsilon to show: an exact loss above the claim, not a limit of samples beyond it."""
+    bound = float(record["epsilon_lower"])
+    sampled = any(float(c["result"].get("epsilon_lower", 0.0)) == bound for c in sampling(record))
+    losses = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+    exact = max((float(s["max_loss"]) for s in losses if s["visible"]), default=0.0)
+    return exact if sampled and float(record["claim"]["epsilon"]) < exact < bound else bound
+
+
+def sampling(record: Json) -> list[Json]:
+    """The checks on privacy that count sampled runs."""
+    return [check for check in record["checks"] if check["kind"] in SAMPLED]
 
 
 def why(record: Json) -> str:
@@ -124,7 +146,7 @@ def why(record: Json) -> str:
 
 def interval(record: Json) -> str:
     """Between which bounds epsilon lies, or what would have been detected, in a few words."""
-    lower, upper, seen = float(record["epsilon_lower"]), record["epsilon_upper"], record["detectable"]
+    lower, upper, seen = least(record), record["epsilon_upper"], record["detectable"]
     delta = float(record["claim"]["delta"])
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
@@ -133,7 +155,8 @@ def interval(record: Json) -> str:
         scope = "certified" if upper["scope"] == "certified" else scope
         return f"epsilon in [{digits(min(lower, most))}, {digits(most)}] {scope}{at}"
     if record["verdict"] == "refuted" or seen is None or float(seen) == float("inf"):
-        return f"epsilon >= {digits(lower)} against {digits(record['claim']['epsilon'])}{at}"
+        claimed = "held against" if is_baseline(record) else "claimed"
+        return f"epsilon >= {digits(lower)}, {claimed} {digits(record['claim']['epsilon'])}{at}"
     return f"epsilon >= {digits(lower)}; would have seen {digits(seen)}{at}"
 
 
@@ -178,7 +201,8 @@ def _sampled(found: Json) -> str:
 def changed(record: Json) -> str:
     """What a claim lets change, to follow `changing`."""
     unit = str(record["claim"]["unit"])
-    return "the data to a neighbour given" if unit == GIVEN else unit.partition(": ")[2] or unit
+    what, _, aside = (unit.partition(": ")[2] or unit).partition(", ")
+    return "the data to a neighbour given" if unit == GIVEN else f"{what} ({aside})" if aside else what
 
 
 def seen(record: Json) -> str:
@@ -203,9 +227,22 @@ def trust(record: Json) -> str:
 
 
 def not_covered(record: Json) -> list[str]:
-    """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of."""
+    """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of.
+
+    Inputs that no test was made on are outside the tests, not outside an upper bound.
+    """
     drawn = not is_baseline(record)
-    return [line for line in record["not_covered"] if drawn or not line.startswith("the floating-point")]
+    lines = [line for line in record["not_covered"] if drawn or not line.startswith("the floating-point")]
+    beyond = "inputs, events and sample sizes beyond those stated here"
+    if record["checks"] and conclude.bounded(record["checks"]):
+        lines = [f"{beyond}: they rest on the upper bound" if beyond in line else line for line in lines]
+    return lines
+
+
+def measured(record: Json) -> str:
+    """What the checks beside privacy are about: regret, or else utility, where no claim speaks of regret."""
+    claims = record["regret"]["claims"] if record["regret"] else []
+    return "Regret" if not claims or any("regret" in c["statement"] for c in claims) else "Utility"
 
 
 def least_caught(found: Json) -> str:
@@ -219,7 +256,7 @@ def least_caught(found: Json) -> str:
 
 def level(record: Json) -> str:
     """How often the sampling tests would reject a true claim; empty without such tests."""
-    alphas = [float(c["statistics"]["alpha"]) for c in record["checks"] if c["kind"] in SAMPLED]
+    alphas = [float(c["statistics"]["alpha"]) for c in sampling(record)]
     if not alphas:
         return ""
     once = f"{1 / max(alphas):,.0f} audits"

@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verifiable_dp.compliance.nist import apart_worlds
+from verifiable_dp.compliance.nist import HAZARDS, apart_worlds
 from verifiable_dp.core.claims import GIVEN
 from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.render import limits
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
-_EMPTY = 10.0  # a leak of so many times the claim empties the meter
+_EMPTY = 5.0  # a leak of so many times the claim empties the meter
+_EXACT = 1.005  # times the claim: a leak no larger counts as any excess
 _CAVEATS = 3
 
 
@@ -52,11 +54,22 @@ class Strength:
         ``strong``, ``weak`` or ``none`` where the question does not arise.
     full
         Of the meter, in percent: 100 where any excess over the claim is caught.
+    mark
+        What the meter shows at the place where it begins to be full.
+    ticks
+        Of the meter: its place in percent, the epsilon there, and what that is.
     """
 
     words: str
     state: str
     full: int = 0
+    mark: str = ""
+    ticks: tuple[tuple[int, str, str], ...] = ()
+
+    def in_words(self) -> str:
+        """The meter for who does not see it."""
+        places = ", ".join(f"epsilon {epsilon} ({what})" for _, epsilon, what in self.ticks)
+        return f"Scale of leaks: {places}. {self.mark[:1].upper()}{self.mark[1:]}."
 
 
 @dataclass(frozen=True)
@@ -65,37 +78,90 @@ class Card:
 
     Attributes
     ----------
-    promise, interval, regret, following
-        A sentence each: what was claimed, where epsilon lies, what of regret agrees, what to do next.
-        `regret` is empty if it was not measured.
+    headline
+        The verdict in a line, with the bounds of epsilon; that of a weak audit says why it is weak.
+    promise, interval, premises, instance, regret, following
+        A sentence each: what was claimed, where epsilon lies, what the upper bound rests on, which instance
+        was audited, what of regret agrees, what to do next. `premises` is empty without an upper bound,
+        `regret` if it was not measured.
     strength
         How small a leak the audit catches.
     audited
         Labels and words: what was audited, when, by whom.
     caveats
         The largest, with the anchor of the section that says more.
+    hazards
+        Identifier and short name of each that is open.
+    measured
+        What `regret` is about.
     """
 
+    headline: str
     promise: str
     interval: str
+    premises: str
     strength: Strength
+    instance: str
     audited: tuple[tuple[str, str], ...]
     caveats: tuple[tuple[str, str], ...]
     following: str
+    hazards: tuple[tuple[str, str], ...]
     regret: str
+    measured: str
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The first screen as labels and words, for faces without links."""
+        state = self.strength.state
+        strong = f"{state.capitalize()}. " if state != "none" else ""
+        found = [
+            ("Promised", self.promise),
+            ("Interval", self.interval),
+            ("Premises", self.premises),
+            ("Strength", f"{strong}{self.strength.words}"),
+            ("What was audited", self.instance),
+            (self.measured, self.regret),
+            *((f"Caveat {i}", line) for i, (line, _) in enumerate(self.caveats, 1)),
+            ("What to do next", self.following),
+            ("Open hazards", self.open),
+        ]
+        return [row for row in found if row[1]]
+
+    @property
+    def open(self) -> str:
+        """How many hazards are open, and which; empty without any."""
+        return f"{len(self.hazards)}: {', '.join(name for _, name in self.hazards)}" if self.hazards else ""
 
 
 def of(record: Json, around: Around = ALONE) -> Card:
     """The card of a record with its blocks (`blocks.of`)."""
+    names = {hazard.id: hazard.brief for hazard in HAZARDS}
     return Card(
+        headline(record, around.kills),
         promise(record),
         interval(record),
+        premises(record),
         strength(record, around.kills),
+        instance(record),
         tuple(_audited(record, around)),
         tuple(_caveats(record, around.kills))[:_CAVEATS],
         following(record, around.kills),
+        tuple((row["id"], names[row["id"]]) for row in record["hazards"] if row["status"] == "open"),
         regret(record),
+        words.measured(record),
     )
+
+
+def headline(record: Json, kills: Sequence[Json] = ()) -> str:
+    """The verdict in a line, and why an audit that found nothing is weak."""
+    if not record["checks"]:
+        verdict = str((record["regret"] or {}).get("verdict", "not measured")).replace("_", " ")
+        return f"{words.measured(record)}: {verdict}; privacy was not audited"
+    said = f"Privacy: {record['verdict'].replace('_', ' ')}, {words.interval(record)}"
+    if record["verdict"] != "not_refuted" or strength(record, kills).state != "weak":
+        return said
+    names = missed(record, kills)
+    return f"{said}; but weak: {f'{_passed(names)} passed' if names else _could_pass(_caught(record)[0])}"
 
 
 def promise(record: Json) -> str:
@@ -116,33 +182,57 @@ def interval(record: Json) -> str:
     """Where epsilon lies, and what that rests on; empty if privacy was not audited."""
     if not record["checks"]:
         return ""
-    lower, upper = digits(record["epsilon_lower"]), record["epsilon_upper"]
+    upper = record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        return f"Epsilon is at least {lower}: {_seen(record)}. {_unbounded(record)}"
+        return f"Epsilon is at least {digits(words.least(record))}: {_seen(record)}. {_unbounded(record)}"
     most = float(upper["epsilon"])
     least = digits(min(float(record["epsilon_lower"]), most))
-    scope = {
-        "certified": "certified for every input and every run of this instance, under the premises listed",
-        "every path": "for every input on every path of the code",
-        "n paths": f"for every input on the {upper['paths']} paths that were examined; other paths were not",
-    }[upper["scope"]]
+    by = "certified" if upper["scope"] == "certified" else "the upper bound"
     delta = f" at delta {digits(upper['delta'])}" if upper["delta"] else ""
-    return f"Epsilon lies between {least} (that much was seen) and {digits(most)}{delta} ({scope})."
+    return f"Epsilon lies between {least} (that much was seen) and {digits(most)}{delta} ({by})."
+
+
+def premises(record: Json) -> str:
+    """What the upper bound that stands rests on, and which checks tested that; empty without one."""
+    upper = record["epsilon_upper"] or {}
+    bounds = [c for c in record["checks"] if c["kind"] == "upper_bound" and c["name"] == upper.get("check")]
+    if not bounds:
+        return ""
+    found = bounds[0]["statistics"]["premises"]
+    groups: dict[str, list[str]] = {}
+    for premise in found:
+        groups.setdefault(premise["tested_by"], []).append(briefly(premise["text"]))
+    said = [
+        f"{f'tested by {by}' if by else 'taken for granted'}: {', '.join(names)}"
+        for by, names in groups.items()
+    ]
+    return f"{len(found)}; {'; '.join(said)}."
 
 
 def _seen(record: Json) -> str:
-    """What the lower bound rests on: a limit from samples, which may exceed an exact loss, or such a loss."""
-    limits_ = [c for c in record["checks"] if c["kind"] in words.SAMPLED]
-    bound = float(record["epsilon_lower"])
-    found = [c for c in limits_ if float(c["result"].get("epsilon_lower", 0.0)) == bound]
-    if not found or "confidence" not in found[0]["statistics"]:
-        return "that much was seen"
-    said = f"the {100 * float(found[0]['statistics']['confidence']):.4g} % lower limit of the sampled runs"
-    losses = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
-    exact = max((float(s["max_loss"]) for s in losses if s["visible"]), default=0.0)
-    if not float(record["claim"]["epsilon"]) < exact < bound:
-        return said
-    return f"{said}, which may lie slightly too high; the exact loss in the replayed runs is {digits(exact)}"
+    """What the lower bound rests on, and which instance: a loss that was computed, a limit from samples."""
+    least, claim = words.least(record), float(record["claim"]["epsilon"])
+    sampled = [
+        f"the {100 * float(c['statistics']['confidence']):.4g} % lower limit of the sampled runs of the "
+        f"audited instance is {digits(c['result']['epsilon_lower'])}"
+        for c in words.sampling(record)
+        if "confidence" in c["statistics"] and float(c["result"].get("epsilon_lower", 0.0)) > claim
+    ][:1]
+    if float(record["epsilon_lower"]) == least and any(
+        float(c["result"].get("epsilon_lower", 0.0)) == least for c in words.sampling(record)
+    ):
+        return sampled[0].rpartition(" is ")[0] if sampled else "that much was seen"
+    kept = [
+        e for e in record["counterexamples"] if "loss" in e and limits.shown(e, claim) >= least * (1 - 1e-6)
+    ]
+    other = words.elsewhere(kept[0], record) if kept else {}
+    exact = f"that loss was computed in {'the run shown' if kept else 'a run that the record does not keep'}"
+    if other:
+        exact = (
+            f"a loss of {digits(abs(float(kept[0]['loss'])))} was computed on another instance of the same "
+            f"code ({_named(other)}), {digits(least / claim)} times what that one claims"
+        )
+    return "; ".join([exact, *sampled])
 
 
 def _unbounded(record: Json) -> str:
@@ -170,7 +260,18 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
         said = f"{_many(len(missed), 'broken variant')} passed the same audit: {names}. {said}"
     least = 0.05 if missed or not math.isinf(ratio) else 0.0
     full = round(100 * max(least, 1 - math.log(max(ratio, 1.0), _EMPTY)))
-    return Strength(said, "weak" if missed or ratio > WEAK else "strong", full)
+    claim = float(record["claim"]["epsilon"])
+    mark = "any excess is caught" if ratio <= _EXACT else f"caught from epsilon {digits(ratio * claim)}"
+    mark = "no leak is known to be caught" if math.isinf(ratio) else mark
+    mark = f"epsilon {digits(max(map(_true, missed)))} passed" if missed else mark
+    ticks = [(1.0, "claim"), (WEAK, "1.5 times"), (_EMPTY, "5 times")]
+    return Strength(
+        said,
+        "weak" if missed or ratio > WEAK else "strong",
+        full,
+        mark,
+        tuple((round(100 * math.log(times, _EMPTY)), digits(times * claim), what) for times, what in ticks),
+    )
 
 
 def _caught(record: Json) -> tuple[float, str]:
@@ -182,16 +283,12 @@ def _caught(record: Json) -> tuple[float, str]:
             return math.inf, "No leak, however large, is known to be caught by the tests."
         said = f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)}."
         return float(seen) / claim, said
-    least, sampled = float(power["smallest_epsilon"]), power.get("black_box")
+    least = float(power["smallest_epsilon"])
     if power["by"] == "alignment":
         runs = sum(int(c["statistics"]["examined"]) for c in record["checks"] if c["kind"] == "alignment")
-        said = (
-            f"Any excess over the claim on the {runs} replayed runs is caught; other inputs were not examined"
-        )
-        said += "." if record["epsilon_upper"] is None else " by it: they rest on the upper bound."
-        if sampled:
-            least_ = sampled["smallest_epsilon"]
-            said += f" Sampling alone catches epsilon {digits(least_)}{_times(least_, claim)}."
+        bounded = record["epsilon_upper"] is not None
+        others = "rest on the upper bound" if bounded else "were not examined"
+        said = f"Any excess over the claim on the {runs} replayed runs is caught; other inputs {others}."
         return least / claim, said
     if power["by"] == "exact":
         return least / claim, f"Exact computation catches epsilon {digits(least)}{_times(least, claim)}."
@@ -206,11 +303,20 @@ def _caught(record: Json) -> tuple[float, str]:
 
 def _times(value: JsonValue, claim: float) -> str:
     ratio = float(value) / claim
-    return f" ({ratio:.3g} times the claim)" if ratio > 1.005 else ""
+    return f" ({ratio:.3g} times the claim)" if ratio > _EXACT else ""
 
 
 def _many(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _passed(names: Sequence[str]) -> str:
+    return _many(len(names), "broken variant")
+
+
+def _could_pass(ratio: float) -> str:
+    size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
+    return f"the tests could pass a leak of {size}"
 
 
 # ---------------------------------------------------------------- mutants
@@ -275,12 +381,10 @@ def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     target, facts = record["target"], record["provenance"]
     model = "no promise of privacy" if target["model"] == "none" else f"{target['model']} model"
     what = f"{words.title(record)} ({target['kind']}, {model})"
-    found = [("Target", what), ("Variant", _variant(record))]
+    found = [("Target", what)]
     source = (record["claim"] or {}).get("source")
     if source:
-        found.append(("Promise from", ": ".join(filter(None, (source["statement"], source["note"])))))
-    if target["parameters"]:
-        found.append(("Instance", ", ".join(f"{k} = {_short(v)}" for k, v in target["parameters"].items())))
+        found.append(("Promise from", source["statement"]))
     commit = str(facts.get("commit") or "unknown")[:12]
     dirty = ", with uncommitted changes" if facts.get("dirty") and facts.get("commit") else ""
     found.append(("When", f"{str(facts['finished'])[:10]}, commit {commit}{dirty}"))
@@ -296,13 +400,26 @@ def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
 
 
-def _variant(record: Json) -> str:
-    variant = record["target"]["parameters"].get("variant")
+def instance(record: Json) -> str:
+    """Which instance of which variant was audited, and that nothing was said of others."""
+    parameters = dict(record["target"]["parameters"])
+    variant = parameters.pop("variant", "")
     if words.is_printed(record):
-        return "as printed in the paper"
-    if variant == "corrected":
-        return "corrected: differs from the listing as printed"
-    return str(variant) if variant else "the only one"
+        variant = "as printed in the paper"
+    elif variant == "corrected":
+        variant = "corrected, which differs from the listing as printed"
+    # Where the promise is not quite that of the paper, another thing was audited than the paper says.
+    note = str(((record["claim"] or {}).get("source") or {}).get("note", ""))
+    note = "" if note in variant else f"on the promise: {note}"
+    named = "; ".join(filter(None, (_named(parameters), variant, note)))
+    also = any(words.elsewhere(e, record) for e in record["counterexamples"])
+    smaller = ", and the smaller one of a counterexample" if also else ""
+    return f"Only this instance{smaller}{f': {named}' if named else ''}."
+
+
+def _named(parameters: Json) -> str:
+    """Parameters with short values, in words."""
+    return ", ".join(f"{k.removeprefix('n_').replace('_', ' ')} = {_short(v)}" for k, v in parameters.items())
 
 
 _SHOWN = 3  # numbers of a list that are written out
@@ -310,8 +427,9 @@ _SHOWN = 3  # numbers of a list that are written out
 
 def _short(value: JsonValue) -> str:
     if isinstance(value, list):
-        numbers = len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value)
-        return f"[{', '.join(map(_short, value))}]" if numbers else f"{len(value)} of them"
+        if len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value):
+            return f"[{', '.join(map(_short, value))}]"
+        return _many(len(value), "vector" if all(isinstance(x, list) for x in value) else "value")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return digits(value) if isinstance(value, float) else str(value)
@@ -337,23 +455,15 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     names = missed(record, kills)
     if names:
-        found.append(
-            (f"{_many(len(names), 'broken variant')} passed this audit: {'; '.join(names)}", "mutants")
-        )
+        found.append((f"{_passed(names)} passed this audit: {'; '.join(names)}", "mutants"))
     if record["verdict"] == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
     ratio = _caught(record)[0] if record["verdict"] != "refuted" else 0.0
-    if ratio > WEAK:
-        size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
-        found.append((f"The tests could pass a leak of {size}", "power"))
+    if ratio > WEAK and (names or record["verdict"] != "not_refuted"):  # else the headline says so
+        found.append((_capital(_could_pass(ratio)), "power"))
     if record["verdict"] == "refuted" and not words.is_baseline(record):
-        shown = limits.strongest_first(record)
-        other = words.elsewhere(shown[0], record) if shown else {}
-        named = ", ".join(f"{k} = {_short(v)}" for k, v in other.items() if not isinstance(v, list))
-        where = f"the input shown, which is of another instance ({named})" if other else "the input shown"
-        found.append(
-            (f"The claim is false on {where}; nothing that follows from it holds", "counterexamples")
-        )
+        false = "The claim is false: nobody has the protection that it promises, with one round or several"
+        found.append((false, "counterexamples"))
     guarantee = record["guarantee"]
     if guarantee:
         found += [
@@ -370,7 +480,6 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
         found.append(
             ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")
         )
-    found.append(("Only this instance was audited; other sizes and parameters were not", "claim"))
     found += [(_capital(line), "not-covered") for line in words.not_covered(record)]
     return found
 
@@ -388,14 +497,19 @@ def of_a_person(record: Json) -> list[str]:
     most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
     what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
     rows = [row for row in record["guarantee"]["group_privacy"] if 1 < row["rounds"] <= most]
-    return [_of_rounds(row, what) for row in rows[-1:]]
+    return [of_rounds(row, float(record["claim"]["epsilon"]), what) for row in rows[-1:]]
 
 
-def _of_rounds(row: Json, what: str) -> str:
+def of_rounds(row: Json, claim: float, what: str = "rounds") -> str:
+    """What a row of the table of groups leaves a person, beside the claimed epsilon."""
     if float(row["delta"]) >= 1:
         return f"Nothing is promised to a person with {row['rounds']} {what}: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    return f"A person with {row['rounds']} {what} has only epsilon {digits(row['epsilon'])}{delta}"
+    epsilon = float(row["epsilon"])
+    return (
+        f"A person with {row['rounds']} {what} is protected less: epsilon {digits(epsilon)}{delta}, "
+        f"{epsilon / claim:.3g} times the claim"
+    )
 
 
 def _capital(line: str) -> str:
@@ -420,7 +534,9 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
             "Do not rely on this claim yet. Audit again with a larger budget, or name pairs of inputs to try."
         )
     todo = sum(row["status"] == "open" for row in record["hazards"])
-    first = "Look for the faults that were missed in the code by hand. " if missed(record, kills) else ""
+    names = missed(record, kills)
+    faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
+    first = f"Look in the code by hand for {faults}. " if names else ""
     if _caught(record)[0] > WEAK:
         first += "Audit again with a larger budget, which catches smaller leaks. "
     open_ = _many(todo, "open hazard")
@@ -428,12 +544,15 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
 
 
 def regret(record: Json) -> str:
-    """How many checks of regret agree, and which do not; empty if none was made."""
+    """How many checks of regret, or of what is claimed in its place, agree; empty if none was made."""
     checks = record["regret"]["checks"] if record["regret"] else []
     if not checks:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
-    said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with the theorems"]
+    what = "" if words.measured(record) == "Regret" else " on errors and rounds; none is about regret"
+    said = [
+        f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with the theorems{what}"
+    ]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [str(c["name"]) for c in checks if c["result"]["verdict"] == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []

@@ -61,6 +61,14 @@ def _seen(value: object) -> object:
     return printable(value) if type(value) is str else value
 
 
+def _breaking(value: object) -> Markup:
+    """A name or path that a short line breaks after a separator, not within a word."""
+    from markupsafe import Markup, escape
+
+    parts = re.sub(r"([/\\._:]+)(?=\w)", "\\1\n", on_one_line(str(value))).split("\n")
+    return Markup("<bdi>{}</bdi>").format(Markup("<wbr/>").join(map(escape, parts)))
+
+
 def _isolated(value: object) -> Markup:
     """A name, whose letters do not change the direction of what stands around it."""
     from markupsafe import Markup
@@ -85,6 +93,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
     found.filters |= {
         "number": _number,
         "name": _isolated,
+        "breaking": _breaking,
         "p_value": p_value,
         "words": _words,
         "pairs": plainly.pairs,
@@ -165,17 +174,20 @@ def _layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
 def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
     """What the templates of a record are given, whatever they make of it."""
     whole = {**record, **blocks.of(record, card.missed(record, around.kills))}
+    first, baseline = card.of(whole, around), words.is_baseline(record)
     return {
         "r": whole,
         "edition": nist.EDITION,
-        "card": card.of(whole, around),
+        "card": first,
+        "weak": record["verdict"] == "not_refuted" and first.strength.state == "weak",
+        "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
         "worlds": courses.worlds,
         "tried": card.tried(record, around.kills),
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
-        "baseline": words.is_baseline(record),
+        "baseline": baseline,
         "plainly": plainly.summary(record),
         "leads": [line for check in record["checks"] for line in words.leads(check)],
         "facts": plainly.provenance(record),

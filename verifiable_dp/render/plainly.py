@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import words
 
+_MEASURED = {
+    "Regret": "Measured regret, what is lost against the best arm,",
+    "Utility": "No claim here is about regret; what was measured instead, as errors or numbers of rounds,",
+}
 _BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
 _REGRET = {
-    "consistent": "agrees with its theorem",
-    "contradicted": "contradicts its theorem",
+    "consistent": "agrees with what was claimed",
+    "contradicted": "contradicts what was claimed",
     "vacuous": "says nothing: the theorem's bound cannot fail at these sizes",
-    "inconclusive": "neither agrees with its theorem nor contradicts it",
+    "inconclusive": "neither agrees with what was claimed nor contradicts it",
 }
 # Each is explained where a page uses it: the word, how it is found, and one sentence.
 _TERMS = (
@@ -65,20 +69,20 @@ _TERMS = (
     (
         "certified",
         r"certified",
-        "Proved for every input and every run of this instance, under premises that are listed; the record "
-        "holds the numbers that the proof adds up.",
+        f"Proved for {words.EVERYTHING} if the premises hold that are listed; the record holds the numbers "
+        "that the proof adds up.",
     ),
 )
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 
 def summary(record: Json) -> list[str]:
-    """Sentences on what was promised, found and left open."""
+    """Sentences on what the first screen leaves out: what the promise means, how sure it is, what is open."""
     sentences = [_promise(record)] if words.promises(record) and record["checks"] else []
-    sentences += [words.counted(record), words.verdict(record), words.level(record)]
+    sentences += [words.counted(record), words.level(record)]
     regret = (record["regret"] or {}).get("verdict")
     if regret in _REGRET:
-        sentences.append(f"Measured regret, what is lost against the best arm, {_REGRET[regret]}.")
+        sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
     return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
 
 

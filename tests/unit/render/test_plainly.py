@@ -11,6 +11,7 @@ import pytest
 
 from tests.committed import each
 from verifiable_dp.record.words import promises
+from verifiable_dp.record.words import verdict as said_by_the_headline
 from verifiable_dp.render import plainly
 from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.page import render
@@ -39,7 +40,7 @@ def section(page):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("dp-se", "All 6 privacy checks ran; none found a violation. No violation of epsilon 1 was found,"),
+        ("dp-se", "All 6 privacy checks ran; none found a violation. If the claim is true,"),
         (
             "dp-se",
             "changing one reward of one round makes anything seen in the actions and every noisy "
@@ -48,16 +49,22 @@ def section(page):
         ("dp-se", "wrongly reject it at most once in 1,000,000 audits."),
         (
             "dp-linear-printed",
-            "Of 3 privacy checks, 2 refuted and 1 could not decide the claim. The claim of epsilon 1 is",
+            "Of 3 privacy checks, 2 refuted and 1 could not decide the claim. If the claim is true,",
         ),
-        ("ucb1", "the epsilon that is set. This baseline makes no privacy promise. We hold it against"),
-        ("shuffled-linear", "times more likely, except with probability 1e-06"),
+        ("ucb1", "1 could not decide the epsilon that is set. If the claim is true,"),
+        (
+            "shuffled-linear",
+            "changing the rewards of one round (whatever action it plays) makes anything seen in the "
+            "multiset of the reports of each batch at most 54.6 times more likely, except with probability "
+            "1e-06",
+        ),
     ],
 )
 def test_the_paragraph_says_what_the_summary_counts(name, words):
     record = load(name)
     assert words in " ".join(plainly.summary(record))
     assert words in text(render(record, drawn=False))
+    assert said_by_the_headline(record) not in " ".join(plainly.summary(record))
     assert "## In plain words" in to_markdown(record)
 
 
@@ -85,7 +92,7 @@ def test_nothing_is_called_private_or_compliant(name):
 def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
     record = load("dp-se")
     record |= {"checks": [], "claim": None, "power": None}
-    assert plainly.summary(record)[0] == "Privacy was not audited."
+    assert plainly.summary(record)[0].startswith("Measured regret, what is lost against the best arm, ")
     assert "## Words" not in to_markdown(record)
 
 
