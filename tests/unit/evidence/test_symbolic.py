@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from tests.user_code import (
     bounded,
+    coins,
     decisions,
     elsewhere,
     loops,
@@ -146,6 +147,18 @@ _OFTEN = {
     *(walks.by_added_chances, walks.by_bisect, walks.by_choices_of_sums, walks.by_the_largest_key),
     *(decisions.determinant, decisions.squares, decisions.student, decisions.of_a_state),
 }
+
+
+@pytest.mark.parametrize("play", coins.RIGHT, ids=lambda f: f.__name__)
+def test_noise_made_with_coins_is_bounded_at_its_true_cost(play):
+    got = found(play, horizon=16, most=9)
+    assert got.words() == ""
+    assert got.epsilon() == pytest.approx(coins.RIGHT[play], rel=1e-9)
+
+
+@pytest.mark.parametrize("play", coins.LEAKS, ids=lambda f: f.__name__)
+def test_no_leak_with_coins_is_bounded_within_the_claim(play):
+    assert not found(play, horizon=16, most=9).epsilon() <= coins.EPSILON + 1e-9
 
 
 def rarely(plays, often):

@@ -32,6 +32,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     log_moves,
     moves_of,
     multiply,
+    nature,
     number,
     opaque,
     outcome,
@@ -457,6 +458,25 @@ def sign_of(world: World, values: Any, index: int) -> Any:
     ):
         return values[index]
     return Uniform(Source(world, (0.25, 0.75)[index]), lambda u: np.where(u < 0.5, first, second))
+
+
+def signed(coin: Coin, one: Any, other: Any) -> Any:
+    """One of two opposite numbers, or noise or its opposite, as a fair coin falls; None of anything else."""
+    fair, source = coin.function, coin.source
+    if coin._gone:
+        return None
+    if not any(nature(v) or is_term(v) or not isinstance(v, int | float | np.number) for v in (one, other)):
+        if one != -other or not one or not math.isfinite(one):
+            return None
+        return Uniform(source, lambda u: np.where(fair(u), one, other))
+    sign = Uniform(source, lambda u: np.where(fair(u), 1.0, -1.0))
+    if is_term(one) and is_term(other) and is_fresh(one) and is_fresh(other):
+        return sign * one if {d: -w for d, w in one.noise.items()} == other.noise else None
+    if type(one) is Uniform and type(other) is Uniform and one.source is other.source is not source:
+        with np.errstate(all="ignore"):
+            same = np.array_equal(one.function(_GRID), -np.asarray(other.function(_GRID)))
+        return sign * one if same and not one._gone else None
+    return None
 
 
 class Stretched(Product):

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, draws, terms
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
     Lazy,
@@ -224,7 +224,22 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
         sides = [number(rest(side, *given)) for side in (True, False)] if raw else []
         if raw and all(isinstance(v, int | float | np.number) and not is_term(v) for v in sides):
             return terms.add(terms.multiply(condition, sides[0] - sides[1]), sides[1])
+        signed = None if raw else _signed(world, condition, lambda side: rest(side, *given))
+        if signed is not None:
+            return signed
     return rest(condition, *given)
+
+
+def _signed(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
+    """A number or noise with a random sign, if that is what a coin decides; else None."""
+    if coin.chance != 0.5:
+        return None
+    state = world.states()
+    one, other = rest(True), rest(False)
+    if repr(world.states()) != repr(state):
+        world.restore(state)
+        return None
+    return draws.signed(coin, one, other)
 
 
 def mix(world: World, condition: Any, value: Callable[[], Any]) -> Any:
@@ -306,6 +321,13 @@ class _Rewriter(ast.NodeTransformer):
         )
         return ast.copy_location(made, node)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """See `choose`, of what is returned."""
+        if self._usual:
+            node.body = _returned(node.body)
+        self.generic_visit(node)
+        return node
+
     def visit_If(self, node: ast.If) -> Any:
         """See `race`, `choose` and `mix`."""
         made = _chosen(node) if self._usual else None
@@ -363,6 +385,18 @@ def _chosen(node: ast.If) -> ast.stmt | None:
         made = ast.AugAssign(first.target, first.op, value)
     placed: ast.stmt = ast.copy_location(made, node)
     return placed
+
+
+def _returned(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The end of a function with `if coin: return a` and `return b` as `return a if coin else b`."""
+    node, last = body[-2:] if len(body) > 1 else (body[0], body[0])
+    if not isinstance(node, ast.If) or not isinstance(last, ast.Return):
+        return body
+    first = node.body[0]
+    if node.orelse or not isinstance(first, ast.Return) or first.value is None or last.value is None:
+        return body
+    value = ast.copy_location(ast.IfExp(node.test, first.value, last.value), node)
+    return body if _names(value) is None else [*body[:-2], ast.copy_location(ast.Return(value), node)]
 
 
 def _shell(node: Any) -> Any:

@@ -460,7 +460,8 @@ class Term:
         return _operate(lambda a, b: subtract(b, a), self, other)
 
     def __mul__(self, other: Any) -> Any:
-        return _operate(multiply, self, other)
+        # A draw knows what it means to be a sign of noise.
+        return other.__mul__(self) if nature(other) == "uniform" else _operate(multiply, self, other)
 
     __rmul__ = __mul__
 
