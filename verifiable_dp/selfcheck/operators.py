@@ -256,7 +256,6 @@ class ChangedNoise(Wrapped):
         `change(noise, state)` gives the source that its release gets.
     """
 
-    inner: Algorithm
     change: Callable[[Noise, State], Noise]
 
     def release(
@@ -578,7 +577,6 @@ def _of_threshold(draw: Draw) -> bool:
 class ChangedAnswer(Wrapped):
     """An algorithm whose release gets changed answers: `change(answer, query)`."""
 
-    inner: Algorithm
     change: Callable[[FloatArray, Query], FloatArray]
 
     def release(
@@ -613,7 +611,6 @@ class Kept:
 class Lingering(Wrapped):
     """Rewards of earlier blocks enter later ones: all of them, or those of the block before alone."""
 
-    inner: Algorithm
     everything: bool
 
     def private(self, run: IntArray) -> Memory:
@@ -632,8 +629,6 @@ class Lingering(Wrapped):
 @dataclass(frozen=True)
 class Cached(Wrapped):
     """A release is looked up by the exact value: what equals the value before is answered as that was."""
-
-    inner: Algorithm
 
     def private(self, run: IntArray) -> Memory:
         """Nothing cached."""
@@ -664,8 +659,6 @@ class Cached(Wrapped):
 @dataclass(frozen=True)
 class Logged(Wrapped):
     """The exact answers are published beside the releases."""
-
-    inner: Algorithm
 
     def release(
         self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
@@ -751,7 +744,6 @@ class ChangedAsk(Wrapped):
         `after(answer, query)` changes the answer, `query` being that of the algorithm underneath.
     """
 
-    inner: Algorithm
     ask: Callable[[Truncated], Ask | None]
     after: Callable[[FloatArray, Query], FloatArray] | None = None
 
@@ -878,8 +870,6 @@ def _truncation_operators() -> list[Operator]:
 class Overlapping(Wrapped):
     """Blocks reach into the next one by a sweep of the arms: those rewards enter twice."""
 
-    inner: Algorithm
-
     def query(self, state: State) -> Query:
         """The block, and the first rounds of the next one."""
         query = super().query(state)
@@ -914,7 +904,6 @@ class Driven(Wrapped):
         Whether the run ends where an exact answer lies high; else it skips a round there.
     """
 
-    inner: Algorithm
     stops: bool
 
     def release(

@@ -14,6 +14,7 @@ from verifiable_dp.algorithms.contextual.dp_lin_ucb_wishart import DPLinUCBWisha
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import gdp_delta, gdp_mu
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.mechanisms import NormalTree, WishartTree
 from verifiable_dp.core.mechanisms.wishart import Release, epsilon_of
 from verifiable_dp.core.neighbours import ContextPair
@@ -219,6 +220,32 @@ def test_matrices_with_noise_of_other_laws_are_neither_accused_nor_certified():
     assert normal.check(mixed, MATRICES.claim, [FIRST], 0)[0].verdict == "not_refuted"
     assert normal.certificate(mixed, MATRICES.claim, "alignment") is None
     assert normal.certificate(MATRICES, MATRICES.claim, "alignment").scope == "certified"
+
+
+class _Bare(ContextualAlgorithm):
+    """An algorithm of one's own: no more than what every bandit with contexts has."""
+
+    item_norm, allowed_norm = MATRICES.item_norm, MATRICES.allowed_norm
+
+    def __init__(self, inner):
+        self._inner, self.n_arms, self.horizon, self.dimension = (
+            inner,
+            inner.n_arms,
+            inner.horizon,
+            inner.dimension,
+        )
+        for name in ("start", "private", "rule", "release", "decide"):
+            setattr(self, name, getattr(inner, name))
+
+    start = rule = release = decide = None
+
+
+@pytest.mark.parametrize("algorithm", [RULE, MATRICES], ids=["normal", "wishart"])
+def test_a_certificate_asks_for_no_more_than_every_bandit_with_contexts_has(algorithm):
+    mine, listed = (
+        normal.certificate(one, algorithm.claim, "alignment") for one in (_Bare(algorithm), algorithm)
+    )
+    assert mine.certificate == listed.certificate
 
 
 def test_the_bound_of_matrices_can_be_computed_again_and_other_numbers_are_refused():

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -19,6 +18,7 @@ from scipy import special
 
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.claims import CURVED, PrivacyClaim
+from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
@@ -231,7 +231,7 @@ def check(
     )
 
 
-def counterexample(found: Check, pair: Any) -> JsonDict:
+def counterexample(found: Check, pair: Neighbours) -> JsonDict:
     """The point that refutes most clearly, as a record holds it."""
     at = min(range(len(found.result["points"])), key=lambda i: float(found.result["points"][i]["p_value"]))
     return {

@@ -9,13 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, logit
 from threadpoolctl import ThreadpoolController
 
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, Given, IntArray, Numbers
 from verifiable_dp.evidence.blackbox.observations import Observation, is_prefix, weight_of
 from verifiable_dp.evidence.blackbox.scores import (
     MISSING,
@@ -34,6 +35,9 @@ from verifiable_dp.evidence.blackbox.scores import (
     column_of,
     terms_of,
 )
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
 _BINS = 64
 _MOST_CODES = 4096
@@ -108,7 +112,7 @@ def _finest(names: Sequence[str]) -> str | None:
     return whole[-1] if whole else MISSING if MISSING in names else None
 
 
-def log_ratios(a: Any, b: Any, n_a: int, n_b: int) -> FloatArray:
+def log_ratios(a: npt.ArrayLike, b: npt.ArrayLike, n_a: int, n_b: int) -> FloatArray:
     """Log ratio of the probabilities of each value in two worlds, from its counts a of n_a and b of n_b.
 
     An estimate by empirical Bayes: the values' log ratios are taken to be drawn from one law, which is
@@ -391,7 +395,7 @@ def learn_boosted(
     return _tabled(blank, model, shape)
 
 
-def _grown(x: IntArray, left: Observation, right: Observation) -> Any:
+def _grown(x: IntArray, left: Observation, right: Observation) -> HistGradientBoostingClassifier:
     """Fitted trees; the columns of `x` are bin numbers."""
     # Imported where it is used, as the command line has to start fast; and before pools of threads are looked
     # up, of which it brings one.
@@ -413,13 +417,15 @@ def _grown(x: IntArray, left: Observation, right: Observation) -> Any:
         return model.fit(x.astype(np.float64), y, sample_weight=weight)
 
 
-def _of_tree(nodes: Sequence[Any], fields: Sequence[str], shape: Sequence[int], *free: int | None) -> Any:
+def _of_tree(
+    nodes: Sequence[Given], fields: Sequence[str], shape: Sequence[int], *free: int | None
+) -> Numbers:
     """What a tree adds, over the bins of the two `free` columns: along its axis each, if it is not None."""
     value, column, cut, left, right, leaf = map(
         fields.index, ("value", "feature_idx", "num_threshold", "left", "right", "is_leaf")
     )
 
-    def below(node: Any) -> Any:
+    def below(node: Given) -> Numbers:
         if node[leaf]:
             return node[value]
         if node[column] not in free:
@@ -431,7 +437,7 @@ def _of_tree(nodes: Sequence[Any], fields: Sequence[str], shape: Sequence[int], 
     return below(nodes[0])
 
 
-def _tabled(blank: Boosted, model: Any, shape: Sequence[int]) -> Boosted:
+def _tabled(blank: Boosted, model: HistGradientBoostingClassifier, shape: Sequence[int]) -> Boosted:
     """The model's function as tables: of single columns, and what pairs of columns add to them.
 
     Trees are read, and added in their order: asking the model for each pair of bins took ten times as long.
@@ -443,7 +449,7 @@ def _tabled(blank: Boosted, model: Any, shape: Sequence[int]) -> Boosted:
         lambda number, i, j: _of_tree(trees[number].tolist(), trees[number].dtype.names, shape, i, j)
     )
 
-    def at(i: int | None = None, j: int | None = None) -> Any:
+    def at(i: int | None = None, j: int | None = None) -> Numbers:
         """Over the bins of column i (rows) and of column j, the others being at their middle."""
         total = np.float64(np.ravel(model._baseline_prediction)[0])
         for number, columns in enumerate(split):

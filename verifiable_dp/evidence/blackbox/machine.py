@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core import philox
-from verifiable_dp.core.algorithm import Algorithm, Batch, Data, Query
+from verifiable_dp.core.algorithm import Algorithm, Batch, Data, Memory, Query, State
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.noise import Draw, key_of
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.core.query import Own
+from verifiable_dp.core.validate import BoolArray, FloatArray, Given, InputError, IntArray, WordArray
 
 MOST_ARMS = 10
 _RUN = np.zeros(1, np.int64)
@@ -108,7 +108,7 @@ class Machine:
             raise UnsupportedError(f"algorithm: n_arms must be at most {MOST_ARMS}, got {algorithm.n_arms}")
         self.algorithm, self.data = algorithm, data
         self.nodes: list[Node] = []
-        self._states: list[tuple[Any, Any, Query]] = []
+        self._states: list[tuple[State, Memory, Query]] = []
         self._children: dict[tuple[int, int], int] = {}
         self._table: _Table | None = None
         self._settle(algorithm.start(_RUN), algorithm.private(_RUN), ())
@@ -126,7 +126,7 @@ class Machine:
         """The block that ends in node `number`, one row."""
         return self._states[number][2]
 
-    def _settle(self, state: Any, memory: Any, codes: tuple[int, ...]) -> int:
+    def _settle(self, state: Own, memory: Own, codes: tuple[int, ...]) -> int:
         """Play blocks that release nothing; make a node of the first one that does, or of the end."""
         algorithm = self.algorithm
         while True:
@@ -142,8 +142,8 @@ class Machine:
             memory, state = after, algorithm.decide(state, query, released)
 
     def _released(
-        self, state: Any, memory: Any, query: Query, answer: FloatArray
-    ) -> tuple[Any, _Probe, FloatArray, FloatArray]:
+        self, state: Own, memory: Own, query: Query, answer: FloatArray
+    ) -> tuple[Memory, _Probe, FloatArray, FloatArray]:
         """Memory, what was asked for, the release without noise (1, K), and what it multiplies noise by."""
         seen = []
         for added in _ADDED[:, : self.algorithm.n_arms]:
@@ -162,7 +162,7 @@ class Machine:
         return after, probe, released, factor
 
     def _node(
-        self, state: Any, codes: tuple[int, ...], probe: _Probe, released: FloatArray, factor: FloatArray
+        self, state: Own, codes: tuple[int, ...], probe: _Probe, released: FloatArray, factor: FloatArray
     ) -> Node:
         margin = self.algorithm.margin(state)
         if margin is None or len(probe.calls) != 1 or released.shape != (1, self.algorithm.n_arms):
@@ -179,12 +179,12 @@ class Machine:
             float(margin[0]),
         )
 
-    def _add(self, node: Node, state: tuple[Any, Any, Query]) -> int:
+    def _add(self, node: Node, state: tuple[State, Memory, Query]) -> int:
         self.nodes.append(node)
         self._states.append(state)
         return len(self.nodes) - 1
 
-    def _decided(self, node: Node, state: Any, query: Query, removed: int) -> Any:
+    def _decided(self, node: Node, state: Own, query: Query, removed: int) -> State:
         """The next state, which must be the same for all releases that remove these arms."""
         index = np.zeros(_TRIALS, np.int64)
         after = self.algorithm.decide(state.take(index), query.take(index), _releases(node, removed))
@@ -244,7 +244,7 @@ def _releases(node: Node, removed: int) -> FloatArray:
     return np.where(node.active, below, np.nan)
 
 
-def _all_alike(after: Any) -> bool:
+def _all_alike(after: Batch) -> bool:
     """Whether all rows of a batch of states are equal."""
     for field in fields(after):
         value = getattr(after, field.name)
@@ -282,7 +282,7 @@ class _Table:
     active: BoolArray
     margins: FloatArray
     leaves: BoolArray
-    loud: Any
+    loud: WordArray
     children: IntArray
 
     @classmethod
@@ -291,7 +291,7 @@ class _Table:
         for (number, removed), child in children.items():
             after[number, removed] = child
 
-        def column(name: str) -> Any:
+        def column(name: str) -> Given:
             return np.array([getattr(node, name) for node in nodes])
 
         return cls(
@@ -306,7 +306,7 @@ class _Table:
             after,
         )
 
-    def columns(self) -> tuple[Any, ...]:
+    def columns(self) -> tuple[object, ...]:
         return tuple(getattr(self, field.name) for field in fields(self))
 
 

@@ -26,13 +26,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.noise import key_of
-from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
 from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms
@@ -53,7 +54,7 @@ class Releases(Protocol):
         """See `blackbox.Sampler.shard`."""
         ...
 
-    def values(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+    def values(self, data: npt.ArrayLike, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs (n, m) of runs on `data`."""
         ...
 
@@ -94,7 +95,7 @@ def attainable(values, shown, scale):  # type: ignore[no-untyped-def]
     return out
 
 
-def shown_without_noise(data: Any, outputs: int) -> FloatArray:
+def shown_without_noise(data: npt.ArrayLike, outputs: int) -> FloatArray:
     """What each output may show of the data before noise, (c, m): its entry, or its sum and its mean."""
     flat = np.asarray(data, dtype=np.float64).ravel()
     if flat.size in (1, outputs):
@@ -122,7 +123,7 @@ class BitSampler:
         """As that of the mechanism."""
         return self.releases.shard
 
-    def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+    def sample(self, pair: Given, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `blackbox.Sampler.sample`."""
         worlds = pair.worlds()
         values = self.releases.values(worlds[world], (stage + _STAGE, number, world), runs)
@@ -154,7 +155,7 @@ class NaiveLaplace:
     seed: int
     shard: int = 1 << 17
 
-    def values(self, data: Any, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+    def values(self, data: npt.ArrayLike, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs (n, m)."""
         shown = np.asarray(data, dtype=np.float64).ravel()
         bits = np.random.Philox(counter=[0, 0, int(runs[0]), 0], key=key_of(self.seed, path))
@@ -162,7 +163,7 @@ class NaiveLaplace:
         return np.asarray(shown + noise)
 
 
-def scales_of(pairs: Sequence[Any], epsilon: float) -> tuple[float, ...]:
+def scales_of(pairs: Sequence[Given], epsilon: float) -> tuple[float, ...]:
     """Scales that Laplace noise would have: the change in a pair, or 1, over epsilon."""
     changes = [1.0]
     for pair in pairs:
@@ -179,7 +180,7 @@ def sizes(select: int, test: int) -> Plan:
 
 def check(
     releases: Releases,
-    pairs: Sequence[Any],
+    pairs: Sequence[Given],
     plan: Plan,
     terms: Terms,
 ) -> tuple[Check, Selected]:
@@ -215,7 +216,7 @@ def check(
 
 
 def _tested(
-    sampler: BitSampler, pairs: Sequence[Any], plan: Plan, terms: Terms
+    sampler: BitSampler, pairs: Sequence[Given], plan: Plan, terms: Terms
 ) -> tuple[Selected, dict[str, int]]:
     """The event chosen on selection runs, and its counts in fresh ones."""
     delta = terms.claim.delta

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Observation:
     numeric: Mapping[str, FloatArray] = field(default_factory=dict)
     likelihood: FloatArray | None = None
     weight: IntArray | None = None
-    actions: Any = None
+    actions: IntArray | None = None
     change: tuple[int, int, int] | None = None
 
     @property
@@ -51,13 +50,14 @@ class Observation:
         """Number of rows."""
         return self.runs if self.weight is None else len(self.weight)
 
-    def take(self, index: Any, weight: IntArray | None = None) -> Observation:
+    def take(self, index: IntArray | slice[int, int, None], weight: IntArray | None = None) -> Observation:
         """The rows `index`, standing for `weight` runs each if given."""
         if weight is None and self.weight is not None:
             weight = self.weight[index]
         discrete = {name: column[index] for name, column in self.discrete.items()}
         numeric = {name: column[index] for name, column in self.numeric.items()}
-        likelihood, actions = (None if c is None else c[index] for c in (self.likelihood, self.actions))
+        likelihood = None if self.likelihood is None else self.likelihood[index]
+        actions = None if self.actions is None else self.actions[index]
         if weight is None:
             runs = len(range(self.runs)[index]) if isinstance(index, slice) else len(index)
             return Observation(runs, discrete, numeric, likelihood, None, actions, self.change)
@@ -104,6 +104,7 @@ class Observation:
     def since(self) -> Observation:
         """The rows that have met the change: what they played after it, and how often its arm before."""
         assert self.change is not None
+        assert self.actions is not None
         when, arm, n_arms = self.change
         actions = self.actions[self.met]
         later = actions[:, when + 1 :]
@@ -165,7 +166,7 @@ def prefix_ends(rounds: int) -> IntArray:
     return np.array(ends, dtype=np.int64)
 
 
-def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
+def action_columns(actions: IntArray, what: str = "round") -> dict[str, IntArray]:
     """Codes of prefixes of integer sequences (n, s): equal codes stand for equal prefixes.
 
     A code is a sum of values (eight rounds at once where they are bytes) times fixed random odd weights,
@@ -191,7 +192,7 @@ def action_columns(actions: Any, what: str = "round") -> dict[str, IntArray]:
     return columns
 
 
-def _packed(actions: Any) -> IntArray:
+def _packed(actions: IntArray) -> IntArray:
     """The first sixteen rounds a word each, then eight rounds a word; bytes are actions plus one."""
     n, rounds = actions.shape
     tail = np.zeros((n, -(-(rounds - _SINGLE) // 8) * 8), np.int8)
@@ -200,7 +201,7 @@ def _packed(actions: Any) -> IntArray:
 
 
 def action_summaries(
-    actions: Any, n_arms: int, *, sets: bool = False
+    actions: IntArray, n_arms: int, *, sets: bool = False
 ) -> tuple[dict[str, IntArray], dict[str, FloatArray]]:
     """Summaries of action sequences (n, s), -1 after the end: discrete columns, numeric columns.
 
@@ -240,7 +241,7 @@ def action_summaries(
     return {"last arm": last}, {name: column.astype(np.float64) for name, column in numeric.items()}
 
 
-def _last(where: Any) -> IntArray:
+def _last(where: BoolArray) -> IntArray:
     """Last column in which `where` (n, s) holds, from 1; 0 if none, (n,)."""
     from_end = where[:, ::-1].argmax(axis=1)
     return np.where(where.any(axis=1), where.shape[1] - from_end, 0).astype(np.int64)

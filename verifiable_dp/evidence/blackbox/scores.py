@@ -298,6 +298,7 @@ class Rounds:
     def __call__(self, seen: Observation) -> FloatArray:
         """Scores, (n,)."""
         total = np.zeros(seen.size)
+        assert seen.actions is not None
         for arms, slopes in zip(seen.actions.T, self.slopes, strict=True):
             total += slopes[arms]
         return total

@@ -16,16 +16,18 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 AnyTable = TablePair | GroupPair
+Data = tuple[npt.ArrayLike, npt.ArrayLike]
 _Item = TypeVar("_Item")
-Play = Callable[[FloatArray, int], Any]  # table (T, K), number of runs -> arms (n, T)
+Play = Callable[[FloatArray, int], IntArray]  # table (T, K), number of runs -> arms (n, T)
 
 _BISECTIONS = 18
 _MOST_DECISIONS = 3
@@ -47,8 +49,8 @@ _INSIDE = ((1 / 64, 63 / 64), (1 / 4, 3 / 4), (0.0, 63 / 64), (1 / 64, 1.0), (0.
 
 
 def data_pairs(
-    left: Any, right: Any, bounds: tuple[float, float], kind: str = "replace"
-) -> list[tuple[Any, Any]]:
+    left: npt.ArrayLike, right: npt.ArrayLike, bounds: tuple[float, float], kind: str = "replace"
+) -> list[Data]:
     """Neighbouring data of the form of `left` and `right`, this pair first.
 
     For vectors of several entries: one entry (the first, the middle one, the last) moves between the bounds,
@@ -103,7 +105,7 @@ def _coarse_first(count: int, most: int) -> list[int]:
     return list(found)[:most]
 
 
-def _same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+def _same(one: Data, other: Data) -> bool:
     """Whether two pairs are the same, in either order: events of both directions are tried."""
     return any(np.array_equal(one[0], other[i]) and np.array_equal(one[1], other[1 - i]) for i in (0, 1))
 
@@ -281,12 +283,12 @@ class Search:
     tried: Tried = field(default_factory=Tried, repr=False)
     _until: float = field(default=math.inf, repr=False)
     _runs: int = field(default=0, repr=False)
-    _first: dict[Any, IntArray] = field(default_factory=dict, repr=False)
-    _responses: dict[Any, Response] = field(default_factory=dict, repr=False)
+    _first: dict[tuple[object, ...], IntArray] = field(default_factory=dict, repr=False)
+    _responses: dict[tuple[object, ...], Response] = field(default_factory=dict, repr=False)
     _tuned: list[FloatArray] = field(default_factory=list, repr=False)
-    _screens: dict[tuple[bytes, int], Any] = field(default_factory=dict, repr=False)
+    _screens: dict[tuple[bytes, int], IntArray] = field(default_factory=dict, repr=False)
 
-    def _play(self, table: FloatArray, runs: int) -> Any:
+    def _play(self, table: FloatArray, runs: int) -> IntArray:
         self.played += runs
         return self.play(table, runs)
 
@@ -460,7 +462,7 @@ class Search:
         values, counts = np.unique(gone, return_counts=True)
         return int(values[np.argmax(counts)])
 
-    def _modal(self, actions: Any) -> IntArray:
+    def _modal(self, actions: IntArray) -> IntArray:
         """The path that runs follow most, round by round among those still on it, (T,)."""
         on = np.ones(len(actions), bool)
         path = np.zeros(actions.shape[1], np.int64)
@@ -473,7 +475,7 @@ class Search:
             on &= actions[:, t] == path[t]
         return path
 
-    def _departures(self, actions: Any, reference: IntArray) -> IntArray:
+    def _departures(self, actions: IntArray, reference: IntArray) -> IntArray:
         """First round at which each run leaves `reference`, T if never, (n,)."""
         differs = actions != reference
         return np.where(differs.any(axis=1), differs.argmax(axis=1), self.horizon)
@@ -570,7 +572,7 @@ class Search:
 
     def _distinct(self, queue: Sequence[Trial], most: int) -> list[Trial]:
         """The first `most` trials that are not the same pair: tables of many duels are alike."""
-        found: dict[Any, Trial] = {}
+        found: dict[tuple[bytes, ...], Trial] = {}
         for trial in queue:
             if len(found) == most:
                 break
@@ -587,14 +589,14 @@ class Search:
         left, right = (self._screening(table, runs) for table in pair.worlds())
         both = np.concatenate([left, right])
         world = np.arange(len(both)) >= len(left)
-        told = [self._apart(both, world, np.ones(len(both), bool))]
+        told = [self._apart(both, world, np.ones(len(both), bool), None)]
         if isinstance(pair, TablePair):
             met = both[:, pair.round] == pair.arm
             if met.any():
                 told.append(self._apart(both, world, met, pair))
         return max(told)
 
-    def _apart(self, both: IntArray, world: Any, met: Any, pair: TablePair | None = None) -> float:
+    def _apart(self, both: IntArray, world: BoolArray, met: BoolArray, pair: TablePair | None) -> float:
         """The best event of the `met` rows, by where they leave their common path and how they end.
 
         With the pair also by how often they play its arm, before the change and after it.
@@ -615,7 +617,7 @@ class Search:
             told.append(_separation(codes[~world], codes[world]))
         return max(told)
 
-    def _screening(self, table: FloatArray, runs: int) -> Any:
+    def _screening(self, table: FloatArray, runs: int) -> IntArray:
         """Runs on a table that screen pairs: many pairs share one of their tables."""
         key = (table.tobytes(), runs)
         if key not in self._screens:

@@ -28,13 +28,12 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict, Numbers
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
@@ -79,7 +78,7 @@ class Bet:
 
     coin: FloatArray
     hit: FloatArray
-    epsilon: Any
+    epsilon: Numbers
     delta: float
 
     def log_payoffs(self) -> Payoffs:
@@ -93,14 +92,14 @@ class Bet:
         )
 
 
-def log_product(payoffs: Payoffs, counts: Any) -> FloatArray:
+def log_product(payoffs: Payoffs, counts: Numbers) -> FloatArray:
     """Log of what the counted runs pay together, (...), from `Bet.log_payoffs`; counts as `Counts`."""
     k1, n1, k0, n0 = counts
     both, missed, other, idle = payoffs
     return np.asarray(k1 * both + (n1 - k1) * missed + k0 * other + (n0 - k0) * idle)
 
 
-def projection(p: Any, q: Any, epsilon: Any, delta: float) -> FloatArray:
+def projection(p: Numbers, q: Numbers, epsilon: Numbers, delta: float) -> FloatArray:
     """q0 of the pair (e^eps q0 + delta, q0) that is nearest to (p, q) in Kullback-Leibler divergence.
 
     Parameters
@@ -125,7 +124,7 @@ def projection(p: Any, q: Any, epsilon: Any, delta: float) -> FloatArray:
     return np.asarray(np.exp((low + high) / 2))
 
 
-def bet_for(p: FloatArray, q: FloatArray, epsilon: Any, delta: float) -> Bet:
+def bet_for(p: FloatArray, q: FloatArray, epsilon: Numbers, delta: float) -> Bet:
     """The bet that grows fastest if the probabilities are p and q; none where they keep the claim.
 
     Parameters
@@ -194,7 +193,7 @@ class Candidate:
     counts: tuple[Counts, ...] = ()
     words: Json = field(default_factory=dict)
 
-    def log_e(self, epsilon: Any, delta: float) -> FloatArray:
+    def log_e(self, epsilon: Numbers, delta: float) -> FloatArray:
         """Log e-values at all looks against claims `epsilon` (m,), (looks, m)."""
         p, q, log_weight = alternatives(self.shares, self.held)
         bet = bet_for(p, q, np.asarray(epsilon, dtype=np.float64)[:, None], delta)
@@ -269,7 +268,7 @@ def round_wealth(
     return np.asarray(before + logsumexp(parts, axis=0))
 
 
-def log_wealth(rounds: Sequence[Sequence[Candidate]], epsilon: Any, delta: float) -> FloatArray:
+def log_wealth(rounds: Sequence[Sequence[Candidate]], epsilon: Numbers, delta: float) -> FloatArray:
     """Log e-values at all looks of all rounds, in order, against claims `epsilon` (m,).
 
     Each round bets what the last one has left.
@@ -549,7 +548,7 @@ def conduct(
     plan: Plan,
     terms: Terms,
     *,
-    best: Callable[[Any], float | None] | None = None,
+    best: Callable[[Given], float | None] | None = None,
     name: str = "black box",
 ) -> tuple[list[Check], list[Selected], list[int]]:
     """The test that the plan asks for, sequential or of fixed size; parameters and results as of `run`.

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from joblib import delayed
@@ -15,9 +15,9 @@ from joblib import delayed
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair
+from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair, Neighbours
 from verifiable_dp.core.noise import Seeded
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
@@ -90,7 +90,7 @@ class Sampler(Protocol):
         """Runs that are sampled together; fixed, so that results do not depend on workers."""
         ...
 
-    def sample(self, pair: Any, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+    def sample(self, pair: Given, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """What the adversary sees of runs with numbers `runs` on input `world` of `pair`.
 
         `stage` and `number` (of the pair) keep the randomness of different uses apart.
@@ -197,7 +197,7 @@ def _coarse(ratio: FloatArray) -> FloatArray:
     return np.asarray(np.floor(ratio * 1e6 + 0.318) / 1e6)
 
 
-def _outputs(output: Any) -> JsonDict:
+def _outputs(output: FloatArray) -> dict[str, FloatArray]:
     return {f"output {j + 1}": column for j, column in enumerate(output.T)}
 
 
@@ -207,7 +207,7 @@ def shards(count: int, size: int) -> list[IntArray]:
 
 
 def gather(
-    sampler: Sampler, pair: Any, stage: int, number: int, runs: int, workers: int
+    sampler: Sampler, pair: Neighbours, stage: int, number: int, runs: int, workers: int
 ) -> tuple[Observation, Observation]:
     """`runs` runs on each input of a pair."""
     parts = shards(runs, sampler.shard)
@@ -223,7 +223,7 @@ class Selected:
     """A pair and the event that was chosen for it."""
 
     number: int
-    pair: Any
+    pair: Given  # of those that its sampler takes
     event: Event
 
 
@@ -304,7 +304,7 @@ def coin_sizes(runs: int, delta: float, seed: int, path: tuple[int, ...]) -> tup
 
 def rank(
     sampler: Sampler,
-    pairs: Sequence[Any],
+    pairs: Sequence[Neighbours],
     plan: Plan,
     *,
     delta: float,
@@ -349,7 +349,7 @@ def rank(
 
 def select(
     sampler: Sampler,
-    pairs: Sequence[Any],
+    pairs: Sequence[Neighbours],
     plan: Plan,
     *,
     delta: float,
@@ -383,7 +383,7 @@ def put_to_test(
     terms: Terms,
     *,
     name: str = "black box",
-    best: Callable[[Any], float | None] | None = None,
+    best: Callable[[Given], float | None] | None = None,
     earlier: Check | None = None,
 ) -> list[Check]:
     """Count each chosen event in fresh runs; one check each.

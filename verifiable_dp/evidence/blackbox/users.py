@@ -12,16 +12,17 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core import reactions
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextGame, ContextPair
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.blackbox.search import Play, Search
 
+Row = float | FloatArray | None
 _BISECTIONS = 8
 _SHARES = (0.5, 0.9)
 
@@ -55,7 +56,7 @@ class UserSearch:
     most: float = math.inf
     played: int = field(default=0, repr=False)
 
-    def _play(self, table: FloatArray, runs: int) -> Any:
+    def _play(self, table: FloatArray, runs: int) -> IntArray:
         self.played += runs
         return self.play(table, runs)
 
@@ -65,12 +66,12 @@ class UserSearch:
 
     # ------------------------------------------------------------ what a run is made of
 
-    def uniform(self, axis: int, rewards: Any) -> FloatArray:
+    def uniform(self, axis: int, rewards: npt.ArrayLike) -> FloatArray:
         """Users who are all alike; rewards are a number, or those of the arms."""
         contexts = np.tile(self.form.unit(axis), (self.horizon, *[1] * len(self.form.shape)))
         return self._table(contexts, np.broadcast_to(rewards, (self.horizon, self.form.n_arms)))
 
-    def _table(self, contexts: FloatArray, rewards: Any) -> FloatArray:
+    def _table(self, contexts: FloatArray, rewards: npt.ArrayLike) -> FloatArray:
         return np.hstack([np.asarray(rewards, np.float64), contexts.reshape(self.horizon, -1)])
 
     def types(self) -> FloatArray:
@@ -82,7 +83,7 @@ class UserSearch:
         paid[0, 0] = paid[1, -1] = high
         return self._table(each[odd], paid[odd])
 
-    def replaced(self, table: FloatArray, when: int, context: Any = None, reward: Any = None) -> FloatArray:
+    def replaced(self, table: FloatArray, when: int, context: Row = None, reward: Row = None) -> FloatArray:
         """The row of one user with another context, or other rewards."""
         row = np.array(table[when])
         if context is not None:
@@ -135,7 +136,7 @@ class UserSearch:
         """
         low, high = self.form.bounds
         first, later, when = self.uniform(0, low), self.uniform(0, low), self.horizon // 3
-        changed: dict[str, Any] = {"reward": high}
+        changed: dict[str, Row] = {"reward": high}
         if not self.reward_only:
             later[when] = self.replaced(later, when, reward=high)
             changed = {"context": -self.form.unit(0)}
@@ -167,7 +168,7 @@ class UserSearch:
         """Tables whose rewards are tuned while all users are alike, and the round that is changed there."""
         base = self.uniform(0, self._middle)[:, self.form.n_arms :]
 
-        def play(rewards: FloatArray, runs: int) -> Any:
+        def play(rewards: FloatArray, runs: int) -> IntArray:
             return self._play(np.hstack([rewards, base]), runs)
 
         inner = Search(play, self.form.n_arms, self.horizon, self.form.bounds, self.runs, most=self.most / 2)
@@ -229,7 +230,7 @@ class UserSearch:
             low, high = (x, high) if seen > target else (low, x)
         return made((low + high) / 2)
 
-    def _last(self, table: FloatArray) -> Any:
+    def _last(self, table: FloatArray) -> IntArray:
         """Actions of the middle of the late rounds."""
         actions = np.asarray(self._play(table, max(8, self.runs // 2)))
         return actions[:, (self.horizon + min(self.form.n_arms, self.horizon - 1)) // 2].astype(int)

@@ -12,11 +12,10 @@ import functools
 import operator
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import IntArray
+from verifiable_dp.core.validate import Foreign, IntArray
 from verifiable_dp.evidence.tracing import coins, laws
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, Place, caller
@@ -44,24 +43,24 @@ _NUMBERS = (np.ndarray, np.float64, np.int64)
 _SETTLED_CLASS = object.__dict__["__class__"]
 
 
-def is_tracked(value: Any) -> bool:
+def is_tracked(value: Foreign) -> bool:
     """Whether `value` is an array of this module."""
     return isinstance(value, Raw | Noise)
 
 
-def holds_tracked(value: Any) -> bool:
+def holds_tracked(value: Foreign) -> bool:
     """Whether a list or tuple holds tracked arrays at any depth."""
     if isinstance(value, list | tuple):
         return any(is_tracked(v) or (isinstance(v, list | tuple) and holds_tracked(v)) for v in value)
     return False
 
 
-def bare(value: Any) -> Any:
+def bare(value: Foreign) -> Foreign:
     """The numbers of an array of this module, as they are."""
     return np.ndarray.view(value, np.ndarray)
 
 
-def base(value: Any) -> Any:
+def base(value: Foreign) -> Foreign:
     """The plain array under a tracked one, settled; anything else as it is."""
     kind = type(value)
     if kind is Raw:
@@ -76,7 +75,7 @@ def base(value: Any) -> Any:
     return value
 
 
-def tainted(value: Any) -> bool:
+def tainted(value: Foreign) -> bool:
     """Whether raw rewards have entered `value`, at any depth."""
     if isinstance(value, Raw):
         return value.tainted
@@ -87,7 +86,7 @@ def tainted(value: Any) -> bool:
     return False
 
 
-def settled(value: Any) -> Any:
+def settled(value: Foreign) -> Foreign:
     """The same with every pending draw released."""
     if isinstance(value, Noise | Mixed):
         return value.settle()
@@ -96,11 +95,11 @@ def settled(value: Any) -> Any:
     return value
 
 
-def _wide(part: Any, shape: tuple[int, ...]) -> Any:
+def _wide(part: Foreign, shape: tuple[int, ...]) -> Foreign:
     return part if np.shape(part) == shape else np.broadcast_to(part, shape)
 
 
-class Raw(np.ndarray):
+class Raw(np.ndarray):  # type: ignore[explicit-any]  # of numbers of any kind
     """An array that may hold raw rewards.
 
     Attributes
@@ -130,13 +129,13 @@ class Raw(np.ndarray):
     flips: Flips | None = None
 
     @classmethod
-    def of(cls, values: Any, ledger: Ledger, tainted: bool = True) -> Raw:
+    def of(cls, values: Foreign, ledger: Ledger, tainted: bool = True) -> Raw:
         """Track a copy of `values`."""
         made = np.array(values).view(Raw)
         made.ledger, made.tainted, made.own = ledger, tainted, True
         return made
 
-    def __array_finalize__(self, origin: Any) -> None:
+    def __array_finalize__(self, origin: Foreign) -> None:
         if type(origin) in (Raw, Mixed):
             self.ledger, self.tainted = origin.ledger, origin.tainted
             if type(origin) is Raw and origin.given:
@@ -157,23 +156,23 @@ class Raw(np.ndarray):
         if self.tainted:
             self.ledger.leave()
 
-    def view(self, *args: Any, **kwargs: Any) -> Any:
+    def view(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's; rewards that are seen as a plain array are not followed."""
         kind = kwargs.get("type", args[-1] if args else None)
         if isinstance(kind, type) and issubclass(kind, np.ndarray) and not issubclass(kind, Raw):
             self.left()
         return np.ndarray.view(self, *args, **kwargs)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Foreign) -> Foreign:
         self.left()
         return base(self).__reduce_ex__(protocol)
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """Of numbers, that of the number: code that asks whether it has a float is told so."""
         return self.dtype.type if self.ndim == 0 else type(self)
 
-    def _wrap(self, result: Any, raw: bool) -> Any:
+    def _wrap(self, result: Foreign, raw: bool) -> Foreign:
         if isinstance(result, np.ndarray):
             made = result.view(Raw)
         elif isinstance(result, np.generic):
@@ -194,7 +193,9 @@ class Raw(np.ndarray):
         )
         return made
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         self.ledger.events += 1
         raw, plain, random = False, [], False
         for x in inputs:
@@ -230,7 +231,7 @@ class Raw(np.ndarray):
         # A plain array that takes raw values in place goes on as a tracked one.
         return out[0] if isinstance(out[0], Raw) else self._wrap(result, raw)
 
-    def _random(self, ufunc: Any, inputs: Any, plain: Any, raw: bool) -> Any:
+    def _random(self, ufunc: np.ufunc, inputs: Foreign, plain: Foreign, raw: bool) -> Foreign:
         """Coins, or the bits that they turn; None if it is neither."""
         if raw:
             bits = coins.turned(self.ledger, ufunc, inputs, plain)
@@ -244,21 +245,21 @@ class Raw(np.ndarray):
         made.flips = shown[1]
         return made
 
-    def _told(self, condition: Any, heads: Any, tails: Any) -> Any:
+    def _told(self, condition: Foreign, heads: Foreign, tails: Foreign) -> Foreign:
         """Raw bits or their opposites, as coins have it; None if it is something else."""
         if type(condition) is not Raw or condition.flips is None or not (tainted(heads) and tainted(tails)):
             return None
         bits = coins.told(self.ledger, condition, base(heads), base(tails))
         return None if bits is None else self._wrap(bits, False)
 
-    def _at(self, ufunc: Any, inputs: Any, plain: Any, raw: bool) -> None:
+    def _at(self, ufunc: np.ufunc, inputs: Foreign, plain: Foreign, raw: bool) -> None:
         if tainted(inputs[1]):
             self.ledger.lead("index", plain[1])
         ufunc.at(*plain)
         if isinstance(inputs[0], Raw):
             inputs[0].tainted = inputs[0].tainted or raw
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Foreign, types: object, args: Foreign, kwargs: Foreign) -> Foreign:
         ledger = self.ledger
         ledger.events += 1
         args, kwargs = settled(tuple(args)), {name: settled(value) for name, value in kwargs.items()}
@@ -287,23 +288,23 @@ class Raw(np.ndarray):
             args[0].tainted = args[0].tainted or raw
         return self._wrap(result, raw)
 
-    def argmax(self, *args: Any, **kwargs: Any) -> Any:
+    def argmax(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         return np.argmax(self, *args, **kwargs)
 
-    def argmin(self, *args: Any, **kwargs: Any) -> Any:
+    def argmin(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         return np.argmin(self, *args, **kwargs)
 
-    def argsort(self, *args: Any, **kwargs: Any) -> Any:
+    def argsort(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         return np.argsort(self, *args, **kwargs)
 
-    def nonzero(self) -> Any:
+    def nonzero(self) -> Foreign:
         """As numpy's."""
         return np.nonzero(self)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Foreign) -> Foreign:
         ledger = self.ledger
         ledger.events += 1
         if self.uniform is not None or self.flips is not None:
@@ -322,18 +323,18 @@ class Raw(np.ndarray):
             made.given = not ledger.read()  # an adapter only hands it on
         return made
 
-    def _picking(self, key: Any) -> Any:
+    def _picking(self, key: Foreign) -> Foreign:
         """A key as a plain one; coins that pick raw entries for the first time may turn them afterwards."""
         if type(key) is Raw and key.flips is not None and self.tainted and id(key) not in self.ledger.picked:
             self.ledger.picked[id(key)] = key
             return bare(key)
         return base(key)
 
-    def _turned(self, key: Any, value: Any) -> bool:
+    def _turned(self, key: Foreign, value: Foreign) -> bool:
         """Whether coins turn the entries that they picked: `bits[coins] = 1 - bits[coins]`."""
         if type(key) is not Raw or key.flips is None or id(key) not in self.ledger.picked:
             return False
-        picks: Any = bare(key)
+        picks: Foreign = bare(key)
         if not self.tainted or not tainted(value) or self.shape != picks.shape or picks.dtype != np.bool_:
             return False
         bits, values = bare(self), np.asarray(base(value))
@@ -348,7 +349,7 @@ class Raw(np.ndarray):
         bits[...], self.tainted = told, False
         return True
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Foreign, value: Foreign) -> None:
         self.ledger.events += 1
         if self.uniform is not None or self.flips is not None:
             self.show()
@@ -375,13 +376,13 @@ class Raw(np.ndarray):
             self.pending.draws[key] = -1
         bare(self)[key] = base(value)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Foreign:
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: Foreign) -> bool:
         return bool((self == value).any())
 
-    def _asked(self, what: str, answer: Any) -> Any:
+    def _asked(self, what: str, answer: Foreign) -> Foreign:
         """The answer of the plain array, and a lead if that array is raw."""
         found = answer(base(self))
         if type(self) is Raw and self.given:
@@ -402,31 +403,31 @@ class Raw(np.ndarray):
     def __float__(self) -> float:
         return float(self._asked("number", float))
 
-    def as_integer_ratio(self) -> Any:
+    def as_integer_ratio(self) -> Foreign:
         """As a float's."""
         return float(self).as_integer_ratio()
 
-    def is_integer(self) -> Any:
+    def is_integer(self) -> Foreign:
         """As a float's."""
         return np.equal(self, np.floor(self))
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> Foreign:
         return np.round(self, digits or 0)
 
-    def __floor__(self) -> Any:
+    def __floor__(self) -> Foreign:
         return np.floor(self)
 
-    def __ceil__(self) -> Any:
+    def __ceil__(self) -> Foreign:
         return np.ceil(self)
 
-    def __trunc__(self) -> Any:
+    def __trunc__(self) -> Foreign:
         return np.trunc(self)
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args: Foreign) -> Foreign:
         """As numpy's."""
         return self._asked("number", lambda plain: plain.item(*args))
 
-    def tolist(self) -> Any:
+    def tolist(self) -> Foreign:
         """Lists of tracked numbers."""
         if not self.tainted:
             return base(self).tolist()
@@ -447,10 +448,10 @@ class Raw(np.ndarray):
         return int(self._asked("index", lambda plain: hash(plain.item())))
 
 
-def _unseen(name: str) -> Any:
+def _unseen(name: str) -> Foreign:
     """A way out of numpy, by which rewards leave as they are."""
 
-    def leave(self: Raw) -> Any:
+    def leave(self: Raw) -> Foreign:
         self.left()
         return getattr(super(Raw, self), name)
 
@@ -463,18 +464,18 @@ for _name in (*_MEMORY, *_BUFFER, "__array_interface__", "__array_struct__"):
     setattr(Raw, _name, _unseen(_name))
 
 
-def is_tracked_key(key: Any) -> bool:
+def is_tracked_key(key: Foreign) -> bool:
     """Whether an index is or holds a tracked array."""
     return isinstance(key, Raw | Noise) or (
         type(key) is tuple and any(isinstance(k, Raw | Noise) for k in key)
     )
 
 
-def _in_place(name: str) -> Any:
+def _in_place(name: str) -> Foreign:
     """Numbers are values: adding in place must not change what else holds them."""
     plain, inherited = getattr(operator, f"__{name}__"), getattr(np.ndarray, f"__i{name}__")
 
-    def change(self: Raw, other: Any) -> Any:
+    def change(self: Raw, other: Foreign) -> Foreign:
         return plain(self, other) if self.ndim == 0 else inherited(self, other)
 
     return change
@@ -511,7 +512,7 @@ class Mixed(Raw):
         )
     )
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> Foreign:
         if name == "T":
             return np.ndarray.__getattribute__(self, "as_noise")().T
         if name in Mixed._FREE or (name.startswith("__") and name != "__array_interface__"):
@@ -544,7 +545,7 @@ class Mixed(Raw):
             )
         return self
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Foreign) -> Foreign:
         if is_tracked_key(key):
             if tainted(key):
                 self.ledger.lead("index", base(key))
@@ -554,7 +555,7 @@ class Mixed(Raw):
             return part
         return self._wrap(bare(self)[key], self.tainted)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Foreign, value: Foreign) -> None:
         if isinstance(value, Noise | Mixed):
             Raw.__setitem__(self, key, value)
             return
@@ -566,10 +567,12 @@ class Mixed(Raw):
         self.tainted = self.tainted or tainted(value)
         bare(self)[key] = base(value)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Foreign, types: object, args: Foreign, kwargs: Foreign) -> Foreign:
         moved = _rearranged(function, args, kwargs)
         if moved is not None:
             return moved
@@ -577,7 +580,7 @@ class Mixed(Raw):
         return Raw.__array_function__(self, function, types, args, kwargs)
 
 
-def hold(target: Raw, key: Any, value: Noise) -> bool:
+def hold(target: Raw, key: Foreign, value: Noise) -> bool:
     """Let entries of an array wait together with the draws that are written there; False if they cannot."""
     if not target.own or target.ndim == 0 or target.dtype != np.float64 or value.is_settled or value.whole:
         return False
@@ -630,7 +633,14 @@ class Noise:
     __array_priority__ = 1000.0
 
     def __init__(
-        self, ledger: Ledger, law: Law, draws: Any, sample: Any, exact: Any = None, *, whole: bool = False
+        self,
+        ledger: Ledger,
+        law: Law,
+        draws: Foreign,
+        sample: Foreign,
+        exact: Foreign = None,
+        *,
+        whole: bool = False,
     ) -> None:
         self.ledger = ledger
         self.draws, self.sample = np.asarray(draws), np.asarray(sample, dtype=np.float64)
@@ -640,12 +650,12 @@ class Noise:
         self.exact = np.zeros(shape) if exact is None else np.asarray(exact, dtype=np.float64)
         self.whole, self.raw = whole, False
         self.met: Place | None = None
-        self._settled: Any = None
+        self._settled: Foreign = None
 
     # ------------------------------------------------------------ form
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """Of numbers, that of a number; else an array's."""
         return (np.int64 if self.whole else np.float64) if self.sample.ndim == 0 else np.ndarray
 
@@ -665,12 +675,12 @@ class Noise:
         return self.sample.size
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Foreign:
         """As an array's."""
         return np.dtype(np.int64) if self.whole else self.sample.dtype
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Foreign:
         """As an array's."""
         return self._each(np.transpose)
 
@@ -684,7 +694,7 @@ class Noise:
         """Whether raw rewards stand in it without noise."""
         return self.raw and bool((self.draws < 0).any())
 
-    def _with(self, **parts: Any) -> Noise:
+    def _with(self, **parts: Foreign) -> Noise:
         """A copy with other parts: draws, sample, exact, scale, factor."""
         law = Law(
             parts.get("kind", self.law.kind),
@@ -702,7 +712,7 @@ class Noise:
         made.raw, made.met = parts.get("raw", self.raw), parts.get("met", self.met)
         return made
 
-    def _each(self, change: Any) -> Any:
+    def _each(self, change: Foreign) -> Foreign:
         """The same change of shape to every part."""
         if self._settled is not None:
             return change(self._settled)
@@ -717,7 +727,7 @@ class Noise:
     def __len__(self) -> int:
         return len(self.sample)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Foreign) -> Foreign:
         if self._settled is not None:
             return self._settled[key]
         if tainted(key):
@@ -725,7 +735,7 @@ class Noise:
         key = base(key)
         return self._each(lambda part: part[key])
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Foreign, value: Foreign) -> None:
         if self._settled is not None or (
             isinstance(value, Noise) and (value.law.kind != self.law.kind or value.is_settled)
         ):
@@ -748,40 +758,40 @@ class Noise:
         self.draws, self.sample, self.exact = parts[0], parts[1], parts[2]
         self.law = Law(self.law.kind, parts[3], parts[4])
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Foreign:
         return (self[i] for i in range(len(self)))
 
-    def reshape(self, *shape: Any) -> Any:
+    def reshape(self, *shape: Foreign) -> Foreign:
         """As an array's."""
         return self._each(lambda part: part.reshape(*shape))
 
-    def ravel(self) -> Any:
+    def ravel(self) -> Foreign:
         """As an array's."""
         return self._each(np.ravel)
 
     flatten = ravel
 
-    def copy(self) -> Any:
+    def copy(self) -> Foreign:
         """As an array's."""
         return self._each(np.array)
 
-    def tolist(self) -> Any:
+    def tolist(self) -> Foreign:
         """Lists of numbers that still wait."""
         if self._settled is not None:
             return self._settled.tolist()
         return [self[i].tolist() for i in range(len(self))] if self.ndim else self
 
-    def item(self) -> Any:
+    def item(self) -> Foreign:
         """As an array's."""
         return base(self).item()
 
-    def astype(self, *args: Any, **kwargs: Any) -> Any:
+    def astype(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As an array's; noise of another type is a release."""
         if args and np.dtype(args[0]) == self.dtype:
             return self.copy()
         return self.settle().astype(*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         # Code that asks what it has before it (pandas: `_typ`, `input_objs`) uses nothing of its number.
         if name.startswith("_") or not any(hasattr(kind, name) for kind in _NUMBERS):
             raise AttributeError(name)
@@ -789,7 +799,7 @@ class Noise:
 
     # ------------------------------------------------------------ release
 
-    def scaled(self, by: Any) -> Any:
+    def scaled(self, by: Foreign) -> Foreign:
         """Times public numbers."""
         if self._settled is not None:
             return self._settled * by
@@ -806,7 +816,7 @@ class Noise:
             whole=whole,
         )
 
-    def plus(self, other: Any) -> Any:
+    def plus(self, other: Foreign) -> Foreign:
         """With something added: noise around another number, released when it is first used."""
         if self._settled is not None:
             return self._settled + other
@@ -831,7 +841,7 @@ class Noise:
             made.met = caller(self.ledger.files)
         return made
 
-    def _together(self, other: Noise) -> Any:
+    def _together(self, other: Noise) -> Foreign:
         """Two draws together: the difference of two alike is a two-sided one, else the second is public."""
         if self.given_out and not other.given_out:
             return other.plus(self.settle())
@@ -884,7 +894,7 @@ class Noise:
         equal = np.array_equal(mine, theirs)
         return laws.total(self.law.kind, other.law.kind) if equal else None
 
-    def sum(self, axis: Any = None, **kwargs: Any) -> Any:
+    def sum(self, axis: Foreign = None, **kwargs: Foreign) -> Foreign:
         """As an array's; all of it is added up one by one, and waits as long as that does."""
         if axis is not None or kwargs or self._settled is not None or not self.size:
             return self.settle().sum(axis=axis, **kwargs)
@@ -923,7 +933,7 @@ class Noise:
             whole=self.whole and other.whole,
         )
 
-    def kept(self, mask: Any) -> Noise:
+    def kept(self, mask: Foreign) -> Noise:
         """The entries of a mask, and zeros elsewhere."""
         return self._with(
             draws=np.where(mask, self.draws, -1),
@@ -933,7 +943,7 @@ class Noise:
             factor=np.where(mask, self.law.factor, 0.0),
         )
 
-    def settle(self) -> Any:
+    def settle(self) -> Foreign:
         """The release: public numbers from here on, but for elements that have no noise."""
         if self._settled is not None:
             return self._settled
@@ -953,10 +963,12 @@ class Noise:
 
     # ------------------------------------------------------------ protocols
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         return noise_ufunc(self.ledger, ufunc, method, inputs, out, kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Foreign, types: object, args: Foreign, kwargs: Foreign) -> Foreign:
         if function in _LIKE and args and isinstance(args[0], Noise):
             return function(np.zeros(args[0].shape, args[0].dtype), *args[1:], **kwargs)
         moved = _rearranged(function, args, kwargs)
@@ -966,7 +978,7 @@ class Noise:
             return args[0].sum(**kwargs)
         return function(*settled(tuple(args)), **{name: settled(value) for name, value in kwargs.items()})
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: Foreign = None, copy: Foreign = None) -> Foreign:
         return np.asarray(base(self), dtype=dtype)
 
     def __float__(self) -> float:
@@ -981,10 +993,10 @@ class Noise:
     def __bool__(self) -> bool:
         return bool(self.settle())
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Foreign:
         return self.scaled(-1)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Foreign:
         return self
 
     def __hash__(self) -> int:
@@ -997,7 +1009,7 @@ class Noise:
         return repr(self.settle())
 
 
-def _rearranged(function: Any, args: Any, kwargs: Any) -> Any:
+def _rearranged(function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
     """A triangle or the transpose of what still waits, without releasing it; None if it is something else."""
     value = args[0] if args else None
     if type(value) is Mixed:
@@ -1009,8 +1021,8 @@ def _rearranged(function: Any, args: Any, kwargs: Any) -> Any:
     return None if value.raw else value.kept(function(np.ones(value.shape, bool), *args[1:], **kwargs))
 
 
-def _binary(ufunc: Any, turned: bool) -> Any:
-    def operate(self: Noise, other: Any) -> Any:
+def _binary(ufunc: np.ufunc, turned: bool) -> Foreign:
+    def operate(self: Noise, other: Foreign) -> Foreign:
         if hasattr(type(other), "__pandas_priority__"):
             return NotImplemented  # pandas turns it round, and brings the array that it holds
         return ufunc(other, self) if turned else ufunc(self, other)
@@ -1018,11 +1030,11 @@ def _binary(ufunc: Any, turned: bool) -> Any:
     return operate
 
 
-def _unary(of: Any) -> Any:
+def _unary(of: Foreign) -> Foreign:
     return lambda self, *args: of(self.settle(), *args)
 
 
-_ARITHMETIC: Sequence[tuple[str, Any]] = (
+_ARITHMETIC: Sequence[tuple[str, Foreign]] = (
     ("add", np.add),
     ("sub", np.subtract),
     ("mul", np.multiply),
@@ -1031,7 +1043,7 @@ _ARITHMETIC: Sequence[tuple[str, Any]] = (
     ("mod", np.remainder),
     ("pow", np.power),
 )
-_COMPARISONS: Sequence[tuple[str, Any]] = (
+_COMPARISONS: Sequence[tuple[str, Foreign]] = (
     ("lt", np.less),
     ("le", np.less_equal),
     ("gt", np.greater),
@@ -1040,7 +1052,7 @@ _COMPARISONS: Sequence[tuple[str, Any]] = (
     ("ne", np.not_equal),
     ("matmul", np.matmul),
 )
-_ROUNDINGS: Sequence[tuple[str, Any]] = (
+_ROUNDINGS: Sequence[tuple[str, Foreign]] = (
     ("abs", np.abs),
     ("round", round),
     ("floor", np.floor),
@@ -1055,7 +1067,9 @@ for _name, _of in _ROUNDINGS:
     setattr(Noise, f"__{_name}__", _unary(_of))
 
 
-def noise_ufunc(ledger: Ledger, ufunc: Any, method: str, inputs: Any, out: Any, kwargs: Any) -> Any:
+def noise_ufunc(
+    ledger: Ledger, ufunc: np.ufunc, method: str, inputs: Foreign, out: Foreign, kwargs: Foreign
+) -> Foreign:
     """A ufunc of which an input still waits: sums and public multiples go on waiting, all else releases."""
     ledger.events += 1
     if any(type(x) is Raw and x.given for x in inputs):
@@ -1077,7 +1091,7 @@ def noise_ufunc(ledger: Ledger, ufunc: Any, method: str, inputs: Any, out: Any, 
     return getattr(ufunc, method)(*plain, **kwargs)
 
 
-def _gathered(value: Any, ledger: Ledger) -> Any:
+def _gathered(value: Foreign, ledger: Ledger) -> Foreign:
     """Tracked numbers in an array of objects, as pandas keeps them, as one tracked array; else as it is."""
     if type(value) is not np.ndarray or value.dtype != object:
         return value
@@ -1091,7 +1105,7 @@ def _gathered(value: Any, ledger: Ledger) -> Any:
     return Raw.of(numbers, ledger, tainted(entries)) if numbers.dtype.kind in "fiub" else value
 
 
-def _linear(ufunc: Any, inputs: Any) -> Any:
+def _linear(ufunc: np.ufunc, inputs: Foreign) -> Foreign:
     """The sum or multiple that still waits; None if it is neither."""
     if len(inputs) == 1:
         return inputs[0].scaled(-1) if ufunc is np.negative else None

@@ -9,15 +9,15 @@ import linecache
 import math
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import (
     at_least,
     cost_scales,
@@ -43,6 +43,9 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.words import digits
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 _MOST_PLACES = 48  # rewards of one table that are changed in turn
 _LEADS = 12
@@ -77,15 +80,15 @@ class Users:
 class Others:
     """A bandit of which the action in one round is not seen."""
 
-    function: Callable[..., Any]
+    function: Function[Foreign]
     round: int
 
     @property
-    def __wrapped__(self) -> Callable[..., Any]:
+    def __wrapped__(self) -> Function[Foreign]:
         """Where the source is."""
         return self.function
 
-    def __call__(self, table: Any, rng: Any) -> Any:
+    def __call__(self, table: Foreign, rng: Foreign) -> Foreign:
         """All other actions."""
         actions = self.function(table, rng)
         if is_tracked(actions):
@@ -112,16 +115,16 @@ class Subject:
         What is known of users where it is told contexts.
     """
 
-    function: Callable[..., Any]
+    function: Function[Foreign]
     n_arms: int
     horizon: int
     bounds: tuple[float, float]
     files: frozenset[str]
-    answers: tuple[Callable[..., Any], ...] = ()
+    answers: tuple[Function[Foreign], ...] = ()
     users: Users | None = None
 
     @functools.cached_property
-    def scopes(self) -> dict[str, dict[str, Any]]:
+    def scopes(self) -> dict[str, dict[str, object]]:
         """Globals of the traced code, by file."""
         return scopes_of(self.function)
 
@@ -143,7 +146,7 @@ class Subject:
         """Lines on which actions come out."""
         return flow.returns_of(self.answers or functions_of(self.function)[:1])
 
-    def seen(self, pair: Pair) -> Callable[..., Any]:
+    def seen(self, pair: Pair) -> Function[Foreign]:
         """The bandit as far as its actions are seen."""
         return Others(self.function, pair.round) if self.users and self.users.joint else self.function
 
@@ -167,7 +170,7 @@ class Subject:
             row[self.n_arms :] = np.ravel(form.apart(mine) if t % 2 else form.even())
         return ContextPair.of_tables(self.users.form, table, t, row)
 
-    def strategy(self) -> Any:
+    def strategy(self) -> SearchStrategy[Pair]:
         """Pairs to search among."""
         if self.users is None:
             return tables(n_arms=self.n_arms, horizon=self.horizon, bounds=self.bounds)
@@ -711,7 +714,7 @@ def check(found: Found, epsilon: float, *, name: str = "tracing", local: bool = 
     worst = found.worst
     if local:
         found = replace(found, leads=(*_shared(found), *found.leads))
-    statistics: dict[str, Any] = {
+    statistics: JsonDict = {
         "epsilon": epsilon,
         "examined": found.examined,
         "failure": found.failure,
@@ -762,7 +765,7 @@ def check(found: Found, epsilon: float, *, name: str = "tracing", local: bool = 
     return Check.of(name, "tracing", statistics)
 
 
-def _way(found: Found, worst: Traced) -> dict[str, Any]:
+def _way(found: Found, worst: Traced) -> JsonDict:
     """The way from reward to release to action, and the lines of source that show it."""
     leads = [(lead, (lead.what, lead.place) not in found.covered) for lead in found.leads]
     costs = {share.place: share.cost for share in shares(worst)}
@@ -773,7 +776,7 @@ def _way(found: Found, worst: Traced) -> dict[str, Any]:
     }
 
 
-def _as_dict(lead: Lead, found: Found) -> dict[str, Any]:
+def _as_dict(lead: Lead, found: Found) -> JsonDict:
     return {
         "what": lead.what,
         "words": WORDS.get(lead.what, lead.what),
@@ -786,7 +789,7 @@ def _as_dict(lead: Lead, found: Found) -> dict[str, Any]:
 
 
 @judge("tracing", cost_scales)
-def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(statistics: Json) -> JsonDict:
     """Where only actions are seen, tracing refutes nothing: it leads the black box, whose level is known.
 
     A cost above epsilon bounds what the actions give away. Other actions without any noise that was seen may
@@ -815,13 +818,13 @@ def _judge(statistics: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unfollowed(statistics: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _unfollowed(statistics: Json) -> list[Json]:
     """Where rewards go where they are not followed."""
     return [note for note in statistics["notes"] if note["what"].startswith(UNFOLLOWED)]
 
 
 @worded("tracing")
-def _tracing_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def _tracing_in_words(numbers: Json, result: Json) -> str:
     if numbers["failure"]:
         return f"the code could not be traced: {numbers['failure']}"
     runs = f"{numbers['examined']} replayed runs"
@@ -840,7 +843,7 @@ def _tracing_in_words(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> 
     return f"{found}; not followed from {', '.join(lost)}, which may give away more" if lost else found
 
 
-def is_lead(numbers: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
+def is_lead(numbers: Json, result: Json) -> bool:
     """Whether tracing says something against the claim that refutes nothing: only the actions are seen."""
     seen = numbers["examined"] and not numbers["failure"]
     followed = {**numbers, "notes": [n for n in numbers["notes"] if n not in _unfollowed(numbers)]}

@@ -8,10 +8,11 @@ done with draws or coins shows them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger
 
 _BELOW = (np.less, np.less_equal)
@@ -22,7 +23,9 @@ _EITHER = (np.bitwise_xor, np.logical_xor, np.not_equal, np.equal)
 _OPPOSITES = ((0.0, 1.0), (-1.0, 1.0))
 
 
-def tossed(ufunc: Any, inputs: Any, plain: Any, raw: bool) -> tuple[Any, Flips] | None:
+def tossed(
+    ufunc: np.ufunc, inputs: Sequence[Foreign], plain: Sequence[Foreign], raw: bool
+) -> tuple[Foreign, Flips] | None:
     """The coins that a comparison with public chances, or a negation, shows; None if it is neither."""
     if raw:
         return None
@@ -31,7 +34,7 @@ def tossed(ufunc: Any, inputs: Any, plain: Any, raw: bool) -> tuple[Any, Flips] 
         return (ufunc(plain[0]), Flips(flips.draws, 1 - flips.chances)) if flips else None
     if len(inputs) != 2 or ufunc not in (*_BELOW, *_ABOVE):
         return None
-    held: list[Any] = [getattr(x, "uniform", None) for x in inputs]
+    held: list[Foreign] = [getattr(x, "uniform", None) for x in inputs]
     left = held[0] is not None
     if left == (held[1] is not None):
         return None
@@ -43,7 +46,7 @@ def tossed(ufunc: Any, inputs: Any, plain: Any, raw: bool) -> tuple[Any, Flips] 
     return ufunc(*plain), Flips(draws, below if (ufunc in _BELOW) == left else 1 - below)
 
 
-def drawn(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
+def drawn(ledger: Ledger, ufunc: np.ufunc, inputs: Sequence[Foreign], plain: Sequence[Foreign]) -> Foreign:
     """Outcomes of a comparison of uniform draws with raw chances; None if it is something else."""
     if len(inputs) != 2 or ufunc not in (*_BELOW, *_ABOVE):
         return None
@@ -62,7 +65,7 @@ def drawn(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
     return holds.astype(bool).reshape(draws.shape)
 
 
-def turned(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
+def turned(ledger: Ledger, ufunc: np.ufunc, inputs: Sequence[Foreign], plain: Sequence[Foreign]) -> Foreign:
     """Bits that coins turn, `bits ^ coins`; None if it is something else."""
     if len(inputs) != 2 or ufunc not in _EITHER:
         return None
@@ -74,7 +77,7 @@ def turned(ledger: Ledger, ufunc: Any, inputs: Any, plain: Any) -> Any:
     return told(ledger, coins, *(ufunc(bits, side) for side in sides))
 
 
-def told(ledger: Ledger, coins: Any, heads: Any, tails: Any) -> Any:
+def told(ledger: Ledger, coins: Foreign, heads: Foreign, tails: Foreign) -> Foreign:
     """The release of `heads` where coins are true, else `tails`; None if they are not bits and opposites."""
     flips, values = coins.flips, np.ndarray.view(coins, np.ndarray)
     if np.broadcast_shapes(np.shape(heads), np.shape(tails)) != values.shape or not values.size:
@@ -83,7 +86,7 @@ def told(ledger: Ledger, coins: Any, heads: Any, tails: Any) -> Any:
     if not any((low == a).all() and (high == b).all() for a, b in _OPPOSITES):
         return None
     truth = values.astype(bool)
-    outcome = np.where(truth, heads, tails)
+    outcome: Foreign = np.where(truth, heads, tails)
     outcome[...], truth = ledger.tell(flips, truth, outcome, np.where(truth, tails, heads))
     values[...] = truth  # what is seen of the coins from here on follows from what they told
     return outcome

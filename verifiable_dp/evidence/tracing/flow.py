@@ -6,10 +6,10 @@ import dis
 import linecache
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from verifiable_dp.core.validate import Foreign, Function, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.tracing.laws import family
 from verifiable_dp.evidence.tracing.ledger import WORDS, Chosen, Lead, Ledger, Place, Release, Told
@@ -62,7 +62,7 @@ class Step:
     count: int = 0
     cost: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """JSON values."""
         found = {
             "file": self.place.file,
@@ -93,7 +93,7 @@ class Excerpt:
     first: int
     lines: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonDict:
         """JSON values."""
         return {"file": self.file, "first": self.first, "lines": list(self.lines)}
 
@@ -103,7 +103,7 @@ def _line(file: str, number: int) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
-def returns_of(functions: Iterable[Callable[..., Any]]) -> tuple[Place, ...]:
+def returns_of(functions: Iterable[Function[Foreign]]) -> tuple[Place, ...]:
     """Lines on which `functions` return a value."""
     found = set()
     for function in functions:

@@ -10,11 +10,11 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import tainted
 from verifiable_dp.evidence.tracing.ledger import Ledger
 
@@ -45,16 +45,16 @@ def reproducible_globals() -> Iterator[None]:
         np.random.set_state(numpy)  # noqa: NPY002
 
 
-def global_states() -> tuple[Any, Any]:
+def global_states() -> tuple[object, ...]:
     """States of the process-wide generators, to be compared."""
     state = np.random.get_state(legacy=False)  # noqa: NPY002
     return hash(random.getstate()), (state["state"]["pos"], state["state"]["key"].tobytes())
 
 
-_KNOWN: list[Any] = []  # generators among what `settle` has set aside
+_KNOWN: list[Foreign] = []  # generators among what `settle` has set aside
 
 
-def living(*kinds: type) -> list[Any]:
+def living(*kinds: type) -> list[Foreign]:
     """Every generator of these kinds in this process."""
     # Not isinstance: it asks what a weak proxy stands for, which may be gone.
     return [thing for thing in (*_KNOWN, *gc.get_objects()) if issubclass(type(thing), kinds)]
@@ -69,7 +69,7 @@ def settle() -> None:
     gc.freeze()
 
 
-def plain_run(function: Callable[..., Any], rewards: FloatArray, bits: Any) -> Any:
+def plain_run(function: Function[Foreign], rewards: FloatArray, bits: np.random.BitGenerator) -> Foreign:
     """Call `function(rewards, rng)` with plain things, under fixed process-wide generators."""
     with reproducible_globals():
         return function(np.array(rewards), np.random.Generator(bits))
@@ -86,7 +86,7 @@ def watched_calls(ledger: Ledger) -> Iterator[None]:
     is not written in Python is given does not show: its calls are noted as such.
     """
 
-    def watch(frame: Any, event: str, argument: Any) -> None:
+    def watch(frame: FrameType, event: str, argument: Foreign) -> None:
         if event == "call" and frame.f_back is not None and frame.f_back.f_code.co_filename in ledger.files:
             code = frame.f_code
             home = str(frame.f_globals.get("__name__", ""))
@@ -115,7 +115,7 @@ def watched_calls(ledger: Ledger) -> Iterator[None]:
 GIVEN = "the generator it is given"
 
 
-def sources(call: Callable[[np.random.Generator], Any], bits: Any) -> tuple[str, ...]:
+def sources(call: Callable[[np.random.Generator], object], bits: np.random.BitGenerator) -> tuple[str, ...]:
     """Where a run takes randomness from, as far as that shows: `GIVEN`, and names of other sources.
 
     Parameters
@@ -127,7 +127,7 @@ def sources(call: Callable[[np.random.Generator], Any], bits: Any) -> tuple[str,
     """
     used: list[str] = []
 
-    def watch(frame: Any, event: str, argument: Any) -> None:
+    def watch(frame: FrameType, event: str, argument: Foreign) -> None:
         name = getattr(argument, "__name__", "") if event == "c_call" else ""
         module = str(
             getattr(argument, "__module__", "") or type(getattr(argument, "__self__", None)).__module__

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign, IntArray
 from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
 from verifiable_dp.evidence.tracing.laws import WHOLE, Law, family, shaped
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger
@@ -47,7 +47,7 @@ class Uniform(float):
     """A uniform draw: a coin if compared with a public number, an outcome of raw chances with a raw one."""
 
     ledger: Ledger
-    number: Any  # among the uniform draws
+    number: IntArray  # among the uniform draws
 
     @classmethod
     def of(cls, value: float, ledger: Ledger) -> Uniform:
@@ -56,7 +56,7 @@ class Uniform(float):
         made.ledger, made.number = ledger, ledger.numbered(())
         return made
 
-    def _below(self, limit: Any, compare: Callable[[float, Any], Any], turned: bool) -> Any:
+    def _below(self, limit: Foreign, compare: Callable[[float, Foreign], Foreign], turned: bool) -> Foreign:
         """Whether the draw is below `limit`, or the opposite if `turned`."""
         if isinstance(limit, Uniform):
             return compare(float(self), float(limit))
@@ -76,16 +76,16 @@ class Uniform(float):
         self.ledger.show(self.number)
         return self.ledger.compare(1 - chance if turned else chance, holds)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Foreign) -> Foreign:
         return self._below(other, operator.lt, False)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Foreign) -> Foreign:
         return self._below(other, operator.le, False)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Foreign) -> Foreign:
         return self._below(other, operator.gt, True)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Foreign) -> Foreign:
         return self._below(other, operator.ge, True)
 
     __hash__ = float.__hash__
@@ -108,7 +108,7 @@ class TrackedGenerator(np.random.Generator):
     words: str
 
     @classmethod
-    def of(cls, bits: Any, ledger: Ledger, words: str = "") -> TrackedGenerator:
+    def of(cls, bits: np.random.BitGenerator, ledger: Ledger, words: str = "") -> TrackedGenerator:
         """Track the draws from `bits`."""
         made = cls(bits)
         made.ledger, made.words = ledger, words
@@ -119,17 +119,17 @@ class TrackedGenerator(np.random.Generator):
             self.ledger.note(self.words)
 
     @property
-    def bit_generator(self) -> Any:
+    def bit_generator(self) -> Foreign:
         """As numpy's; what is drawn from it directly is not followed."""
         self.ledger.note("draws from the generator's bits are not followed")
         return super().bit_generator
 
-    def spawn(self, n_children: int) -> Any:
+    def spawn(self, n_children: int) -> Foreign:
         """As numpy's."""
         bits = np.random.Generator.bit_generator.__get__(self)
         return [TrackedGenerator.of(child, self.ledger, self.words) for child in bits.spawn(n_children)]
 
-    def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any) -> Any:
+    def _noise(self, kind: str, loc: Foreign, scale: Foreign, drawn: Foreign) -> Foreign:
         """Draws of a kind, around `loc`."""
         self._used()
         whole = family(kind) in WHOLE
@@ -144,44 +144,44 @@ class TrackedGenerator(np.random.Generator):
         plain = not isinstance(loc, Raw | Noise) and np.ndim(loc) == 0 and loc == 0
         return noise if plain else noise + loc
 
-    def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
+    def _centred(self, kind: str, loc: Foreign, scale: Foreign, size: Foreign) -> Foreign:
         draw = getattr(np.random.Generator, kind)
         shape = np.shape(loc)
         return self._noise(kind, loc, scale, draw(self, np.zeros(shape) if shape else 0.0, base(scale), size))
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._centred("laplace", loc, scale, size)
 
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def normal(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._centred("normal", loc, scale, size)
 
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def gumbel(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._centred("gumbel", loc, scale, size)
 
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def logistic(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._centred("logistic", loc, scale, size)
 
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+    def exponential(self, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._noise("exponential", 0.0, scale, super().exponential(base(scale), size))
 
-    def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def standard_normal(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         return self._noise("normal", 0.0, 1.0, super().standard_normal(size, *args, **kwargs))
 
-    def standard_exponential(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def standard_exponential(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         return self._noise("exponential", 0.0, 1.0, super().standard_exponential(size, *args, **kwargs))
 
-    def geometric(self, p: Any, size: Any = None) -> Any:
+    def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._noise("geometric", 0.0, p, super().geometric(base(p), size))
 
-    def _shaped(self, name: str, shape: Any, scale: Any, size: Any) -> Any:
+    def _shaped(self, name: str, shape: Foreign, scale: Foreign, size: Foreign) -> Foreign:
         """Draws of a family with a shape, as noise if that is one public number."""
         args = (shape,) if name == "poisson" else (shape, scale)
         if tainted(shape) or np.ndim(base(shape)) or np.asarray(base(shape)).dtype.kind not in "fiu":
@@ -189,32 +189,34 @@ class TrackedGenerator(np.random.Generator):
         drawn = getattr(np.random.Generator, name)(self, *[base(a) for a in args], size)
         return self._noise(shaped(name, float(base(shape))), 0.0, scale, drawn)
 
-    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+    def gamma(self, shape: Foreign, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._shaped("gamma", shape, scale, size)
 
-    def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def standard_gamma(
+        self, shape: Foreign, size: Foreign = None, *args: Foreign, **kwargs: Foreign
+    ) -> Foreign:
         """As numpy's."""
         if args or kwargs:
             return self._coin("standard_gamma", (shape, size, *args), kwargs)
         return self._shaped("gamma", shape, 1.0, size)
 
-    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+    def negative_binomial(self, n: Foreign, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._shaped("negative_binomial", n, p, size)
 
-    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+    def poisson(self, lam: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._shaped("poisson", lam, 1.0, size)
 
-    def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def random(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's; a coin."""
         self._used()
         drawn = super().random(size, *args, **kwargs)
         self.ledger.coin("random", drawn)
         return Uniform.of(drawn, self.ledger) if size is None else self._uniform(drawn)
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    def uniform(self, low: Foreign = 0.0, high: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's; a coin, between 0 and 1 as from `random`."""
         if not all(type(end) in (int, float) for end in (low, high)) or (low, high) != (0, 1):
             return self._coin("uniform", (low, high, size), {})
@@ -223,7 +225,7 @@ class TrackedGenerator(np.random.Generator):
         self.ledger.coin("uniform", drawn)
         return Uniform.of(drawn, self.ledger) if size is None else self._uniform(drawn)
 
-    def _uniform(self, drawn: Any) -> Any:
+    def _uniform(self, drawn: Foreign) -> Foreign:
         """An array of uniform draws, which may turn raw bits."""
         made = self._public(drawn)
         if type(made) is Raw:
@@ -231,8 +233,8 @@ class TrackedGenerator(np.random.Generator):
         return made
 
     def choice(  # type: ignore[override]
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **kwargs: Any
-    ) -> Any:
+        self, a: Foreign, size: Foreign = None, replace: bool = True, p: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         """As numpy's; with raw chances, an outcome that is paid for by their ratio."""
         if size is not None or not tainted(p) or tainted(a):
             return self._coin("choice", (a, size, replace, p), kwargs)
@@ -242,7 +244,7 @@ class TrackedGenerator(np.random.Generator):
         outcome = int(self.ledger.choose(chances[None], np.array([outcome]))[0])
         return outcome if np.ndim(a) == 0 else a[outcome]
 
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+    def binomial(self, n: Foreign, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's; draws with raw chances are outcomes that are paid for."""
         if not tainted(p) or tainted(n) or np.ndim(n) or n != 1:
             made = self._coin("binomial", (n, p, size), {})
@@ -257,12 +259,12 @@ class TrackedGenerator(np.random.Generator):
         outcome = self.ledger.choose(np.stack([1 - chances, chances], axis=1), drawn.ravel())
         return self._public(outcome.reshape(drawn.shape)) if drawn.ndim else int(outcome[0])
 
-    def _public(self, drawn: Any) -> Any:
+    def _public(self, drawn: Foreign) -> Foreign:
         """Arrays of coins may take raw rewards later."""
         tracks = isinstance(drawn, np.ndarray) and drawn.dtype.kind in "fiub"
         return Raw.of(drawn, self.ledger, False) if tracks else drawn
 
-    def _coin(self, name: str, args: Any, kwargs: Any) -> Any:
+    def _coin(self, name: str, args: Foreign, kwargs: Foreign) -> Foreign:
         self._used()
         raw = tainted(args) or tainted(kwargs)
         shuffled = name in ("shuffle", "permutation", "permuted") and bool(args)
@@ -277,8 +279,8 @@ class TrackedGenerator(np.random.Generator):
         return self._public(drawn)
 
 
-def _coin(name: str) -> Any:
-    def draw(self: TrackedGenerator, *args: Any, **kwargs: Any) -> Any:
+def _coin(name: str) -> Foreign:
+    def draw(self: TrackedGenerator, *args: Foreign, **kwargs: Foreign) -> Foreign:
         return self._coin(name, args, kwargs)
 
     draw.__name__ = name

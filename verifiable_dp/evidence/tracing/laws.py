@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import BoolArray, FloatArray
 
 KINDS = (
     *("laplace", "normal", "exponential", "gumbel", "logistic", "geometric", "discrete_laplace"),
@@ -155,9 +154,9 @@ class Law:
         known = known + np.log(special.hyp2f1(shape, shape + count, count + 1, left))
         return np.where(self._whole(z), known, -np.inf)
 
-    def _whole(self, z: FloatArray) -> Any:
+    def _whole(self, z: FloatArray) -> BoolArray:
         steps = z / -np.log1p(-self.scale)
-        return np.abs(steps - np.round(steps)) < 1e-6
+        return np.asarray(np.abs(steps - np.round(steps)) < 1e-6)
 
     def most(self, shift: FloatArray) -> FloatArray:
         """Bound on the loss of any release whose exact part moves by `shift`, (m,); inf if there is none."""

@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, Foreign, IntArray
 from verifiable_dp.evidence.tracing.laws import Law
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
@@ -150,8 +150,8 @@ class Told:
 
     place: Place
     flips: Flips
-    truth: Any
-    out: Any
+    truth: BoolArray
+    out: Foreign
 
     @property
     def at(self) -> Place:
@@ -175,7 +175,7 @@ class Coin:
 
     kind: str
     place: Place
-    value: Any = None
+    value: object = None
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Decision:
 
     what: str
     place: Place
-    outcome: Any
+    outcome: object
     compared: int
     about: int = 0
 
@@ -276,9 +276,9 @@ class Ledger:
     uniforms: int = 0
     asked: set[tuple[str, int]] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
-    picked: dict[int, Any] = field(default_factory=dict)
+    picked: dict[int, Foreign] = field(default_factory=dict)
 
-    def lead(self, what: str, outcome: Any = None, data: Any = None) -> None:
+    def lead(self, what: str, outcome: object = None, data: npt.ArrayLike | None = None) -> None:
         """Note that raw data was used, what came of it, and of which data."""
         place = caller(self.files)
         known = self.leads.get((what, place))
@@ -309,7 +309,7 @@ class Ledger:
             f"{UNFOLLOWED}: rewards go to {to or 'other code as plain memory'}", caller(self.files)
         )
 
-    def coin(self, kind: str, value: Any = None) -> None:
+    def coin(self, kind: str, value: object = None) -> None:
         """Note a draw that decides by itself."""
         self.coins.append(Coin(kind, caller(self.files), value))
 
@@ -385,7 +385,7 @@ class Ledger:
         self.releases.append(Chosen(place, chances, outcome, draws))
         return outcome
 
-    def tell(self, flips: Flips, truth: Any, out: Any, other: Any) -> tuple[Any, Any]:
+    def tell(self, flips: Flips, truth: BoolArray, out: Foreign, other: Foreign) -> tuple[Foreign, BoolArray]:
         """Give out bits, or those that were recorded here, and the coins that lead to them.
 
         `out` comes out with the coins as they are, `other` with each of them turned.
@@ -437,7 +437,7 @@ def _elsewhere(place: Place, there: Place) -> DivergedError:
     return DivergedError(f"{place.words()}: another release than on the neighbouring input ({there.words()})")
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a: Foreign, b: Foreign) -> bool:
     """Whether two outputs are one, up to rounding where they are floats."""
     left, right = np.asarray(a), np.asarray(b)
     if left.shape != right.shape:
@@ -447,7 +447,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(left, right))
 
 
-def same_answer(a: Any, b: Any) -> bool:
+def same_answer(a: object, b: object) -> bool:
     """Whether two answers to a question about raw data are one."""
     if type(a) is type(b) and isinstance(a, int | float | str):
         return a == b or (a != a and b != b)
@@ -463,7 +463,4 @@ def in_order(leads: Iterable[Lead]) -> list[Lead]:
     decided = {lead.place for lead in found if lead.what in DECISIVE}
     kept = [lead for lead in found if lead.what in DECISIVE or lead.place not in decided]
 
-    def rank(lead: Lead) -> Any:
-        return lead.what not in DECISIVE, lead.order, lead.place.file, lead.place.line
-
-    return sorted(kept, key=rank)
+    return sorted(kept, key=lambda one: (one.what not in DECISIVE, one.order, one.place.file, one.place.line))

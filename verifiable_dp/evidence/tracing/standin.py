@@ -16,12 +16,13 @@ import random
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from types import CellType, FunctionType
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import Mixed, Noise, Raw, base, holds_tracked, is_tracked, tainted
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.laws import Law
@@ -54,7 +55,7 @@ NOT_GIVEN = "not the generator it is given: such draws cannot be repeated from i
 SEEDED = "made from a seed, not the generator it is given"
 
 
-def stacked(values: Any, ledger: Ledger) -> Any:
+def stacked(values: Foreign, ledger: Ledger) -> Foreign:
     """A list that holds tracked numbers as one tracked array."""
     parts = [stacked(v, ledger) if isinstance(v, list | tuple) else v for v in values]
     parts = [v.as_noise() if isinstance(v, Mixed) else v for v in parts]
@@ -87,15 +88,15 @@ def stacked(values: Any, ledger: Ledger) -> Any:
 class _Function:
     """A function of numpy's that takes lists of tracked numbers, and whose arrays can take raw rewards."""
 
-    def __init__(self, name: str, real: Any, ledger: Ledger) -> None:
+    def __init__(self, name: str, real: Foreign, ledger: Ledger) -> None:
         self._name, self._real, self._ledger = name, real, ledger
         self.__name__ = name
         self.__doc__ = getattr(real, "__doc__", None)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         return getattr(self._real, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         if self._name in ("array", "asarray", "asanyarray", "copy", "ascontiguousarray") and args:
             args = (self._taken(args[0]), *args[1:])
             if isinstance(args[0], Noise):
@@ -104,11 +105,11 @@ class _Function:
             args = tuple(self._taken(a) for a in args)
         return self._made(*args, **kwargs)
 
-    def _taken(self, value: Any) -> Any:
+    def _taken(self, value: Foreign) -> Foreign:
         tracks = type(value) in (list, tuple) and holds_tracked(value)
         return stacked(value, self._ledger) if tracks else value
 
-    def _made(self, *args: Any, **kwargs: Any) -> Any:
+    def _made(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         if self._name in ("array", "asarray", "asanyarray", "ascontiguousarray") and is_tracked(args[0]):
             value = args[0].settle() if isinstance(args[0], Noise | Mixed) else args[0]
             if self._name != "array" and not kwargs and len(args) == 1:
@@ -128,13 +129,13 @@ class _Function:
 class _Module(types.ModuleType):
     """Stands in for a module; what it does not know better is the module's own."""
 
-    def __init__(self, real: Any, ledger: Ledger) -> None:
+    def __init__(self, real: Foreign, ledger: Ledger) -> None:
         super().__init__(real.__name__)
         self.__dict__["_real"], self.__dict__["_ledger"] = real, ledger
 
 
 class _Numpy(_Module):
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         found = getattr(self._real, name)
         if found is np.random:
             found = _Random(found, self._ledger)
@@ -144,7 +145,7 @@ class _Numpy(_Module):
         return found
 
 
-def is_function(value: Any) -> bool:
+def is_function(value: Foreign) -> bool:
     """Whether this is a function of numpy's on arrays: a ufunc, a builtin or a dispatched one."""
     named = (
         vars(np).get(getattr(value, "__name__", "")) is value
@@ -158,13 +159,13 @@ _LEGACY = {"rand": "random", "random_sample": "random", "randn": "standard_norma
 class _Random(_Module):
     """`numpy.random` used by itself: followed as far as its law goes, and told of."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name == "default_rng":
             return self._own
         if name == "seed" or name.startswith("_") or isinstance(getattr(self._real, name), type):
             return getattr(self._real, name)
 
-        def draw(*args: Any, **kwargs: Any) -> Any:
+        def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
             self._ledger.note(f"draws from np.random, {NOT_GIVEN}")
             bits = np.random.PCG64([int(self._real.randint(2**31)) for _ in range(4)])
             if name in ("rand", "randn") and args:
@@ -174,7 +175,7 @@ class _Random(_Module):
 
         return draw
 
-    def _own(self, seed: Any = None) -> Any:
+    def _own(self, seed: Foreign = None) -> Foreign:
         if isinstance(seed, TrackedGenerator):
             return seed
         self._ledger.note(f"draws from np.random.default_rng, {NOT_GIVEN if seed is None else SEEDED}")
@@ -187,12 +188,12 @@ class _Random(_Module):
 
 
 class _Math(_Module):
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         real, of_arrays = getattr(self._real, name), _MATH.get(name)
         if of_arrays is None:
             return real
 
-        def compute(*args: Any) -> Any:
+        def compute(*args: Foreign) -> Foreign:
             return of_arrays(*args) if holds_tracked(args) else real(*args)
 
         self.__dict__[name] = compute
@@ -202,12 +203,12 @@ class _Math(_Module):
 class _Python(_Module):
     """The module `random`: coins that are told of."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         real = getattr(self._real, name)
         if not callable(real) or isinstance(real, type) or name in ("seed", "getstate", "setstate"):
             return real
 
-        def draw(*args: Any, **kwargs: Any) -> Any:
+        def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
             self._ledger.note(f"draws from the module random, {NOT_GIVEN}")
             if tainted(args) or tainted(kwargs):
                 self._ledger.lead("chance")
@@ -218,10 +219,10 @@ class _Python(_Module):
         return draw
 
 
-def _compiled(real: Any, ledger: Ledger) -> Any:
+def _compiled(real: Foreign, ledger: Ledger) -> Foreign:
     """Compiled code: given plain arrays, and told of."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         name = getattr(real, "__name__", "?")
         if any(isinstance(a, np.random.Generator) for a in (*args, *kwargs.values())):
             ledger.note(f"draws in compiled code ({name}) are not followed")
@@ -235,10 +236,10 @@ def _compiled(real: Any, ledger: Ledger) -> Any:
     return call
 
 
-def _extreme(real: Any, pick: Any, ledger: Ledger) -> Any:
+def _extreme(real: Foreign, pick: Foreign, ledger: Ledger) -> Foreign:
     """`max` or `min`: of tracked numbers a tracked number, of keys that are raw a position."""
 
-    def choose(*args: Any, key: Any = None, **kwargs: Any) -> Any:
+    def choose(*args: Foreign, key: Foreign = None, **kwargs: Foreign) -> Foreign:
         values = list(args[0]) if len(args) == 1 else list(args)
         if not values or (key is None and not holds_tracked(values)):
             return real(values, **({"key": key} if key else {}), **kwargs)
@@ -251,14 +252,14 @@ def _extreme(real: Any, pick: Any, ledger: Ledger) -> Any:
     return choose
 
 
-def _memory(value: Any) -> memoryview:
+def _memory(value: Foreign) -> memoryview:
     """`memoryview`, which shows raw numbers as they are."""
     if type(value) is Raw:
         value.left()
     return memoryview(value)
 
 
-def _ranked(values: list[Any], key: Any, ledger: Ledger, answer: Callable[[list[Any]], Any]) -> Any:
+def _ranked(values: list[Foreign], key: Foreign, ledger: Ledger, answer: Function[Foreign]) -> Foreign:
     """What follows from the keys of `values`, told of if they are raw."""
     keys = [key(value) for value in values]
     raw = tainted(keys)
@@ -268,8 +269,8 @@ def _ranked(values: list[Any], key: Any, ledger: Ledger, answer: Callable[[list[
     return found
 
 
-def _sorted(ledger: Ledger) -> Any:
-    def ordered(values: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+def _sorted(ledger: Ledger) -> Foreign:
+    def ordered(values: Foreign, *, key: Foreign = None, reverse: bool = False) -> list[Foreign]:
         values = list(values)
         if key is None and not holds_tracked(values):
             return builtins.sorted(values, reverse=reverse)
@@ -280,7 +281,7 @@ def _sorted(ledger: Ledger) -> Any:
                 order = ranks[::-1] if reverse else ranks
                 return [values[i] for i in order.tolist()]
 
-        def rank(keys: list[Any]) -> list[int]:
+        def rank(keys: list[Foreign]) -> list[int]:
             return builtins.sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
         return [values[i] for i in _ranked(values, key or (lambda v: v), ledger, rank)]
@@ -291,9 +292,9 @@ def _sorted(ledger: Ledger) -> Any:
 # ---------------------------------------------------------------- where they are put
 
 
-def functions_of(target: Any) -> list[Any]:
+def functions_of(target: Foreign) -> list[FunctionType]:
     """The functions that `target` runs: through partial, methods, callable objects, classes and wrappers."""
-    found: list[Any] = []
+    found: list[FunctionType] = []
     queue, seen = [target], set()
     while queue:
         value = queue.pop()
@@ -317,7 +318,7 @@ def functions_of(target: Any) -> list[Any]:
     return found
 
 
-def _filled(cell: Any) -> bool:
+def _filled(cell: CellType) -> bool:
     try:
         return callable(cell.cell_contents)
     except ValueError:
@@ -328,13 +329,13 @@ def _is_foreign(file: str) -> bool:
     return not file or "site-packages" in file or "dist-packages" in file or file.startswith(_FOREIGN)
 
 
-def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
+def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
     """Globals, by file, of the user's code: that of `target`, all beside or below it, and what they import.
 
     Installed libraries are left out, wherever the rest lies. A target that is made of a library's parts names
     their modules itself, in its attribute `modules`.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     folders = set()
     for function in functions_of(target):
         file = function.__code__.co_filename
@@ -360,7 +361,7 @@ def scopes_of(target: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _imported(scope: Mapping[str, Any]) -> set[str]:
+def _imported(scope: Mapping[str, object]) -> set[str]:
     """Names of modules that these globals or their functions have imported, or imported something from."""
     names, codes = set(), []
     for value in list(scope.values()):
@@ -383,7 +384,7 @@ def _imported(scope: Mapping[str, Any]) -> set[str]:
     return names
 
 
-def _replacement(value: Any, ledger: Ledger, numpy: _Numpy) -> Any:
+def _replacement(value: Foreign, ledger: Ledger, numpy: _Numpy) -> Foreign:
     """What stands in for a global; None for nothing."""
     if value is np:
         return numpy
@@ -418,7 +419,7 @@ def _replacement(value: Any, ledger: Ledger, numpy: _Numpy) -> Any:
 
 
 @contextmanager
-def standing_in(scopes: Mapping[str, dict[str, Any]], ledger: Ledger) -> Iterator[None]:
+def standing_in(scopes: Mapping[str, dict[str, object]], ledger: Ledger) -> Iterator[None]:
     """Put stand-ins into the globals of the user's code for a while."""
     numpy, changed = _Numpy(np, ledger), []
     extra = {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, reproducible_globals, watched_calls
@@ -31,6 +30,8 @@ from verifiable_dp.evidence.tracing.ledger import (
 )
 from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of, standing_in
 
+Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
+
 
 @dataclass(frozen=True)
 class Run:
@@ -47,11 +48,11 @@ class Run:
     """
 
     ledger: Ledger
-    output: Any
+    output: Foreign
     failure: str = ""
 
 
-def _plain_output(values: Any) -> Any:
+def _plain_output(values: Foreign) -> Foreign:
     """Numbers and lists without tracking."""
     if isinstance(values, list | tuple):
         return [_plain_output(v) for v in values]
@@ -66,24 +67,24 @@ def _failed(error: Exception, files: frozenset[str]) -> str:
     return f"{place}{type(error).__name__}: {words}".rstrip(": ")
 
 
-def _start_of(function: Any) -> Place:
+def _start_of(function: Foreign) -> Place:
     """The line on which its code begins."""
     code = next((found.__code__ for found in functions_of(function)), None)
     return Place(code.co_filename, code.co_firstlineno) if code else Place("", 0)
 
 
-def _return_of(function: Any) -> Place:
+def _return_of(function: Foreign) -> Place:
     """The last line that returns something."""
     places = returns_of(functions_of(function)[:1])
     return places[-1] if places else Place("", 0)
 
 
 def run(
-    function: Callable[..., Any],
+    function: Function[Foreign],
     rewards: FloatArray,
-    bits: Any,
+    bits: np.random.BitGenerator,
     ledger: Ledger,
-    scopes: Mapping[str, dict[str, Any]] | None = None,
+    scopes: Mapping[str, dict[str, object]] | None = None,
     *,
     watch: bool = False,
 ) -> Run:
@@ -174,7 +175,7 @@ class Traced:
     there: Run
     loss: Loss
     leads: list[Lead] = field(default_factory=list)
-    flipped: tuple[tuple[Place, float], ...] = ()
+    flipped: Flipped = ()
     moved: frozenset[tuple[str, Place]] = frozenset()
 
     @property
@@ -184,7 +185,7 @@ class Traced:
         return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
 
-def _loss(here: Run, there: Run, flipped: Iterable[tuple[Place, float]] = ()) -> Loss:
+def _loss(here: Run, there: Run, flipped: Flipped = ()) -> Loss:
     known: dict[int, float] = {}
     rows, rho = [], 0.0
     divergence = there.failure
@@ -278,7 +279,7 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
 
 def _moved(here: Ledger, there: Ledger) -> tuple[frozenset[tuple[str, Place]], list[int]]:
     """Leads whose answers differ, and the coins nearest to the first such answer."""
-    answers: dict[tuple[str, Place], list[list[Any]]] = {}
+    answers: dict[tuple[str, Place], list[list[object]]] = {}
     for world, ledger in enumerate((here, there)):
         for decision in ledger.decided:
             answers.setdefault((decision.what, decision.place), [[], []])[world].append(decision.outcome)
@@ -308,12 +309,12 @@ def _same_coins(here: Ledger, there: Ledger) -> bool:
 
 
 def trace(
-    function: Callable[..., Any],
+    function: Function[Foreign],
     left: FloatArray,
     right: FloatArray,
-    bits: Callable[[], Any],
+    bits: Callable[[], np.random.BitGenerator],
     files: frozenset[str],
-    scopes: Mapping[str, dict[str, Any]] | None = None,
+    scopes: Mapping[str, dict[str, object]] | None = None,
     *,
     watch: bool = False,
 ) -> Traced:
@@ -337,7 +338,8 @@ def trace(
     here = run(function, left, bits(), Ledger(files), scopes, watch=watch)
     there = run(function, right, bits(), Ledger(files, here.ledger), scopes)
     moved, near = _moved(here.ledger, there.ledger)
-    loss, flipped = _loss(here, there), ()
+    flipped: Flipped = ()
+    loss = _loss(here, there)
     if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):
         loss = _replaced(loss, "other coins are tossed than on the neighbouring input")
     for coin in near if not loss.same_output else ():
@@ -354,14 +356,14 @@ def _replaced(loss: Loss, divergence: str) -> Loss:
 
 
 def _flipped(
-    function: Callable[..., Any],
+    function: Function[Foreign],
     right: FloatArray,
-    bits: Callable[[], Any],
+    bits: Callable[[], np.random.BitGenerator],
     here: Run,
     coin: int,
     files: frozenset[str],
-    scopes: Mapping[str, dict[str, Any]],
-) -> tuple[Run, Loss, Any] | None:
+    scopes: Mapping[str, dict[str, object]],
+) -> tuple[Run, Loss, Flipped] | None:
     """The replay with one coin turned, if it follows the recorded run then: randomised response."""
     if not 0 <= coin < len(here.ledger.compared):
         return None
