@@ -1040,8 +1040,8 @@ FAULTS = (
     Fault(
         "--seed of simulate is ignored",
         "verifiable_dp/cli/catalogue.py",
-        "result = run_simulation(_listed(name, environment, asked), environment, **size)",
-        "result = run_simulation(_listed(name, environment, asked), environment, **size | {'seed': 0})",
+        "result = run_simulation(made, environment, **size)",
+        "result = run_simulation(made, environment, **size | {'seed': 0})",
         "simulate always has seed 0",
         ("tests/unit/cli/test_options.py",),
     ),

@@ -113,9 +113,8 @@ def simulate(
     with progressing() as progress:
         progress("simulating")
         if contexts is None and ":" not in name:
-            result = run_simulation(
-                _listed(name, {**asked, "n_arms": environment.n_arms}), environment, **size
-            )
+            made = _listed(name, {**asked, "n_arms": environment.n_arms})
+            result = run_simulation(made, environment, **size)
         else:
             result = run_simulation(name, environment, horizon=asked["horizon"], **size)
     spread = result.regret.std(ddof=1) if size["runs"] > 1 else 0.0
