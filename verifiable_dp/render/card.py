@@ -264,7 +264,7 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     mark = "any excess is caught" if ratio <= _EXACT else f"caught from epsilon {digits(ratio * claim)}"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
     mark = f"epsilon {digits(max(map(_true, missed)))} passed" if missed else mark
-    ticks = [(1.0, "claim"), (WEAK, "1.5 times"), (_EMPTY, "5 times")]
+    ticks = [(1.0, "claim"), (WEAK, "1.5 times"), (_EMPTY, "5 times or more")]
     return Strength(
         said,
         "weak" if missed or ratio > WEAK else "strong",

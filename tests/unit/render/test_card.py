@@ -108,7 +108,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     """Claim, 1.5 times, 5 times, and what is caught; control: of the refuted there is nothing to measure."""
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
-        "Scale of leaks: epsilon 2 (claim), epsilon 3 (1.5 times), epsilon 10 (5 times). "
+        "Scale of leaks: epsilon 2 (claim), epsilon 3 (1.5 times), epsilon 10 (5 times or more). "
         "Caught from epsilon 8."
     )
     for place, epsilon, what in weak.ticks:
