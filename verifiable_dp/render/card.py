@@ -412,9 +412,9 @@ def instance(record: Json) -> str:
     note = str(((record["claim"] or {}).get("source") or {}).get("note", ""))
     note = "" if note in variant else f"on the promise: {note}"
     named = "; ".join(filter(None, (_named(parameters), variant, note)))
-    also = any(words.elsewhere(e, record) for e in record["counterexamples"])
-    smaller = ", and the smaller one of a counterexample" if also else ""
-    return f"Only this instance{smaller}{f': {named}' if named else ''}."
+    if any(words.elsewhere(e, record) for e in record["counterexamples"]):
+        named += "; one counterexample is of another instance"
+    return f"Only this instance{f': {named}' if named else ''}."
 
 
 def _named(parameters: Json) -> str:
