@@ -48,7 +48,7 @@ _BRIEFLY = (
     (r"Noise is drawn independently from exact (\w+).*", r"ideal \1 noise"),
     (r"noise is ideal", "ideal noise"),
     (r"The shuffler hides.*", "the shuffler hides who reported"),
-    (r"the code keeps no state.*", "no state between runs, secret seeds"),
+    (r"the code keeps no state.*", "no state between runs and secret seeds"),
     (r"other paths cost.*", "other paths cost no more"),
     (r"a call for many runs.*", "many runs at once are independent"),
     (r"the samplers of OpenDP.*", "the noise libraries are right"),

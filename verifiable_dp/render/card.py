@@ -264,7 +264,7 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     mark = "any excess is caught" if ratio <= _EXACT else f"caught from epsilon {digits(ratio * claim)}"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
     mark = f"epsilon {digits(max(map(_true, missed)))} passed" if missed else mark
-    ticks = [(1.0, "claim"), (WEAK, "1.5 times"), (_EMPTY, "5 times")]
+    ticks = [(1.0, "claim"), (WEAK, "1.5 times"), (_EMPTY, "5 times or more")]
     return Strength(
         said,
         "weak" if missed or ratio > WEAK else "strong",
@@ -412,9 +412,9 @@ def instance(record: Json) -> str:
     note = str(((record["claim"] or {}).get("source") or {}).get("note", ""))
     note = "" if note in variant else f"on the promise: {note}"
     named = "; ".join(filter(None, (_named(parameters), variant, note)))
-    also = any(words.elsewhere(e, record) for e in record["counterexamples"])
-    smaller = ", and the smaller one of a counterexample" if also else ""
-    return f"Only this instance{smaller}{f': {named}' if named else ''}."
+    if any(words.elsewhere(e, record) for e in record["counterexamples"]):
+        named += "; one counterexample is of another instance"
+    return f"Only this instance{f': {named}' if named else ''}."
 
 
 def _named(parameters: Json) -> str:
