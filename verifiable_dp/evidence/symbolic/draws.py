@@ -11,6 +11,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -395,9 +396,46 @@ def _paired(world: World, noise: Any) -> Any:
     return noise
 
 
+def geometric(world: World, draw: Draw) -> Term:
+    """A geometric draw."""
+    world.pooling = functools.partial(_pooled, world)
+    return Term(world, 0.0, {}, {draw: 1.0}, True)
+
+
+@dataclass(frozen=True)
+class TwoSided:
+    """The law of the difference of two geometric draws: chances fall by exp(-step) to both sides of 0."""
+
+    step: float
+    whole: bool = True
+
+    def price(self, shift: float) -> float:
+        """What it costs to move by a whole number."""
+        return abs(shift) * self.step
+
+
+def _differences(world: World, noise: Any) -> Any:
+    """Noise in which the difference of two geometric draws of one law is one draw."""
+    draws = [d for d in noise if d.kind == "geometric" and not d.used] if len(noise) > 1 else []
+    for one, other in itertools.combinations(draws, 2):
+        same = abs(one.step - other.step) <= 1e-12 * one.step
+        if (
+            one in noise
+            and other in noise
+            and same
+            and noise[one] == -noise[other]
+            and not (one.met and other.met)
+        ):
+            made = Draw("law", one.value - other.value, of=TwoSided(max(one.step, other.step)))
+            noise = {d: w for d, w in noise.items() if d not in (one, other)} | {made: noise[one]}
+            one.used = other.used = True
+            world.finishing.append(functools.partial(matrices.unseen, world, one, other))
+    return noise
+
+
 def _pooled(world: World, noise: Any) -> Any:
     """Noise in which gamma draws of one scale whose shapes add up to 1 are an exponential draw, and pairs."""
-    noise = _paired(world, noise)
+    noise = _differences(world, _paired(world, noise))
     alike: dict[float, list[Draw]] = {}
     for draw, weight in noise.items():
         if draw.kind == "gamma" and not draw.used:
@@ -880,7 +918,9 @@ class FollowedGenerator(np.random.Generator):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
-        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale}, kind == "geometric")
+        if kind == "geometric":
+            return geometric(self.world, Draw(kind, value, step))
+        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale})
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         scale = self._public(scale, "raw rewards set the scale of noise")
@@ -1133,6 +1173,20 @@ def _coin(name: str) -> Any:
     return draw
 
 
+def _bare(name: str) -> Any:
+    followed = getattr(FollowedGenerator, name)
+
+    @functools.wraps(followed)
+    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+        if self.world.bare:
+            return getattr(self.own_stream(), name)(*args, **kwargs)
+        return followed(self, *args, **kwargs)
+
+    return draw
+
+
+for _name in ("random", "uniform", "geometric", "integers", "choice", "binomial"):
+    setattr(FollowedGenerator, _name, _bare(_name))
 for _name in _PUBLIC:
     if hasattr(np.random.Generator, _name) and _name != "binomial":
         setattr(FollowedGenerator, _name, _coin(_name))

@@ -9,6 +9,7 @@ in one piece: see `race`, `choose`, `mix` and `entry`, which leave to the code w
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import math
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, draws, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
     Lazy,
@@ -295,6 +296,7 @@ class _Rewriter(ast.NodeTransformer):
     """
 
     def __init__(self, tree: ast.AST) -> None:
+        self._functions: list[ast.FunctionDef] = []
         self._usual, self._same = _is_usual(tree), _asks_for_none_only(tree)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -325,8 +327,22 @@ class _Rewriter(ast.NodeTransformer):
         """See `choose`, of what is returned."""
         if self._usual:
             node.body = _returned(node.body)
+        self._functions.append(node)
         self.generic_visit(node)
+        self._functions.pop()
         return node
+
+    def visit_While(self, node: ast.While) -> Any:
+        """See `samplers.looped`."""
+        made = _looped(node, self._functions) if self._usual else None
+        self.generic_visit(node)
+        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
+
+    def visit_For(self, node: ast.For) -> Any:
+        """See `samplers.looped`."""
+        made = _looped(node, self._functions) if self._usual else None
+        self.generic_visit(node)
+        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
 
     def visit_If(self, node: ast.If) -> Any:
         """See `race`, `choose` and `mix`."""
@@ -462,11 +478,76 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     return [_placed(first, node), *_before(node, kept, made, taken)]
 
 
+_STEPS = (ast.If, ast.While, ast.For, ast.Break, ast.Continue, ast.Pass, ast.Assign, ast.AugAssign)
+_BARRED = (ast.Lambda, ast.comprehension, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+_LOOPS: list[tuple[list[ast.stmt], list[str]]] = []  # their statements, and names that they are given
+
+
+def _looped(node: Any, functions: list[ast.FunctionDef]) -> list[Any] | None:
+    """What asks for the law of a loop of coins that sets one name that is used later; last, its branch."""
+    inside = [*ast.walk(node)]
+    for part in inside:
+        wrong = isinstance(part, ast.stmt) and not isinstance(part, _STEPS)
+        stored = isinstance(getattr(part, "ctx", None), ast.Store) and not isinstance(
+            part, ast.Name | ast.Tuple
+        )
+        if wrong or stored or isinstance(part, _BARRED):
+            return None
+    if not functions or not any(isinstance(part, ast.Call) and _may_draw(part.func) for part in inside):
+        return None
+    own, around = {id(part) for part in inside}, [*ast.walk(functions[-1])]
+    if any(isinstance(part, ast.Global | ast.Nonlocal) for part in around):
+        return None
+    names = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    used = {
+        p.id
+        for p in around
+        if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Store) and id(p) not in own
+    }
+    made = names & used
+    if len(made) != 1:
+        return None
+    known = {arg.arg for f in functions for arg in ast.walk(f.args) if isinstance(arg, ast.arg)}
+    known |= {
+        n.id
+        for f in functions
+        for n in ast.walk(f)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    looked = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    looked |= {part.target.id for part in inside if isinstance(part, ast.AugAssign)}  # type: ignore[union-attr]
+    given, name, kept = sorted((looked & known) - (names - made)), PREFIX + "loop", PREFIX + "kept"
+    (target,) = made
+    body = [copy.deepcopy(node), _placed(ast.Return(_loaded(target)), node)]
+    _LOOPS.append((body, given))
+    function: Any = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
+    function.body = body
+    asked = _called(
+        "looped", ast.Constant(len(_LOOPS) - 1), _loaded(name), ast.Call(_loaded("locals"), [], [])
+    )
+    taken = ast.Assign([ast.Tuple([ast.Name(target, ast.Store())], ast.Store())], _loaded(kept))
+    return [_placed(function, node), *_before(node, kept, asked, taken)]
+
+
+def _may_draw(called: ast.expr) -> bool:
+    return isinstance(called, ast.Name | ast.Attribute)
+
+
+def _otherwise(branch: ast.If, node: Any) -> ast.If:
+    branch.orelse = [node]
+    return branch
+
+
+def looped(world: World, number: int, function: Callable[..., Any], held: Mapping[str, Any]) -> Any:
+    """See `samplers.looped`."""
+    return samplers.looped(world, _LOOPS[number], function, held)
+
+
 def _placed(made: Any, node: ast.AST) -> Any:
     return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
-def _before(node: ast.If, kept: str, made: ast.expr, taken: ast.stmt) -> list[ast.stmt]:
+def _before(node: Any, kept: str, made: ast.expr, taken: ast.stmt) -> list[ast.stmt]:
     """Ask first; the condition of the code stands where there is no answer."""
     known = ast.Compare(_loaded(kept), [ast.IsNot()], [ast.Constant(None)])
     ask = _placed(ast.Assign([ast.Name(kept, ast.Store())], made), node)
@@ -530,7 +611,7 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    helpers = {PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, mix, entry)}
+    helpers = {PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, mix, entry, looped)}
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():

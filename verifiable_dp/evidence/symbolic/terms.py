@@ -113,7 +113,7 @@ class Draw:
     met
         What it was added to, per unit of the draw.
     of
-        The random matrix whose entry it is; see `matrices`.
+        The random matrix whose entry it is, see `matrices`; its law, see `samplers`.
     """
 
     kind: str
@@ -256,6 +256,8 @@ class World:
         Functions by their code with a loop, and whether it was left before its end each time, as it must be.
     compared
         By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
+    bare
+        Whether the generators give plain numbers for now.
     """
 
     files: frozenset[str]
@@ -281,6 +283,7 @@ class World:
     beyond: bool = False
     ended: dict[Any, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
+    bare: bool = False
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
@@ -1101,7 +1104,11 @@ def _best(values: list[Any], sign: int) -> Any:
 
 def _continuous(value: Any) -> bool:
     """Whether it has noise that makes it no other sum's equal."""
-    return type(value) is Term and bool(value.noise) and all(d.kind != "geometric" for d in value.noise)
+    return (
+        type(value) is Term
+        and bool(value.noise)
+        and all(d.kind not in ("geometric", "law") for d in value.noise)
+    )
 
 
 def _extreme(values: list[Any], sign: int) -> Any:
