@@ -1,6 +1,6 @@
 """Noise and answers that are made with coins: signs, loops, levels.
 
-EPSILON = 1 is claimed of all. `RIGHT` gives the true cost of each; no leak has a bound within the claim.
+`RIGHT` gives the true cost of each; no leak has a bound within EPSILON.
 """
 
 import math
@@ -262,15 +262,120 @@ def heads_that_are_kept(rewards, rng):
     return [*levels(rewards, noisy)[:-1], int(tosses > 1)]
 
 
+# ---------------------------------------------------------------- answers
+
+
+def answered(rewards, answer):
+    """The bits of an arm are told one by one."""
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        ones[t % 2] += answer(int(rewards[t, t % 2] > 0.5))
+    return levels(rewards, ones)
+
+
+def _coin(p, rng):
+    return int(rng.integers(p.denominator)) < p.numerator
+
+
+def _fraction(bit, truth, rng):
+    return bit if _coin(truth, rng) else 1 - bit
+
+
+def answer_by_fractions(rewards, rng, truth=Fraction(3, 4)):
+    return answered(rewards, lambda bit: _fraction(bit, truth, rng))
+
+
+def answer_turned_by_a_bit(rewards, rng, flip=0.25):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        click = int(rewards[t, t % 2] > 0.5)
+        click ^= int(rng.uniform() < flip)
+        ones[t % 2] += click
+    return levels(rewards, ones)
+
+
+def answer_by_a_difference(rewards, rng, flip=0.25):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit = rewards[t, t % 2] > 0.5
+        bit = abs(int(bit) - int(rng.random() < flip))
+        ones[t % 2] += bit
+    return levels(rewards, ones)
+
+
+def _level(value, rng, keep):
+    u = rng.random()
+    if u < keep:
+        return value
+    if u < (1 + keep) / 2:
+        return (value + 1) % 3
+    return (value + 2) % 3
+
+
+def level_by_one_number(rewards, rng, keep=0.6):
+    """One uniform number is compared twice."""
+    told = [0, 0]
+    for t in range(len(rewards) // 2):
+        told[t % 2] += _level(int(np.floor(rewards[t, t % 2] * 2.99)), rng, keep)
+    return levels(rewards, told)
+
+
+def turned_by_a_told_bit(rewards, rng):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        click, u = int(rewards[t, t % 2] > 0.5), rng.random()
+        click ^= int(u < 0.25)
+        ones[t % 2] += click
+    return [*levels(rewards, ones)[:-1], int(u < 0.25)]
+
+
+def _loud(p, rng):
+    _HEARD.append(rng.random())
+    return _HEARD.pop() < p
+
+
+def _overheard(bit, rng):
+    return bit if _loud(0.75, rng) else 1 - bit
+
+
+_HEARD: list[float] = []
+
+
+def answer_with_an_effect(rewards, rng):
+    """What is called does more than to answer: there is no bound, though nothing is told."""
+    return answered(rewards, lambda bit: _overheard(bit, rng))
+
+
+def _lopsided(value, rng):
+    u = rng.random()
+    if u < 0.6:
+        return value
+    return (value + 1) % 3 if u < 0.99 else (value + 2) % 3
+
+
+def level_that_is_rare(rewards, rng):
+    told = [0, 0]
+    for t in range(len(rewards) // 2):
+        told[t % 2] += _lopsided(int(np.floor(rewards[t, t % 2] * 2.99)), rng)
+    return levels(rewards, told)
+
+
 SIGNS = (sign_in_an_expression, sign_in_a_branch, sign_in_what_is_returned, sign_of_a_choice)
 HEADS = (heads_less_heads, heads_with_a_cap, heads_in_place, heads_of_an_object, heads_with_a_sign)
 
+ANSWERS = (answer_by_fractions, answer_turned_by_a_bit, answer_by_a_difference)
+
 RIGHT = {
+    **dict.fromkeys(ANSWERS, math.log(3)),
+    level_by_one_number: math.log(3),
     **dict.fromkeys((*SIGNS, *HEADS, exact_discrete_laplace, staircase, geometric_used_again), EPSILON),
     twin(exact_discrete_laplace, scale=3): EPSILON / 3,
     twin(heads_with_a_sign, again=False): EPSILON + math.log(2),  # 0 has twice its chance
 }
 LEAKS = [
+    *(twin(answer_by_fractions, truth=Fraction(9, 10)), twin(level_by_one_number, keep=0.9)),
+    *(twin(f, flip=0.1) for f in (answer_turned_by_a_bit, answer_by_a_difference)),
+    *(turned_by_a_told_bit, answer_with_an_effect, level_that_is_rare),
     *(twin(f, scale=0.5) for f in SIGNS),
     *(twin(sign_in_a_branch, fair=0.4), sign_told, size_with_two_signs, size_told),
     *(twin(f, more=math.exp(-2 * EPSILON)) for f in HEADS),

@@ -12,6 +12,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -226,7 +227,7 @@ class Uniform(Lazy):
             limit = limit.plain()
         if type(limit) in (Uniform, Product, Coin, contests.Pick):
             limit = limit.plain()
-        limit = number(limit)
+        limit = float(limit) if type(limit) is Fraction else number(limit)
         if type(limit) is Term:
             if limit.noise:
                 limit = limit.settle()
@@ -578,11 +579,21 @@ class Coin(Uniform):
         """The answer, public from here on."""
         oracle = self.world.oracle
         if oracle is not None and not self.source.is_public:
-            if self.chance is None or self.source.asked is not None or self.source.oracle is not oracle:
+            known = type(self.source.asked) in (tuple, type(None)) and self.source.oracle is oracle
+            if self.chance is None or not known:
                 raise self.world.stop("a coin is made in a way that its chance is not known")
-            natural = bool(self.function(np.float64(self.source.value)))
-            self.source.asked = self
-            self.answer = oracle.choose([self.chance, 1 - self.chance], int(not natural)) == 0
+            # What it was compared with before says where it lies.
+            low, high = self.source.asked or (0.0, 1.0)
+            below = bool(self.function(np.float64(0.0)))
+            cut = min(max(self.chance if below else 1 - self.chance, low), high)
+            share = (cut - low) / (high - low)
+            is_low = bool(self.function(np.float64(self.source.value))) == below
+            if 0 < share < 1:
+                is_low = oracle.choose([share, 1 - share], int(not is_low)) == 0
+            else:
+                is_low = share == 1
+            self.source.asked = (low, cut) if is_low else (cut, high)
+            self.answer = is_low == below
         if oracle is not None:
             return np.bool_(self.answer)
         if not self.source.is_public and self.source.noise is None:
@@ -681,7 +692,7 @@ class Source:
     state
         Chances between which it is known to lie, once it was compared with one.
     oracle, asked
-        That was asked when it was drawn, and what it was compared with.
+        That was asked when it was drawn, and the raw number that it was compared with, or where it lies.
     thins
         Units of the data that count only where it falls for them.
     is_beyond

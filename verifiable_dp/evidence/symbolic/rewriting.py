@@ -34,7 +34,7 @@ from verifiable_dp.evidence.symbolic.terms import (
 )
 
 _SIDES = {ast.Gt: (1, False), ast.GtE: (1, True), ast.Lt: (-1, False), ast.LtE: (-1, True)}
-_COINS = frozenset(("random", "rand", "random_sample"))
+_COINS = frozenset(("random", "rand", "random_sample", "uniform"))
 _DRAWS = _COINS | {"choice", "integers", "randrange"}
 _PLAIN = (
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.List, ast.Tuple),
@@ -204,20 +204,9 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
     """
     if world.oracle is not None:
         return answer(*given)
-    if any(map(answers.is_raw, map(number, given))):
-        before, state = (world.failure, world.at, len(world.charges)), world.states()
-        try:
-            found = answers.answered(world, answer, given)
-        except Unbounded:
-            found = None
-        made = world.charges[before[2] :]
-        if found is not None and all(
-            math.isfinite(end) for c in made for ends in c.costs.values() for end in ends
-        ):
-            return found[0]
-        del world.charges[before[2] :]
-        world.failure, world.at = before[:2]
-        world.restore(state)
+    found = _answered(world, answer, given)
+    if found is not None:
+        return found[0]
     condition = test(*given)
     condition = number(condition) if type(condition) is Term else condition
     raw = is_term(condition) and not condition.noise and condition.whole and condition.range() == (0.0, 1.0)
@@ -229,6 +218,32 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
         if signed is not None:
             return signed
     return rest(condition, *given)
+
+
+def respond(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    """What an expression with a coin in it comes to: an answer, if it can be one."""
+    found = _answered(world, answer, given) if world.oracle is None else None
+    return answer(*given) if found is None else found[0]
+
+
+def _answered(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Any] | None:
+    """An answer that raw numbers among what is given get, if it has a price; else None."""
+    if not any(map(answers.is_raw, map(number, given))):
+        return None
+    before, state = (world.failure, world.at, len(world.charges)), world.states()
+    try:
+        found = answers.answered(world, answer, given)
+    except Unbounded:
+        found = None
+    made = world.charges[before[2] :]
+    if found is not None and all(
+        math.isfinite(end) for c in made for ends in c.costs.values() for end in ends
+    ):
+        return found
+    del world.charges[before[2] :]
+    world.failure, world.at = before[:2]
+    world.restore(state)
+    return None
 
 
 def _signed(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
@@ -344,6 +359,24 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
 
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """See `respond`."""
+        names = _mixes(node.value) if self._usual else None
+        self.generic_visit(node)
+        if names is not None:
+            made = _called("respond", _function(names, node.value), _tuple([_loaded(name) for name in names]))
+            node.value = ast.copy_location(made, node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """See `respond`."""
+        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.BitXor):
+            value = ast.BinOp(_loaded(node.target.id), node.op, node.value)
+            made = ast.Assign([node.target], ast.copy_location(value, node.value))
+            return self.visit_Assign(ast.copy_location(made, node))
+        self.generic_visit(node)
+        return node
+
     def visit_If(self, node: ast.If) -> Any:
         """See `race`, `choose` and `mix`."""
         made = _chosen(node) if self._usual else None
@@ -358,8 +391,9 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
 
-def _names(node: ast.IfExp) -> list[str] | None:
+def _names(node: Any, test: Any = None) -> list[str] | None:
     """Names that an expression uses, if it has no effect but its draws and its condition is a coin."""
+    test = node.test if test is None else test
     bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for part in ast.walk(node):
         if isinstance(part, ast.expr | ast.operator | ast.cmpop) and not isinstance(part, _PLAIN):
@@ -369,10 +403,19 @@ def _names(node: ast.IfExp) -> list[str] | None:
             pure = isinstance(made, ast.Name) and made.id in answers.PURE
             if part.keywords or not (pure or (isinstance(made, ast.Attribute) and made.attr in _DRAWS)):
                 return None
-    if not any(isinstance(part, ast.Attribute) and part.attr in _COINS for part in ast.walk(node.test)):
+    if not any(isinstance(part, ast.Attribute) and part.attr in _COINS for part in ast.walk(test)):
         return None
     used = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     return [name for name in dict.fromkeys(used) if name not in bound | answers.PURE | answers.MODULES]
+
+
+def _mixes(value: ast.expr) -> list[str] | None:
+    """Names that an expression uses, if it computes something of them and of a coin in it."""
+    inside = [part for part in ast.walk(value) if part is not value]
+    coins = [part for part in inside if isinstance(part, ast.Compare)]
+    mixed = isinstance(value, ast.BinOp | ast.Compare | ast.Call) and not isinstance(value, ast.IfExp)
+    called = isinstance(value, ast.Call) and all(part in value.args for part in coins)
+    return _names(value, coins[0]) if mixed and len(coins) == 1 and not called else None
 
 
 def _chosen(node: ast.If) -> ast.stmt | None:
@@ -611,7 +654,9 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    helpers = {PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, mix, entry, looped)}
+    helpers = {
+        PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, respond, mix, entry, looped)
+    }
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.evidence.symbolic.answers import original
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, geometric
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
@@ -537,13 +538,13 @@ class _Reader:
                 return [way for values, e, w in ways for way in _drawn(made.attr, values, e, w)]
             if type(owner) is not _Object:
                 raise _Unknown
-            method = _original(inspect.getattr_static(owner.value, made.attr, None))
+            method = original(inspect.getattr_static(owner.value, made.attr, None))
             if not inspect.isfunction(method) or made.attr in vars(owner.value):
                 raise _Unknown
             return [(v, e, w * x) for values, e, w in ways for v, x in self.call(method, [owner, *values])]
         if not isinstance(made, ast.Name) or made.id in env:
             raise _Unknown
-        function = _original(self._scope.get(made.id))
+        function = original(self._scope.get(made.id))
         if inspect.isfunction(function) and made.id not in _STANDING:
             return [(v, e, w * x) for values, e, w in ways for v, x in self.call(function, values)]
         own = _BUILTINS.get(made.id)
@@ -811,13 +812,6 @@ def drawing(world: World, function: Callable[..., Any], otherwise: Callable[...,
         return otherwise(*args) if law is None else _made(world, law, codes, lambda: function(*args))
 
     return call
-
-
-def _original(function: Any) -> Any:
-    """A function of the program, without what stands in for it."""
-    while inspect.isfunction(function) and function.__module__ != function.__globals__["__name__"]:
-        function = getattr(function, "__wrapped__", None)
-    return function
 
 
 def _known(world: World, values: Any) -> tuple[Any, list[Any], Any] | None:
