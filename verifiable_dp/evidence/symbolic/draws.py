@@ -588,10 +588,8 @@ class Coin(Uniform):
             cut = min(max(self.chance if below else 1 - self.chance, low), high)
             share = (cut - low) / (high - low)
             is_low = bool(self.function(np.float64(self.source.value))) == below
-            if 0 < share < 1:
-                is_low = oracle.choose([share, 1 - share], int(not is_low)) == 0
-            else:
-                is_low = share == 1
+            open_ = 0 < share < 1
+            is_low = oracle.choose([share, 1 - share], int(not is_low)) == 0 if open_ else share == 1
             self.source.asked = (low, cut) if is_low else (cut, high)
             self.answer = is_low == below
         if oracle is not None:
