@@ -185,6 +185,16 @@ def exact_discrete_laplace(rewards, rng, scale=1, times=1):
     return counted(rewards, lambda: times * _exact(rng, scale))
 
 
+def geometric_by_logarithms(rewards, rng, scale=1.0):
+    def one():
+        return int(np.floor(np.log(rng.random()) / -1.0 * scale))
+
+    def other():
+        return int(-math.log(1 - rng.random()) * scale)
+
+    return counted(rewards, lambda: one() - other())
+
+
 def _staircase(rng, epsilon, inner):
     b = math.exp(-epsilon)
     gamma = 1 / (1 + math.exp(epsilon / 2))
@@ -320,6 +330,57 @@ def level_by_one_number(rewards, rng, keep=0.6):
     return levels(rewards, told)
 
 
+def answer_by_a_kept_coin(rewards, rng, keep=0.75):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit = rewards[t, t % 2] > 0.5
+        truth = rng.random() < keep
+        ones[t % 2] += int(bit if truth else not bit)
+    return levels(rewards, ones)
+
+
+def answer_by_unequal(rewards, rng, flip=0.25):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        ones[t % 2] += int((rewards[t, t % 2] > 0.5) != (rng.random() < flip))
+    return levels(rewards, ones)
+
+
+def answer_by_turns(rewards, rng, keep=0.5):
+    """The truth half of the time, else what a coin says."""
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit = int(rewards[t, t % 2] > 0.5)
+        if rng.random() < keep:
+            told = bit
+        elif rng.random() < 0.5:
+            told = 1
+        else:
+            told = 0
+        ones[t % 2] += told
+    return levels(rewards, ones)
+
+
+def kept_coin_used_again(rewards, rng):
+    ones = [0, 0]
+    for t in range(0, len(rewards) // 2, 2):
+        first, second = (rewards[t + a, a] > 0.5 for a in range(2))
+        truth = rng.random() < 0.75
+        ones[0] += int(first if truth else not first)
+        ones[1] += int(second if truth else not second)
+    return levels(rewards, ones)
+
+
+def kept_coin_told(rewards, rng):
+    ones, last = [0, 0], 0
+    for t in range(len(rewards) // 2):
+        bit = rewards[t, t % 2] > 0.5
+        truth = rng.random() < 0.75
+        ones[t % 2] += int(bit if truth else not bit)
+        last = int(truth)
+    return [*levels(rewards, ones)[:-1], last]
+
+
 def turned_by_a_told_bit(rewards, rng):
     ones = [0, 0]
     for t in range(len(rewards) // 2):
@@ -368,13 +429,23 @@ ANSWERS = (answer_by_fractions, answer_turned_by_a_bit, answer_by_a_difference)
 RIGHT = {
     **dict.fromkeys(ANSWERS, math.log(3)),
     level_by_one_number: math.log(3),
+    answer_by_turns: math.log(3),
+    answer_by_a_kept_coin: math.log(3),
+    answer_by_unequal: math.log(3),
     **dict.fromkeys((*SIGNS, *HEADS, exact_discrete_laplace, staircase, geometric_used_again), EPSILON),
+    geometric_by_logarithms: EPSILON,
     twin(exact_discrete_laplace, scale=3): EPSILON / 3,
     twin(heads_with_a_sign, again=False): EPSILON + math.log(2),  # 0 has twice its chance
 }
 LEAKS = [
     *(twin(answer_by_fractions, truth=Fraction(9, 10)), twin(level_by_one_number, keep=0.9)),
     *(twin(f, flip=0.1) for f in (answer_turned_by_a_bit, answer_by_a_difference)),
+    *(
+        twin(answer_by_a_kept_coin, keep=0.9),
+        twin(answer_by_unequal, flip=0.1),
+        twin(answer_by_turns, keep=0.9),
+    ),
+    *(kept_coin_used_again, kept_coin_told, twin(geometric_by_logarithms, scale=0.5)),
     *(turned_by_a_told_bit, answer_with_an_effect, level_that_is_rare),
     *(twin(f, scale=0.5) for f in SIGNS),
     *(twin(sign_in_a_branch, fair=0.4), sign_told, size_with_two_signs, size_told),

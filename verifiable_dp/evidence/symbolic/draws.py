@@ -107,7 +107,7 @@ class Uniform(Lazy):
         if self.step:
             draw = Draw("geometric", float(self.function(np.float64(self.source.value))), self.step)
             self.source.taken = True
-            made = Term(self.world, 0.0, {}, {draw: 1.0}, True)
+            made = geometric(self.world, draw)
             self.source.noise = (self.function, made)
             return made
         found = _law_of(self.function)
@@ -657,9 +657,25 @@ class Coin(Uniform):
     __ror__ = __or__
 
     def __xor__(self, other: Any) -> Any:
-        return bool(self.plain()) ^ other
+        found = self._turning(other)
+        return bool(self.plain()) ^ other if found is None else found
 
     __rxor__ = __xor__
+    __hash__ = Uniform.__hash__
+
+    def __ne__(self, other: Any) -> Any:
+        found = self._turning(other)
+        return self.plain() != other if found is None else found
+
+    def __eq__(self, other: Any) -> Any:
+        found = self.turned()._turning(other)
+        return self.plain() == other if found is None else found
+
+    def _turning(self, other: Any) -> Any:
+        """A raw bit that is turned if the coin says so, as an answer; None of anything else."""
+        other = number(other)
+        bit = is_term(other) and other.raw and not other.noise and other.whole and other.range() == (0.0, 1.0)
+        return self.mixed(subtract(1, other), other) if bit else None
 
     def through(self, function: Callable[[Any], Any]) -> Any:
         """A function of the answer."""

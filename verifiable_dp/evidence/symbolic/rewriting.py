@@ -258,6 +258,29 @@ def _signed(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
     return draws.signed(coin, one, other)
 
 
+def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], Any], rest: Any) -> Any:
+    """One of two raw numbers as a coin falls, or `rest`."""
+    if world.oracle is None and nature(coin) == "coin" and coin.chance is not None:
+        before = world.failure, world.at
+        try:
+            sides = [number(one()), number(other())]
+        except Unbounded:
+            world.failure, world.at = before
+            return rest()
+        raw = all(is_term(v) and v.raw and not v.noise for v in sides)
+        found = coin.mixed(*sides) if raw else None
+        if found is not None:
+            return found
+    return rest()
+
+
+def opposite(world: World, value: Any) -> Any:
+    """The opposite of a truth value, which may be raw."""
+    value = number(value)
+    bit = is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
+    return terms.subtract(1, value) if bit else not value
+
+
 def mix(world: World, condition: Any, value: Callable[[], Any]) -> Any:
     """A raw number that counts only if a coin says so; None for the code to look by itself."""
     if world.oracle is not None or nature(condition) != "coin" or condition.chance is None:
@@ -326,7 +349,7 @@ class _Rewriter(ast.NodeTransformer):
         names = _names(node) if self._usual else None
         if names is None:
             self.generic_visit(node)
-            return node
+            return _switched(node) if self._usual else node
         condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
         rest = ast.copy_location(ast.IfExp(condition, node.body, node.orelse), node)
         made = _called(
@@ -409,6 +432,26 @@ def _names(node: Any, test: Any = None) -> list[str] | None:
     return [name for name in dict.fromkeys(used) if name not in bound | answers.PURE | answers.MODULES]
 
 
+def _switched(node: ast.IfExp) -> ast.expr:
+    """One of two expressions without effects, as a name tells: see `switch`."""
+    sides, turns = [node.body, node.orelse], False
+    test: Any = node.test
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, turns = test.operand, True
+    plain = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
+    if not isinstance(test, ast.Name) or not all(isinstance(p, plain) for s in sides for p in ast.walk(s)):
+        return node
+    one, other = (_function([], _opposite(side)) for side in (sides[::-1] if turns else sides))
+    return ast.copy_location(_called("switch", test, one, other, _function([], node)), node)
+
+
+def _opposite(side: ast.expr) -> ast.expr:
+    """`not x` as a call that may stay raw."""
+    if isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.Not):
+        return ast.copy_location(_called("opposite", side.operand), side)
+    return side
+
+
 def _mixes(value: ast.expr) -> list[str] | None:
     """Names that an expression uses, if it computes something of them and of a coin in it."""
     inside = [part for part in ast.walk(value) if part is not value]
@@ -422,7 +465,9 @@ def _chosen(node: ast.If) -> ast.stmt | None:
     """A condition under which one name is set to one of two numbers, as an expression."""
     body, other = node.body, node.orelse
     first, second = body[0], other[0] if other else None
-    if len(body) != 1 or len(other) > 1 or not isinstance(first, ast.Assign | ast.AugAssign):
+    second = _chosen(second) if isinstance(second, ast.If) and len(other) == 1 else second
+    several = len(body) != 1 or len(other) > 1 or (second is None and bool(other))
+    if several or not isinstance(first, ast.Assign | ast.AugAssign):
         return None
     if isinstance(first, ast.Assign):
         target = first.targets[0]
@@ -655,7 +700,8 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
     helpers = {
-        PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, respond, mix, entry, looped)
+        PREFIX + f.__name__: functools.partial(f, world)
+        for f in (race, choose, respond, switch, opposite, mix, entry, looped)
     }
     changed: list[tuple[Any, types.CodeType]] = []
     try:

@@ -263,6 +263,9 @@ class _Int(int, metaclass=_Kind):
 
     def __new__(cls, value: Any = 0, *args: Any) -> Any:
         value = _scalar(value)
+        if type(value) is draws.Uniform:
+            below = value if value.step else value.through(np.floor)
+            value = below.term() if getattr(below, "step", 0.0) else value  # geometric noise
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)

@@ -513,10 +513,19 @@ class Term:
     def __ge__(self, other: Any) -> Any:
         return _compared(lambda a, b: above(a, b, strict=False), self, other)
 
+    def __xor__(self, other: Any) -> Any:
+        return other.__xor__(self) if nature(other) == "coin" else NotImplemented
+
+    __rxor__ = __xor__
+
     def __eq__(self, other: Any) -> Any:
+        if nature(other) == "coin":
+            return other.__eq__(self)
         return _operate(equal, self, other)
 
     def __ne__(self, other: Any) -> Any:
+        if nature(other) == "coin":
+            return other.__ne__(self)
         return _operate(lambda a, b: negated(equal(a, b)), self, other)
 
     # ------------------------------------------------------------ questions that need public numbers
