@@ -361,6 +361,27 @@ def answer_by_turns(rewards, rng, keep=0.5):
     return levels(rewards, ones)
 
 
+def answer_changed_by_a_name(rewards, rng, flip=0.25):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        bit, u = int(rewards[t, t % 2] > 0.5), rng.random()
+        if u < flip:
+            bit = 1 - bit
+        ones[t % 2] += bit
+    return levels(rewards, ones)
+
+
+def changed_by_a_told_name(rewards, rng):
+    ones, last = [0, 0], 0.0
+    for t in range(len(rewards) // 2):
+        bit, u = int(rewards[t, t % 2] > 0.5), rng.random()
+        if u < 0.25:
+            bit = 1 - bit
+        ones[t % 2] += bit
+        last = u
+    return [*levels(rewards, ones)[:-1], int(last < 0.25)]
+
+
 def kept_coin_used_again(rewards, rng):
     ones = [0, 0]
     for t in range(0, len(rewards) // 2, 2):
@@ -432,6 +453,7 @@ RIGHT = {
     answer_by_turns: math.log(3),
     answer_by_a_kept_coin: math.log(3),
     answer_by_unequal: math.log(3),
+    answer_changed_by_a_name: math.log(3),
     **dict.fromkeys((*SIGNS, *HEADS, exact_discrete_laplace, staircase, geometric_used_again), EPSILON),
     geometric_by_logarithms: EPSILON,
     twin(exact_discrete_laplace, scale=3): EPSILON / 3,
@@ -445,6 +467,7 @@ LEAKS = [
         twin(answer_by_unequal, flip=0.1),
         twin(answer_by_turns, keep=0.9),
     ),
+    *(twin(answer_changed_by_a_name, flip=0.1), changed_by_a_told_name),
     *(kept_coin_used_again, kept_coin_told, twin(geometric_by_logarithms, scale=0.5)),
     *(turned_by_a_told_bit, answer_with_an_effect, level_that_is_rare),
     *(twin(f, scale=0.5) for f in SIGNS),

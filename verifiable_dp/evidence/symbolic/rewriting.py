@@ -266,12 +266,12 @@ def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], 
             sides = [number(one()), number(other())]
         except Unbounded:
             world.failure, world.at = before
-            return rest()
+            return rest(coin)
         raw = all(is_term(v) and v.raw and not v.noise for v in sides)
         found = coin.mixed(*sides) if raw else None
         if found is not None:
             return found
-    return rest()
+    return rest(coin)
 
 
 def opposite(world: World, value: Any) -> Any:
@@ -402,7 +402,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> Any:
         """See `race`, `choose` and `mix`."""
-        made = _chosen(node) if self._usual else None
+        made = (_chosen(node) or _chosen(node, False)) if self._usual else None
         if made is not None:
             return self.visit(made)
         for form in (_raced, _mixed) if self._same else (_mixed,):
@@ -439,10 +439,16 @@ def _switched(node: ast.IfExp) -> ast.expr:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, turns = test.operand, True
     plain = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
-    if not isinstance(test, ast.Name) or not all(isinstance(p, plain) for s in sides for p in ast.walk(s)):
+    looked = (*plain, ast.Compare, ast.cmpop)
+    if not isinstance(test, ast.Name | ast.Compare) or not all(isinstance(p, looked) for p in ast.walk(test)):
         return node
-    one, other = (_function([], _opposite(side)) for side in (sides[::-1] if turns else sides))
-    return ast.copy_location(_called("switch", test, one, other, _function([], node)), node)
+    if not all(isinstance(part, plain) for side in sides for part in ast.walk(side)):
+        return node
+    sides = sides[::-1] if turns else sides
+    condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
+    rest = _function([PREFIX + "condition"], ast.copy_location(ast.IfExp(condition, *sides), node))
+    one, other = (_function([], _opposite(side)) for side in sides)
+    return ast.copy_location(_called("switch", test, one, other, rest), node)
 
 
 def _opposite(side: ast.expr) -> ast.expr:
@@ -461,8 +467,11 @@ def _mixes(value: ast.expr) -> list[str] | None:
     return _names(value, coins[0]) if mixed and len(coins) == 1 and not called else None
 
 
-def _chosen(node: ast.If) -> ast.stmt | None:
-    """A condition under which one name is set to one of two numbers, as an expression."""
+def _chosen(node: ast.If, drawn: bool = True) -> ast.stmt | None:
+    """A condition under which one name is set to one of two numbers, as an expression.
+
+    Without a coin that is `drawn` in it only where it changes what the name holds.
+    """
     body, other = node.body, node.orelse
     first, second = body[0], other[0] if other else None
     second = _chosen(second) if isinstance(second, ast.If) and len(other) == 1 else second
@@ -482,7 +491,9 @@ def _chosen(node: ast.If) -> ast.stmt | None:
     if left is None:
         return None
     value = ast.copy_location(ast.IfExp(node.test, first.value, left), node)
-    if _names(value) is None:
+    used = {part.id for part in ast.walk(first.value) if isinstance(part, ast.Name)}
+    changes = isinstance(target, ast.Name) and target.id in used and not other
+    if _names(value) is None and (drawn or not changes or _switched(value) is value):
         return None
     made: Any = ast.Assign([target], value) if isinstance(first, ast.Assign) else None
     if isinstance(first, ast.AugAssign):
