@@ -42,6 +42,23 @@ def one_arm_leaves_after_another(rewards, rng):
     return np.array(arms + left * (len(rewards) - len(arms)))
 
 
+def one_of_a_set_leaves(rewards, rng):
+    """As `one_arm_leaves_after_another`, of a set; the horizon is asked for in each round."""
+    arms, left = [], set(range(rewards.shape[1]))
+    while len(left) > 1:
+        noisy = {}
+        for arm in sorted(left):
+            total = 0.0
+            for _ in range(4):
+                if len(arms) < len(rewards):
+                    total += rewards[len(arms), arm]
+                    arms.append(arm)
+            noisy[arm] = total + rng.laplace(0, 1 / EPSILON)
+        left.remove(min(noisy, key=noisy.get))
+    (last,) = left
+    return arms + [last] * (len(rewards) - len(arms))
+
+
 def loop_until_the_horizon(rewards, rng):
     """What is appended to a list depends on noise, its length does not."""
     arms, best, noisy = [], 0, []

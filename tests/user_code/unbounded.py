@@ -723,6 +723,23 @@ def rare_length_of_a_list(rewards, rng):
     return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
 
 
+def rare_size_of_a_set(rewards, rng):
+    """Two draws are the same one in a million times."""
+    sums = _explored(rewards)
+    if len(set([0, int(rng.integers(10**6))])) < 2:  # noqa: C405
+        return _committed(rewards, np.argmax(sums))
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
+
+
+def rare_list_in_a_list(rewards, rng):
+    """Of a list that is appended the length is random."""
+    sums, kept = _explored(rewards), []
+    kept.append([0] * int(rng.integers(10**6) == 7))
+    if len(kept[0]) > 0:
+        return _committed(rewards, np.argmax(sums))
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, 1, len(sums))))
+
+
 LEAKS = [
     f for name, f in list(globals().items()) if callable(f) and not name.startswith("_") and name.islower()
 ]

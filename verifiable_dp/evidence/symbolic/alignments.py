@@ -37,6 +37,7 @@ LAWS = {
     "exponential": (1.0, math.inf),
     "gumbel": (1.0, math.inf),
     "geometric": (1.0, math.inf),
+    "law": (math.inf, math.inf),  # see `_price`
     "normal": (math.inf, math.inf),
     "gamma": (math.inf, math.inf),
     "student": (math.inf, math.inf),  # see `_prices`
@@ -58,6 +59,7 @@ def _prices(draw: Draw) -> tuple[float, float]:
 
 
 _SYMMETRIC = {kind for kind, prices in LAWS.items() if prices == (1.0, 1.0)}
+_IN_STEPS = ("geometric", "law")  # no shift of these by a part costs that part
 _FEW_ROWS, _MOST_ROWS, _MOST_PROGRAMS, _MOST_CORNERS = 12, 60, 400, 10
 _TINY = 1e-9
 _STILL = (0.0, 0.0)
@@ -261,7 +263,7 @@ def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
         bounds += [_companions(rows, draws), _of_one(rows, draws)]
     best = _least([b for b in bounds if b is not None])
     simple = len(rows) == 1 or (best is not None and (len(group) == 1 or _single(rows)))
-    if simple or len(rows) > _MOST_ROWS or any(draw.kind == "geometric" for draw in draws):
+    if simple or len(rows) > _MOST_ROWS or any(draw.kind in _IN_STEPS for draw in draws):
         return best if best is not None else _without(rows)
     few = best is not None and len(rows) > _FEW_ROWS  # what moves with its own noise is rarely dearer
     solved = None if few else _programs(rows, sorted(draws, key=id))
@@ -301,10 +303,14 @@ def _price(draw: Draw, weight: float, move: float, row: Row, exact: bool) -> flo
     if weight == 0:  # masks that cancel
         return math.inf
     shift = move / weight
-    if draw.kind == "geometric":
+    if draw.kind in _IN_STEPS:
+        if draw.kind == "law" and not draw.of.whole:
+            return float(draw.of.price(shift))
         if exact and not _on_lattice(row, weight):
             return math.inf
         shift = round(shift) if exact else math.copysign(math.ceil(abs(shift) - _TINY), shift)
+        if draw.kind == "law":
+            return float(draw.of.price(shift))
         return shift * draw.step if shift > 0 else math.inf
     up, down = _prices(draw)
     return abs(shift) * (up if shift > 0 else down)
@@ -395,7 +401,7 @@ def _of_one(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     """One draw that several rows share moves, as a sparse vector's threshold does, and each row's own."""
     often = Counter(draw for row in rows for draw in row.noise)
     shared = [draw for draw in draws if often[draw] > 1]
-    if not shared or len(shared) > _MOST_CORNERS or any(draw.kind == "geometric" for draw in draws):
+    if not shared or len(shared) > _MOST_CORNERS or any(draw.kind in _IN_STEPS for draw in draws):
         return None
     signatures = _signatures(rows)
     if signatures is None:

@@ -14,6 +14,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -36,7 +37,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     outcome,
 )
 
-_DRAWS = frozenset(("random", "integers", "choice", "randrange"))
+_DRAWS = frozenset(("random", "integers", "choice", "randrange", "uniform"))
 PURE = frozenset(
     (
         "int",
@@ -68,7 +69,7 @@ _STATEMENTS = (
     *(ast.Assign, ast.AnnAssign, ast.If, ast.Return, ast.For, ast.While, ast.Expr, ast.Pass),
     *(ast.Break, ast.Continue, ast.Raise, ast.Assert),
 )
-_MOST_WORLDS, _MOST_WAYS, _MOST_CHOICES = 64, 4096, 40
+_MOST_WORLDS, _MOST_WAYS, _MOST_CHOICES, _MOST_HELPERS = 64, 4096, 40, 4
 
 
 class Oracle:
@@ -174,39 +175,76 @@ class Position(contests.Pick):
         return users.own_choice(self._world, self, box) if self._world.joint else self.plain()
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def is_answer(code: Any) -> bool:
+def original(function: Any) -> Any:
+    """A function of the program, without what stands in for it."""
+    while inspect.isfunction(function) and function.__module__ != function.__globals__["__name__"]:
+        function = getattr(function, "__wrapped__", None)
+    return function
+
+
+def is_answer(function: Callable[..., Any]) -> bool:
     """Whether a function has no effect but what it returns, and draws coins and whole numbers only."""
-    if not _DRAWS & {*code.co_names}:  # reading the file takes longer
-        return False
+    return bool(_draws_of(function, frozenset()))
+
+
+def _draws_of(function: Any, around: frozenset[Any]) -> bool | None:
+    """Whether a function without any effect draws; None of one that may have an effect."""
+    code, scope = function.__code__, function.__globals__
+    parts = _parts_of(code)
+    if parts is None or code in around or len(around) > _MOST_HELPERS:
+        return None
+    draws, found = parts[0], [original(scope.get(name)) for name in parts[1]]
+    for name in parts[2]:
+        own = [vars(v) for v in scope.values() if inspect.isclass(v) and v.__module__ == scope["__name__"]]
+        found += [original(names[name]) for names in own if name in names] or [None]
+    for helper in found:
+        if helper is Fraction:
+            continue
+        if not inspect.isfunction(helper) or helper.__globals__ is not scope:
+            return None
+        other = _draws_of(helper, around | {code})
+        if other is None:
+            return None
+        draws = draws or other
+    return draws
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _parts_of(code: Any) -> tuple[bool, frozenset[str], frozenset[str]] | None:
+    """Whether a function draws, and which functions and methods it calls; None if it may have an effect."""
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-        return False
-    draws = False
+        return None
+    draws, helpers, methods = False, set(), set()
     names = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     names |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     if names & (PURE | MODULES):
-        return False
+        return None
     for node in ast.walk(function):
         if isinstance(node, ast.stmt) and node is not function and not isinstance(node, _STATEMENTS):
-            return False
+            return None
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            return False
+            return None
         if isinstance(node, ast.Lambda | ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
-            return False
+            return None
         if isinstance(node, ast.Call):
             made = node.func
-            if isinstance(made, ast.Name) and made.id in PURE and not node.keywords:
+            if isinstance(made, ast.Name):
+                if node.keywords or made.id in names:
+                    return None
+                helpers |= {made.id} - PURE
                 continue
-            if not isinstance(made, ast.Attribute):
-                return False
+            if not isinstance(made, ast.Attribute) or node.keywords:
+                return None
             of_module = isinstance(made.value, ast.Name) and made.value.id in MODULES
+            if of_module and len(node.args) > _OF_MODULES.get(made.attr, -1):
+                return None
             if not of_module and made.attr not in _DRAWS:
-                return False
-            if node.keywords or (of_module and len(node.args) > _OF_MODULES.get(made.attr, -1)):
-                return False
-            draws = draws or not of_module
-    return draws
+                if not isinstance(made.value, ast.Name) or made.value.id != "self":
+                    return None
+                methods.add(made.attr)
+            draws = draws or (not of_module and made.attr in _DRAWS)
+    return draws, frozenset(helpers), frozenset(methods)
 
 
 def _small(value: Any) -> range | None:
@@ -244,7 +282,7 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         values = [number(v) for v in (*args, *kwargs.values())]
-        if world.oracle is not None or not any(map(is_raw, values)) or not is_answer(function.__code__):
+        if world.oracle is not None or not any(map(is_raw, values)) or not is_answer(function):
             return function(*args, **kwargs)
         found = answered(world, function, args, kwargs)
         return function(*args, **kwargs) if found is None else found[0]
@@ -373,13 +411,9 @@ def answers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..
     ):
         return  # what these names do is not known
     for name, value in list(scope.items()):
-        if (
-            inspect.isfunction(value)
-            and value.__module__ == scope.get("__name__")
-            and is_answer(value.__code__)
-        ):
+        if inspect.isfunction(value) and value.__module__ == scope.get("__name__") and is_answer(value):
             yield scope, name, value
         elif inspect.isclass(value) and value.__module__ == scope.get("__name__"):
             for method, function in list(vars(value).items()):
-                if inspect.isfunction(function) and is_answer(function.__code__):
+                if inspect.isfunction(function) and is_answer(function):
                     yield value, method, function

@@ -478,7 +478,7 @@ class Constancy:
                     return Mark(any_given.any)
                 if name in _SEQUENCES:
                     return any_given
-                if name in ("range", "isinstance"):
+                if name in ("range", "isinstance", "set", "frozenset"):  # equal ones are one
                     return Mark(any_given.any, any_given.any)
             self._enter(function, node, given, self._functions.get("__call__", []), method=True)
             return _RANDOM
@@ -499,7 +499,8 @@ class Constancy:
             found |= self._enter(function, node, given, self._functions[name], method=True, own=own)
         if name in _GROWS | _MAY_GROW and not self._kind(self._objects, function, base):
             one = name in ("pop", "remove") and len(node.args) <= 1  # gone, whichever it is, or an exception
-            random_size = any_given.size or (name in _MAY_GROW and any_given.any)
+            by_one = name in ("append", "appendleft", "insert")  # whatever it is
+            random_size = (any_given.size and not by_one) or (name in _MAY_GROW and any_given.any)
             grows = self._control or (random_size and not one)
             self._into(function, base, Mark(any_given.any or self._control, grows))
         if name in self._functions:

@@ -11,6 +11,8 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -105,7 +107,7 @@ class Uniform(Lazy):
         if self.step:
             draw = Draw("geometric", float(self.function(np.float64(self.source.value))), self.step)
             self.source.taken = True
-            made = Term(self.world, 0.0, {}, {draw: 1.0}, True)
+            made = geometric(self.world, draw)
             self.source.noise = (self.function, made)
             return made
         found = _law_of(self.function)
@@ -225,7 +227,7 @@ class Uniform(Lazy):
             limit = limit.plain()
         if type(limit) in (Uniform, Product, Coin, contests.Pick):
             limit = limit.plain()
-        limit = number(limit)
+        limit = float(limit) if type(limit) is Fraction else number(limit)
         if type(limit) is Term:
             if limit.noise:
                 limit = limit.settle()
@@ -395,9 +397,46 @@ def _paired(world: World, noise: Any) -> Any:
     return noise
 
 
+def geometric(world: World, draw: Draw) -> Term:
+    """A geometric draw."""
+    world.pooling = functools.partial(_pooled, world)
+    return Term(world, 0.0, {}, {draw: 1.0}, True)
+
+
+@dataclass(frozen=True)
+class TwoSided:
+    """The law of the difference of two geometric draws: chances fall by exp(-step) to both sides of 0."""
+
+    step: float
+    whole: bool = True
+
+    def price(self, shift: float) -> float:
+        """What it costs to move by a whole number."""
+        return abs(shift) * self.step
+
+
+def _differences(world: World, noise: Any) -> Any:
+    """Noise in which the difference of two geometric draws of one law is one draw."""
+    draws = [d for d in noise if d.kind == "geometric" and not d.used] if len(noise) > 1 else []
+    for one, other in itertools.combinations(draws, 2):
+        same = abs(one.step - other.step) <= 1e-12 * one.step
+        if (
+            one in noise
+            and other in noise
+            and same
+            and noise[one] == -noise[other]
+            and not (one.met and other.met)
+        ):
+            made = Draw("law", one.value - other.value, of=TwoSided(max(one.step, other.step)))
+            noise = {d: w for d, w in noise.items() if d not in (one, other)} | {made: noise[one]}
+            one.used = other.used = True
+            world.finishing.append(functools.partial(matrices.unseen, world, one, other))
+    return noise
+
+
 def _pooled(world: World, noise: Any) -> Any:
     """Noise in which gamma draws of one scale whose shapes add up to 1 are an exponential draw, and pairs."""
-    noise = _paired(world, noise)
+    noise = _differences(world, _paired(world, noise))
     alike: dict[float, list[Draw]] = {}
     for draw, weight in noise.items():
         if draw.kind == "gamma" and not draw.used:
@@ -540,11 +579,19 @@ class Coin(Uniform):
         """The answer, public from here on."""
         oracle = self.world.oracle
         if oracle is not None and not self.source.is_public:
-            if self.chance is None or self.source.asked is not None or self.source.oracle is not oracle:
+            known = type(self.source.asked) in (tuple, type(None)) and self.source.oracle is oracle
+            if self.chance is None or not known:
                 raise self.world.stop("a coin is made in a way that its chance is not known")
-            natural = bool(self.function(np.float64(self.source.value)))
-            self.source.asked = self
-            self.answer = oracle.choose([self.chance, 1 - self.chance], int(not natural)) == 0
+            # What it was compared with before says where it lies.
+            low, high = self.source.asked or (0.0, 1.0)
+            below = bool(self.function(np.float64(0.0)))
+            cut = min(max(self.chance if below else 1 - self.chance, low), high)
+            share = (cut - low) / (high - low)
+            is_low = bool(self.function(np.float64(self.source.value))) == below
+            open_ = 0 < share < 1
+            is_low = oracle.choose([share, 1 - share], int(not is_low)) == 0 if open_ else share == 1
+            self.source.asked = (low, cut) if is_low else (cut, high)
+            self.answer = is_low == below
         if oracle is not None:
             return np.bool_(self.answer)
         if not self.source.is_public and self.source.noise is None:
@@ -610,9 +657,25 @@ class Coin(Uniform):
     __ror__ = __or__
 
     def __xor__(self, other: Any) -> Any:
-        return bool(self.plain()) ^ other
+        found = self._turning(other)
+        return bool(self.plain()) ^ other if found is None else found
 
     __rxor__ = __xor__
+    __hash__ = Uniform.__hash__
+
+    def __ne__(self, other: Any) -> Any:
+        found = self._turning(other)
+        return self.plain() != other if found is None else found
+
+    def __eq__(self, other: Any) -> Any:
+        found = self.turned()._turning(other)
+        return self.plain() == other if found is None else found
+
+    def _turning(self, other: Any) -> Any:
+        """A raw bit that is turned if the coin says so, as an answer; None of anything else."""
+        other = number(other)
+        bit = is_term(other) and other.raw and not other.noise and other.whole and other.range() == (0.0, 1.0)
+        return self.mixed(subtract(1, other), other) if bit else None
 
     def through(self, function: Callable[[Any], Any]) -> Any:
         """A function of the answer."""
@@ -643,7 +706,7 @@ class Source:
     state
         Chances between which it is known to lie, once it was compared with one.
     oracle, asked
-        That was asked when it was drawn, and what it was compared with.
+        That was asked when it was drawn, and the raw number that it was compared with, or where it lies.
     thins
         Units of the data that count only where it falls for them.
     is_beyond
@@ -880,7 +943,9 @@ class FollowedGenerator(np.random.Generator):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
-        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale}, kind == "geometric")
+        if kind == "geometric":
+            return geometric(self.world, Draw(kind, value, step))
+        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale})
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         scale = self._public(scale, "raw rewards set the scale of noise")
@@ -1133,6 +1198,20 @@ def _coin(name: str) -> Any:
     return draw
 
 
+def _bare(name: str) -> Any:
+    followed = getattr(FollowedGenerator, name)
+
+    @functools.wraps(followed)
+    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+        if self.world.bare:
+            return getattr(self.own_stream(), name)(*args, **kwargs)
+        return followed(self, *args, **kwargs)
+
+    return draw
+
+
+for _name in ("random", "uniform", "geometric", "integers", "choice", "binomial"):
+    setattr(FollowedGenerator, _name, _bare(_name))
 for _name in _PUBLIC:
     if hasattr(np.random.Generator, _name) and _name != "binomial":
         setattr(FollowedGenerator, _name, _coin(_name))

@@ -88,7 +88,7 @@ class Chooser:
         if self.natural or not self._size:
             return
         draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
-        if draw.of is not None:
+        if draw.of is not None and draw.kind != "law":
             return  # an entry of a matrix alone would leave it indefinite
         arms = [unit % self._n_arms for atom in term.raw for unit in atom.moves]
         sign = 1.0 if self._rng.random() < 0.5 else -1.0
@@ -97,6 +97,9 @@ class Chooser:
         size = self._size * self._rng.random()
         if draw.kind in ("laplace", "normal", "logistic", "cauchy", "hypsecant"):
             draw.value += math.copysign(size, sign * weight)
+        elif draw.kind == "law":
+            way = math.copysign(1.0, sign * weight)
+            draw.value += way * math.ceil(size) if math.isfinite(draw.of.price(way)) else 0.0
         elif sign * weight > 0:
             draw.value += math.ceil(size) if draw.kind == "geometric" else size
 

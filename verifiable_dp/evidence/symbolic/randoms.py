@@ -35,6 +35,11 @@ class FollowedRandom:
         """One with a seed that was drawn for it."""
         return cls(world, random.Random(_drawn_seed(world, "random.Random", seed)))
 
+    def __getattribute__(self, name: str) -> Any:
+        if name[0] != "_" and name != "seeded" and self._world.bare:
+            return getattr(self._real, name)
+        return super().__getattribute__(name)
+
     def random(self) -> Any:
         """As Python's."""
         return uniform(self._world, self._real.random())

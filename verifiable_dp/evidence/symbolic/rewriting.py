@@ -9,6 +9,7 @@ in one piece: see `race`, `choose`, `mix` and `entry`, which leave to the code w
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import math
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, draws, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.constancy import where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
@@ -34,7 +35,7 @@ from verifiable_dp.evidence.symbolic.terms import (
 )
 
 _SIDES = {ast.Gt: (1, False), ast.GtE: (1, True), ast.Lt: (-1, False), ast.LtE: (-1, True)}
-_COINS = frozenset(("random", "rand", "random_sample"))
+_COINS = frozenset(("random", "rand", "random_sample", "uniform"))
 _DRAWS = _COINS | {"choice", "integers", "randrange"}
 _PLAIN = (
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.List, ast.Tuple),
@@ -204,20 +205,9 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
     """
     if world.oracle is not None:
         return answer(*given)
-    if any(map(answers.is_raw, map(number, given))):
-        before, state = (world.failure, world.at, len(world.charges)), world.states()
-        try:
-            found = answers.answered(world, answer, given)
-        except Unbounded:
-            found = None
-        made = world.charges[before[2] :]
-        if found is not None and all(
-            math.isfinite(end) for c in made for ends in c.costs.values() for end in ends
-        ):
-            return found[0]
-        del world.charges[before[2] :]
-        world.failure, world.at = before[:2]
-        world.restore(state)
+    found = _answered(world, answer, given)
+    if found is not None:
+        return found[0]
     condition = test(*given)
     condition = number(condition) if type(condition) is Term else condition
     raw = is_term(condition) and not condition.noise and condition.whole and condition.range() == (0.0, 1.0)
@@ -231,6 +221,32 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
     return rest(condition, *given)
 
 
+def respond(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    """What an expression with a coin in it comes to: an answer, if it can be one."""
+    found = _answered(world, answer, given) if world.oracle is None else None
+    return answer(*given) if found is None else found[0]
+
+
+def _answered(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Any] | None:
+    """An answer that raw numbers among what is given get, if it has a price; else None."""
+    if not any(map(answers.is_raw, map(number, given))):
+        return None
+    before, state = (world.failure, world.at, len(world.charges)), world.states()
+    try:
+        found = answers.answered(world, answer, given)
+    except Unbounded:
+        found = None
+    made = world.charges[before[2] :]
+    if found is not None and all(
+        math.isfinite(end) for c in made for ends in c.costs.values() for end in ends
+    ):
+        return found
+    del world.charges[before[2] :]
+    world.failure, world.at = before[:2]
+    world.restore(state)
+    return None
+
+
 def _signed(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
     """A number or noise with a random sign, if that is what a coin decides; else None."""
     if coin.chance != 0.5:
@@ -241,6 +257,29 @@ def _signed(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
         world.restore(state)
         return None
     return draws.signed(coin, one, other)
+
+
+def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], Any], rest: Any) -> Any:
+    """One of two raw numbers as a coin falls, or `rest`."""
+    if world.oracle is None and nature(coin) == "coin" and coin.chance is not None:
+        before = world.failure, world.at
+        try:
+            sides = [number(one()), number(other())]
+        except Unbounded:
+            world.failure, world.at = before
+            return rest(coin)
+        raw = all(is_term(v) and v.raw and not v.noise for v in sides)
+        found = coin.mixed(*sides) if raw else None
+        if found is not None:
+            return found
+    return rest(coin)
+
+
+def opposite(world: World, value: Any) -> Any:
+    """The opposite of a truth value, which may be raw."""
+    value = number(value)
+    bit = is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
+    return terms.subtract(1, value) if bit else not value
 
 
 def mix(world: World, condition: Any, value: Callable[[], Any]) -> Any:
@@ -316,6 +355,7 @@ class _Rewriter(ast.NodeTransformer):
     """
 
     def __init__(self, tree: ast.AST) -> None:
+        self._functions: list[ast.FunctionDef] = []
         self._usual, self._same = _is_usual(tree), _asks_for_none_only(tree)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -330,7 +370,7 @@ class _Rewriter(ast.NodeTransformer):
         names = _names(node) if self._usual else None
         if names is None:
             self.generic_visit(node)
-            return node
+            return _switched(node) if self._usual else node
         condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
         rest = ast.copy_location(ast.IfExp(condition, node.body, node.orelse), node)
         made = _called(
@@ -346,12 +386,44 @@ class _Rewriter(ast.NodeTransformer):
         """See `choose`, of what is returned."""
         if self._usual:
             node.body = _returned(node.body)
+        self._functions.append(node)
+        self.generic_visit(node)
+        self._functions.pop()
+        return node
+
+    def visit_While(self, node: ast.While) -> Any:
+        """See `samplers.looped`."""
+        made = _looped(node, self._functions) if self._usual else None
+        self.generic_visit(node)
+        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
+
+    def visit_For(self, node: ast.For) -> Any:
+        """See `samplers.looped`."""
+        made = _looped(node, self._functions) if self._usual else None
+        self.generic_visit(node)
+        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """See `respond`."""
+        names = _mixes(node.value) if self._usual else None
+        self.generic_visit(node)
+        if names is not None:
+            made = _called("respond", _function(names, node.value), _tuple([_loaded(name) for name in names]))
+            node.value = ast.copy_location(made, node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """See `respond`."""
+        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.BitXor):
+            value = ast.BinOp(_loaded(node.target.id), node.op, node.value)
+            made = ast.Assign([node.target], ast.copy_location(value, node.value))
+            return self.visit_Assign(ast.copy_location(made, node))
         self.generic_visit(node)
         return node
 
     def visit_If(self, node: ast.If) -> Any:
         """See `race`, `choose` and `mix`."""
-        made = _chosen(node) if self._usual else None
+        made = (_chosen(node) or _chosen(node, False)) if self._usual else None
         if made is not None:
             return self.visit(made)
         for form in (_raced, _mixed) if self._same else (_mixed,):
@@ -363,8 +435,9 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
 
-def _names(node: ast.IfExp) -> list[str] | None:
+def _names(node: Any, test: Any = None) -> list[str] | None:
     """Names that an expression uses, if it has no effect but its draws and its condition is a coin."""
+    test = node.test if test is None else test
     bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for part in ast.walk(node):
         if isinstance(part, ast.expr | ast.operator | ast.cmpop) and not isinstance(part, _PLAIN):
@@ -374,17 +447,57 @@ def _names(node: ast.IfExp) -> list[str] | None:
             pure = isinstance(made, ast.Name) and made.id in answers.PURE
             if part.keywords or not (pure or (isinstance(made, ast.Attribute) and made.attr in _DRAWS)):
                 return None
-    if not any(isinstance(part, ast.Attribute) and part.attr in _COINS for part in ast.walk(node.test)):
+    if not any(isinstance(part, ast.Attribute) and part.attr in _COINS for part in ast.walk(test)):
         return None
     used = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     return [name for name in dict.fromkeys(used) if name not in bound | answers.PURE | answers.MODULES]
 
 
-def _chosen(node: ast.If) -> ast.stmt | None:
-    """A condition under which one name is set to one of two numbers, as an expression."""
+def _switched(node: ast.IfExp) -> ast.expr:
+    """One of two expressions without effects, as a name tells: see `switch`."""
+    sides, turns = [node.body, node.orelse], False
+    test: Any = node.test
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, turns = test.operand, True
+    plain = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
+    looked = (*plain, ast.Compare, ast.cmpop)
+    if not isinstance(test, ast.Name | ast.Compare) or not all(isinstance(p, looked) for p in ast.walk(test)):
+        return node
+    if not all(isinstance(part, plain) for side in sides for part in ast.walk(side)):
+        return node
+    sides = sides[::-1] if turns else sides
+    condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
+    rest = _function([PREFIX + "condition"], ast.copy_location(ast.IfExp(condition, *sides), node))
+    one, other = (_function([], _opposite(side)) for side in sides)
+    return ast.copy_location(_called("switch", test, one, other, rest), node)
+
+
+def _opposite(side: ast.expr) -> ast.expr:
+    """`not x` as a call that may stay raw."""
+    if isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.Not):
+        return ast.copy_location(_called("opposite", side.operand), side)
+    return side
+
+
+def _mixes(value: ast.expr) -> list[str] | None:
+    """Names that an expression uses, if it computes something of them and of a coin in it."""
+    inside = [part for part in ast.walk(value) if part is not value]
+    coins = [part for part in inside if isinstance(part, ast.Compare)]
+    mixed = isinstance(value, ast.BinOp | ast.Compare | ast.Call) and not isinstance(value, ast.IfExp)
+    called = isinstance(value, ast.Call) and all(part in value.args for part in coins)
+    return _names(value, coins[0]) if mixed and len(coins) == 1 and not called else None
+
+
+def _chosen(node: ast.If, drawn: bool = True) -> ast.stmt | None:
+    """A condition under which one name is set to one of two numbers, as an expression.
+
+    Without a coin that is `drawn` in it only where it changes what the name holds.
+    """
     body, other = node.body, node.orelse
     first, second = body[0], other[0] if other else None
-    if len(body) != 1 or len(other) > 1 or not isinstance(first, ast.Assign | ast.AugAssign):
+    second = _chosen(second) if isinstance(second, ast.If) and len(other) == 1 else second
+    several = len(body) != 1 or len(other) > 1 or (second is None and bool(other))
+    if several or not isinstance(first, ast.Assign | ast.AugAssign):
         return None
     if isinstance(first, ast.Assign):
         target = first.targets[0]
@@ -399,7 +512,9 @@ def _chosen(node: ast.If) -> ast.stmt | None:
     if left is None:
         return None
     value = ast.copy_location(ast.IfExp(node.test, first.value, left), node)
-    if _names(value) is None:
+    used = {part.id for part in ast.walk(first.value) if isinstance(part, ast.Name)}
+    changes = isinstance(target, ast.Name) and target.id in used and not other
+    if _names(value) is None and (drawn or not changes or _switched(value) is value):
         return None
     made: Any = ast.Assign([target], value) if isinstance(first, ast.Assign) else None
     if isinstance(first, ast.AugAssign):
@@ -483,11 +598,76 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     return [_placed(first, node), *_before(node, kept, made, taken)]
 
 
+_STEPS = (ast.If, ast.While, ast.For, ast.Break, ast.Continue, ast.Pass, ast.Assign, ast.AugAssign)
+_BARRED = (ast.Lambda, ast.comprehension, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+_LOOPS: list[tuple[list[ast.stmt], list[str]]] = []  # their statements, and names that they are given
+
+
+def _looped(node: Any, functions: list[ast.FunctionDef]) -> list[Any] | None:
+    """What asks for the law of a loop of coins that sets one name that is used later; last, its branch."""
+    inside = [*ast.walk(node)]
+    for part in inside:
+        wrong = isinstance(part, ast.stmt) and not isinstance(part, _STEPS)
+        stored = isinstance(getattr(part, "ctx", None), ast.Store) and not isinstance(
+            part, ast.Name | ast.Tuple
+        )
+        if wrong or stored or isinstance(part, _BARRED):
+            return None
+    if not functions or not any(isinstance(part, ast.Call) and _may_draw(part.func) for part in inside):
+        return None
+    own, around = {id(part) for part in inside}, [*ast.walk(functions[-1])]
+    if any(isinstance(part, ast.Global | ast.Nonlocal) for part in around):
+        return None
+    names = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    used = {
+        p.id
+        for p in around
+        if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Store) and id(p) not in own
+    }
+    made = names & used
+    if len(made) != 1:
+        return None
+    known = {arg.arg for f in functions for arg in ast.walk(f.args) if isinstance(arg, ast.arg)}
+    known |= {
+        n.id
+        for f in functions
+        for n in ast.walk(f)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    looked = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    looked |= {part.target.id for part in inside if isinstance(part, ast.AugAssign)}  # type: ignore[union-attr]
+    given, name, kept = sorted((looked & known) - (names - made)), PREFIX + "loop", PREFIX + "kept"
+    (target,) = made
+    body = [copy.deepcopy(node), _placed(ast.Return(_loaded(target)), node)]
+    _LOOPS.append((body, given))
+    function: Any = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
+    function.body = body
+    asked = _called(
+        "looped", ast.Constant(len(_LOOPS) - 1), _loaded(name), ast.Call(_loaded("locals"), [], [])
+    )
+    taken = ast.Assign([ast.Tuple([ast.Name(target, ast.Store())], ast.Store())], _loaded(kept))
+    return [_placed(function, node), *_before(node, kept, asked, taken)]
+
+
+def _may_draw(called: ast.expr) -> bool:
+    return isinstance(called, ast.Name | ast.Attribute)
+
+
+def _otherwise(branch: ast.If, node: Any) -> ast.If:
+    branch.orelse = [node]
+    return branch
+
+
+def looped(world: World, number: int, function: Callable[..., Any], held: Mapping[str, Any]) -> Any:
+    """See `samplers.looped`."""
+    return samplers.looped(world, _LOOPS[number], function, held)
+
+
 def _placed(made: Any, node: ast.AST) -> Any:
     return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
-def _before(node: ast.If, kept: str, made: ast.expr, taken: ast.stmt) -> list[ast.stmt]:
+def _before(node: Any, kept: str, made: ast.expr, taken: ast.stmt) -> list[ast.stmt]:
     """Ask first; the condition of the code stands where there is no answer."""
     known = ast.Compare(_loaded(kept), [ast.IsNot()], [ast.Constant(None)])
     ask = _placed(ast.Assign([ast.Name(kept, ast.Store())], made), node)
@@ -555,7 +735,10 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    helpers = {PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, mix, entry, turned)}
+    helpers = {
+        PREFIX + f.__name__: functools.partial(f, world)
+        for f in (race, choose, respond, switch, opposite, mix, entry, looped, turned)
+    }
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():

@@ -21,7 +21,17 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, matrices, orders, tables, terms
+from verifiable_dp.evidence.symbolic import (
+    answers,
+    boxes,
+    contests,
+    draws,
+    matrices,
+    orders,
+    samplers,
+    tables,
+    terms,
+)
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
@@ -253,6 +263,9 @@ class _Int(int, metaclass=_Kind):
 
     def __new__(cls, value: Any = 0, *args: Any) -> Any:
         value = _scalar(value)
+        if type(value) is draws.Uniform:
+            below = value if value.step else value.through(np.floor)
+            value = below.term() if getattr(below, "step", 0.0) else value  # geometric noise
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
@@ -393,11 +406,15 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     asked = [found for scope in scopes.values() for found in tables.tables_of(scope)]
     usual = [(f, f.__defaults__, d) for scope in scopes.values() for f, d in _defaults(scope, world, numpy)]
     asked += [found for scope in scopes.values() for found in orders.orders_of(scope)]
+    drawing = [found for scope in scopes.values() for found in samplers.samplers_of(scope)]
     try:
         for function, _, other in usual:
             function.__defaults__ = other
         for owner, name, function, stand_in in asked:
             _put(owner, name, stand_in(world, function))
+        for owner, name, function in drawing:
+            now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
+            _put(owner, name, samplers.drawing(world, function, now))
         for scope in scopes.values():
             for name, value in list(scope.items()):
                 other = _replacement(value, world, numpy) if not name.startswith("__") else None
@@ -412,7 +429,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     finally:
         for function, given, _ in usual:
             function.__defaults__ = given
-        for owner, name, function, _ in asked:
+        for owner, name, function in [*(found[:3] for found in asked), *drawing]:
             _put(owner, name, function)
         for scope, name, value in changed:
             if value is missing:

@@ -590,7 +590,7 @@ def tables_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[...
         yield owner, name, function, sampling
     for name, value in list(scope.items()):
         if inspect.isfunction(value) and value.__module__ == scope.get("__name__"):
-            if is_builder(value.__code__) and not is_answer(value.__code__):
+            if is_builder(value.__code__) and not is_answer(value):
                 yield scope, name, value, building
         elif inspect.isclass(value) and value.__module__ == scope.get("__name__"):
             made = vars(value).get("__init__")

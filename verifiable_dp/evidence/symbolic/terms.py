@@ -113,7 +113,7 @@ class Draw:
     met
         What it was added to, per unit of the draw.
     of
-        The random matrix whose entry it is; see `matrices`.
+        The random matrix whose entry it is, see `matrices`; its law, see `samplers`.
     """
 
     kind: str
@@ -258,6 +258,8 @@ class World:
         Functions by their code with a loop, and whether it was left before its end each time, as it must be.
     compared
         By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
+    bare
+        Whether the generators give plain numbers for now.
     """
 
     files: frozenset[str]
@@ -284,6 +286,7 @@ class World:
     beyond: bool = False
     ended: dict[Any, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
+    bare: bool = False
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
@@ -513,10 +516,19 @@ class Term:
     def __ge__(self, other: Any) -> Any:
         return _compared(lambda a, b: above(a, b, strict=False), self, other)
 
+    def __xor__(self, other: Any) -> Any:
+        return other.__xor__(self) if nature(other) == "coin" else NotImplemented
+
+    __rxor__ = __xor__
+
     def __eq__(self, other: Any) -> Any:
+        if nature(other) == "coin":
+            return other.__eq__(self)
         return _operate(equal, self, other)
 
     def __ne__(self, other: Any) -> Any:
+        if nature(other) == "coin":
+            return other.__ne__(self)
         return _operate(lambda a, b: negated(equal(a, b)), self, other)
 
     # ------------------------------------------------------------ questions that need public numbers
@@ -1104,7 +1116,11 @@ def _best(values: list[Any], sign: int) -> Any:
 
 def _continuous(value: Any) -> bool:
     """Whether it has noise that makes it no other sum's equal."""
-    return type(value) is Term and bool(value.noise) and all(d.kind != "geometric" for d in value.noise)
+    return (
+        type(value) is Term
+        and bool(value.noise)
+        and all(d.kind not in ("geometric", "law") for d in value.noise)
+    )
 
 
 def _extreme(values: list[Any], sign: int) -> Any:

@@ -1,0 +1,881 @@
+"""Functions and loops that draw noise by branches: coins until one falls, staircase and discrete noise.
+
+Such code takes public numbers and a generator, and makes one number. It is read, not run: the law of what it
+makes follows from its source, statement by statement, as weights of what its names can hold. What comes back
+to the same values is added up, so that a loop that starts anew is summed in closed form. A uniform draw that
+is compared with a number is a coin, and uniform below or above that number afterwards.
+
+What is made is whole, with the chances p_k, or has a density that is constant between breakpoints. To move
+it by h costs at most the largest log p(x) / p(x + g) over all x and all g between 0 and h, which is looked up
+in the law. What has a chance below 2^-60 is left out: the draws of a generator are no finer.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import functools
+import inspect
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.symbolic.answers import original
+from verifiable_dp.evidence.symbolic.constancy import body_of
+from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, geometric
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
+from verifiable_dp.evidence.symbolic.terms import Draw, Term, World
+
+_GENERATORS = (FollowedGenerator, FollowedRandom)
+_LEAST, _NOTHING = 2.0**-60, 1e-30
+_MOST_STEPS, _MOST_VALUES = 200_000, 1 << 12
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitXor: operator.xor,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_ONES: dict[type, Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
+}
+_BUILTINS: dict[str, Callable[..., Any]] = {
+    f.__name__: f for f in (int, float, bool, abs, min, max, round, range, Fraction)
+}
+_MATH = ("exp", "log", "sqrt", "expm1", "log1p", "floor", "ceil", "log2", "pow")
+_PLAIN = (int, float, bool, Fraction, str, type(None), np.number, np.bool_)
+
+
+class _Unknown(Exception):
+    """Something is not understood: there is no law."""
+
+
+# ---------------------------------------------------------------- laws
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The law of noise: chances of whole numbers, or a density between breakpoints.
+
+    Attributes
+    ----------
+    ends
+        Whole numbers, or left ends of pieces; a last one ends the last piece.
+    heights
+        Chances, or densities.
+    whole
+        Whether it is a law on whole numbers.
+    """
+
+    ends: tuple[float, ...]
+    heights: tuple[float, ...]
+    whole: bool
+
+    @functools.cached_property
+    def step(self) -> float:
+        """What one step costs, of a law on whole numbers that is geometric; else 0."""
+        some = [h for h in self.heights if h > _LEAST] if self.whole else []
+        if len(some) < 2 or any(h > _LEAST for h in self.heights[len(some) :]):
+            return 0.0
+        steps = [math.log(a / b) for a, b in itertools.pairwise(some)]
+        return steps[0] if steps[0] > 0 and max(steps) - min(steps) < 1e-9 * steps[0] else 0.0
+
+    def price(self, shift: float) -> float:
+        """At most what it costs to move by `shift`, or by less."""
+        return self._prices(round(shift, 12))
+
+    @functools.lru_cache(maxsize=256)  # noqa: B019
+    def _prices(self, shift: float) -> float:
+        if not math.isfinite(shift):
+            return math.inf
+        heights = self.heights if shift > 0 else self.heights[::-1]
+        ends = self.ends if shift > 0 else tuple(-end for end in self.ends[::-1])
+        count, most = len(heights), 0.0
+        masses = [h * (1.0 if self.whole else ends[i + 1] - ends[i]) for i, h in enumerate(heights)]
+        left, right = list(itertools.accumulate(masses)), list(itertools.accumulate(reversed(masses)))[::-1]
+        for i, height in enumerate(heights):
+            if min(left[i], right[i]) < _LEAST:
+                continue  # all that lies further out has no chance
+            reach = (ends[i] if self.whole else ends[i + 1]) + abs(shift)
+            last = bisect.bisect_right(ends, reach - 1e-12 * max(1.0, abs(reach)) * (not self.whole)) - 1
+            if last >= count or (self.whole and reach > ends[-1]):
+                return math.inf
+            if height > 0:
+                least = min(heights[i : last + 1])
+                most = max(most, math.log(height / least)) if least > 0 else math.inf
+        return most
+
+
+def _law(leaves: list[tuple[Any, float]]) -> Law | None:
+    """The law of a mixture of numbers and sums of draws; None if it has no form that is known."""
+    parts = [(_sum_of(value), weight) for value, weight in leaves if weight > 0]
+    uniforms = {sum(draw.step == 0 for draw in one.by) for one, _ in parts}
+    if uniforms == {0}:
+        return _whole_law(parts)
+    return _stairs(parts) if uniforms == {1} else None
+
+
+def _spread(one: Sum, weight: float) -> Iterator[tuple[float, float]]:
+    """Constants and weights, with all values of the geometric draws."""
+    values: list[tuple[float, float]] = [(one.const, weight)]
+    for draw, by in one.by.items():
+        if draw.step:
+            ratio = math.exp(-draw.step)
+            count = 2 + int(math.log(_NOTHING) / -draw.step)
+            if count * len(values) > 1 << 17:
+                raise _Unknown
+            values = [
+                (const + by * (n + 1), w * (1 - ratio) * ratio**n)
+                for const, w in values
+                for n in range(count)
+            ]
+    yield from values
+
+
+def _whole_law(parts: list[tuple[Sum, float]]) -> Law | None:
+    chances: dict[int, float] = {}
+    for one, weight in parts:
+        for value, w in _spread(one, weight):
+            if value != round(value):
+                return None
+            chances[round(value)] = chances.get(round(value), 0.0) + w
+    first, last = min(chances), max(chances)
+    if last - first > 1 << 16:
+        return None
+    return Law(
+        tuple(range(first, last + 1)), tuple(chances.get(k, 0.0) for k in range(first, last + 1)), True
+    )
+
+
+def _stairs(parts: list[tuple[Sum, float]]) -> Law | None:
+    pieces = []
+    for one, weight in parts:
+        (wide,) = (by for draw, by in one.by.items() if not draw.step)
+        for start, w in _spread(one, weight):
+            pieces.append((min(start, start + wide), max(start, start + wide), w / abs(wide)))
+    ends = sorted({end for piece in pieces for end in piece[:2]})
+    # Ends that rounding has set apart are one.
+    kept = [ends[0]] + [b for a, b in itertools.pairwise(ends) if b - a > 1e-9]
+    heights = np.zeros(len(kept) - 1)
+    for low, high, height in pieces:
+        i, j = (bisect.bisect_left(kept, end - 2e-9) for end in (low, high))
+        heights[i:j] += height
+    return Law(tuple(kept), tuple(heights.tolist()), False)
+
+
+# ---------------------------------------------------------------- sums of draws
+
+
+@dataclass(frozen=True, eq=False)
+class Basic:
+    """A uniform draw, or a geometric one whose chances fall by exp(-step) from 1 on."""
+
+    step: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A constant and multiples of basic draws."""
+
+    const: float
+    by: Mapping[Basic, float]
+
+    def shifted(self, other: float) -> Sum:
+        """It and a number."""
+        return Sum(self.const + other, self.by)
+
+    def times(self, by: float) -> Sum:
+        """A multiple."""
+        return Sum(self.const * by, {d: w * by for d, w in self.by.items() if w * by})
+
+    def plus(self, other: Sum) -> Sum:
+        """It and another one."""
+        by = {d: self.by.get(d, 0.0) + other.by.get(d, 0.0) for d in {**self.by, **other.by}}
+        return Sum(self.const + other.const, {d: w for d, w in by.items() if w})
+
+    def put(self, draw: Basic, other: Sum) -> Sum:
+        """It with a sum in place of a draw."""
+        if draw not in self.by:
+            return self
+        rest = Sum(self.const, {d: w for d, w in self.by.items() if d is not draw})
+        return rest.plus(other.times(self.by[draw]))
+
+
+def _sum_of(value: Any) -> Sum:
+    if isinstance(value, Sum):
+        return value
+    if not isinstance(value, int | float | Fraction | np.number | np.bool_):
+        raise _Unknown
+    return Sum(float(value), {})
+
+
+def _operated(kind: type, left: Any, right: Any) -> Any:
+    if not isinstance(left, Sum) and not isinstance(right, Sum):
+        return _OPERATORS[kind](left, right)
+    if kind in (ast.Add, ast.Sub):
+        one, other = _sum_of(left), _sum_of(right)
+        return one.plus(other.times(-1.0 if kind is ast.Sub else 1.0))
+    if kind is ast.Mult and not (isinstance(left, Sum) and isinstance(right, Sum)):
+        one, by = (left, right) if isinstance(left, Sum) else (right, left)
+        return one.times(float(by))
+    if kind is ast.Div and isinstance(left, Sum) and not isinstance(right, Sum):
+        return left.times(1 / float(right))
+    raise _Unknown
+
+
+# ---------------------------------------------------------------- reading
+
+Env = dict[str, Any]
+Ways = list[tuple[Any, Env, float]]
+
+
+class _Generator:
+    """What a generator's name stands for."""
+
+
+@dataclass(frozen=True)
+class _Object:
+    """What ``self`` stands for."""
+
+    value: Any
+
+
+class _Reader:
+    """Reads a function.
+
+    Parameters
+    ----------
+    scope
+        Globals of the function.
+
+    Attributes
+    ----------
+    codes
+        Of the functions that were read.
+    reads
+        Attributes and globals that were looked up, with what they held: owner, name, value.
+    """
+
+    def __init__(self, scope: Mapping[str, Any]) -> None:
+        self._scope, self._steps = scope, 0
+        self.codes: set[Any] = set()
+        self.reads: list[tuple[Any, str, Any]] = []
+        self._known: dict[Any, list[tuple[Any, float]]] = {}
+
+    def call(self, function: Any, args: list[Any]) -> list[tuple[Any, float]]:
+        """What a function returns, each value with its chance."""
+        plain = all(isinstance(a, (*_PLAIN, _Generator)) for a in args)
+        key = (function, tuple((type(a), a) for a in args)) if plain else None
+        if key is not None and key in self._known:
+            return self._known[key]
+        node, code = body_of(function.__code__), function.__code__
+        usual = function.__defaults__ or ()
+        own = isinstance(node, ast.FunctionDef) and not node.decorator_list and not code.co_freevars
+        if not own or function.__globals__ is not self._scope or len(self.codes) > 50:
+            raise _Unknown
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        others = node.args.vararg or node.args.kwarg or node.args.kwonlyargs
+        if others or not len(names) - len(usual) <= len(args) <= len(names):
+            raise _Unknown
+        given = [*args, *map(_read, usual[len(usual) - len(names) + len(args) :])]
+        self.codes.add(code)
+        found = self.law(node.body, dict(zip(names, given, strict=True)))
+        if key is not None and not any(isinstance(value, Sum) for value, _ in found):
+            self._known[key] = found
+        return found
+
+    def law(self, body: list[ast.stmt], env: Env) -> list[tuple[Any, float]]:
+        """What statements return, each value with its chance."""
+        returned: list[tuple[Any, float]] = []
+        self._block(body, [(env, 1.0)], returned, [], [])
+        merged: dict[Any, list[Any]] = {}
+        for value, weight in returned:
+            spot = value if isinstance(value, Sum) else (type(value), value)
+            merged.setdefault(spot, [value, 0.0])[1] += weight
+        found = [(value, weight) for value, weight in merged.values()]
+        if not abs(math.fsum(w for _, w in found) - 1) < 1e-9:
+            raise _Unknown
+        return found
+
+    # ------------------------------------------------------------ statements
+
+    def _block(
+        self, body: list[ast.stmt], envs: list[Any], returned: Any, broken: Any, ahead: Any
+    ) -> list[Any]:
+        """What names hold after some statements; what returns, breaks or continues goes into the lists."""
+        for node in body:
+            if not envs:
+                break
+            self._steps += len(envs)
+            if self._steps > _MOST_STEPS:
+                raise _Unknown
+            envs = _merged(self._statement(node, envs, returned, broken, ahead))
+        return envs
+
+    def _statement(self, node: Any, envs: list[Any], returned: Any, broken: Any, ahead: Any) -> list[Any]:
+        if isinstance(node, ast.Return):
+            for env, weight in envs:
+                returned += [(v, weight * w) for v, _, w in self._of(node.value, env)]
+            return []
+        if isinstance(node, ast.Break | ast.Continue):
+            (broken if isinstance(node, ast.Break) else ahead).extend(envs)
+            return []
+        if isinstance(node, ast.If):
+            yes, no = self._split(node.test, envs)
+            after = self._block(node.body, _merged(yes), returned, broken, ahead)
+            return after + self._block(node.orelse, _merged(no), returned, broken, ahead)
+        if isinstance(node, ast.While) and not node.orelse:
+            return self._loop(node, envs, returned)
+        if isinstance(node, ast.Pass) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
+            return envs
+        if isinstance(node, ast.For) and not node.orelse:
+            return self._repeated(node, envs, returned)
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            return [found for env, weight in envs for found in self._assigned(node, env, weight)]
+        raise _Unknown
+
+    def _assigned(self, node: Any, env: Env, weight: float) -> Iterator[Any]:
+        value = node.value
+        if isinstance(node, ast.AugAssign):
+            value = ast.BinOp(ast.Name(getattr(node.target, "id", " "), ast.Load()), node.op, node.value)
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for found, after, w in self._of(value, env):
+            after = dict(after)
+            for target in targets:
+                several = isinstance(target, ast.Tuple)
+                names, values = (getattr(target, "elts", []), found) if several else ([target], (found,))
+                if not isinstance(values, tuple) or len(names) != len(values):
+                    raise _Unknown
+                for name, one in zip(names, values, strict=True):
+                    if not isinstance(name, ast.Name):
+                        raise _Unknown
+                    after[name.id] = one
+            yield after, weight * w
+
+    def _repeated(self, node: ast.For, envs: list[Any], returned: Any) -> list[Any]:
+        done: list[Any] = []
+        if not isinstance(node.target, ast.Name):
+            raise _Unknown
+        for env, weight in envs:
+            for values, after, w in self._of(node.iter, env):
+                if not isinstance(values, range) or len(values) > _MOST_VALUES:
+                    raise _Unknown
+                inside = [(after, weight * w)]
+                for value in values:
+                    inside = [({**e, node.target.id: value}, x) for e, x in inside]
+                    ahead: list[Any] = []
+                    inside = _merged(self._block(node.body, inside, returned, done, ahead) + ahead)
+                done += inside
+        return done
+
+    def _loop(self, node: ast.While, envs: list[Any], returned: Any) -> list[Any]:
+        """A loop until hardly anything is left in it; what repeats itself is summed at once."""
+        done: list[Any] = []
+        gone = _anew(node)
+        envs = _without(gone, envs)
+        while math.fsum(w for _, w in envs) > _NOTHING:
+            out: list[Any] = []
+            back: list[Any] = []
+            yes, no = self._split(node.test, envs)
+            left: list[Any] = []
+            following = _without(gone, self._block(node.body, _merged(yes), out, left, back) + back)
+            again = _ratio(envs, following)
+            if again is not None:
+                done += [(env, w / (1 - again)) for env, w in no + left]
+                returned += [(value, w / (1 - again)) for value, w in out]
+                return done
+            done += no + left
+            returned += out
+            envs = following
+        return done
+
+    def _split(self, test: ast.expr, envs: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Where a condition holds, and where not."""
+        sides: tuple[list[Any], list[Any]] = ([], [])
+        for env, weight in envs:
+            for value, after, w in self._of(test, env):
+                if isinstance(value, Sum) or not isinstance(value, _PLAIN):
+                    raise _Unknown
+                sides[not value].append((after, weight * w))
+        return sides
+
+    # ------------------------------------------------------------ expressions
+
+    def _of(self, node: Any, env: Env) -> Ways:
+        """The values of an expression."""
+        self._steps += 1
+        if isinstance(node, ast.Constant):
+            return [(node.value, env, 1.0)]
+        if isinstance(node, ast.Name):
+            return [(self._named(node.id, env), env, 1.0)]
+        if isinstance(node, ast.Attribute):
+            if _is_module(node.value, self._scope) and node.attr in ("pi", "e", "inf"):
+                return [(getattr(math, node.attr), env, 1.0)]
+            return [(self._attribute(node, env), env, 1.0)]
+        if isinstance(node, ast.UnaryOp):
+            return [(self._turned(node.op, v), e, w) for v, e, w in self._of(node.operand, env)]
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            pairs = self._all([node.left, node.right], env)
+            return [(_operated(type(node.op), *values), e, w) for values, e, w in pairs]
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPERATORS:
+            if (size := self._whole_draw(node.left, env)) is not None and isinstance(node.ops[0], ast.Lt):
+                ways = self._all([size, node.comparators[0]], env)
+                return [way for v, e, w in ways for way in _below(v, e, w)]
+            pairs = self._all([node.left, node.comparators[0]], env)
+            return [way for v, e, w in pairs for way in _compared(type(node.ops[0]), v, e, w)]
+        if isinstance(node, ast.BoolOp):
+            return self._logical(node, env)
+        if isinstance(node, ast.IfExp):
+            return [
+                (value, e, w * x)
+                for holds, after, w in self._of(node.test, env)
+                for value, e, x in self._of(node.body if _truth(holds) else node.orelse, after)
+            ]
+        if isinstance(node, ast.Tuple | ast.List):
+            return [(tuple(values), e, w) for values, e, w in self._all(node.elts, env)]
+        if isinstance(node, ast.Call) and not node.keywords:
+            return self._called(node, env)
+        raise _Unknown
+
+    def _whole_draw(self, node: Any, env: Env) -> Any:
+        """The first of how many whole numbers is drawn by an expression; None of anything else."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int":
+            node = node.args[0] if len(node.args) == 1 else None
+        made = node.func if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
+        if not isinstance(made, ast.Attribute) or made.attr not in ("integers", "randrange"):
+            return None
+        return node.args[0] if isinstance(self._owner(made, env), _Generator) else None
+
+    def _owner(self, node: ast.Attribute, env: Env) -> Any:
+        """That of which an attribute is looked up."""
+        return self._of(node.value, env)[0][0] if isinstance(node.value, ast.Name | ast.Attribute) else None
+
+    def _named(self, name: str, env: Env) -> Any:
+        if name in env:
+            return env[name]
+        found = self._scope.get(name, _MISSING)
+        self.reads.append((None, name, found))
+        return _read(found)
+
+    def _attribute(self, node: ast.Attribute, env: Env) -> Any:
+        """What an attribute of ``self`` holds, or a part of a fraction."""
+        owner = self._owner(node, env)
+        if isinstance(owner, Fraction) and node.attr in ("numerator", "denominator"):
+            return getattr(owner, node.attr)
+        if type(owner) is not _Object:
+            raise _Unknown
+        found = inspect.getattr_static(owner.value, node.attr, _MISSING)
+        self.reads.append((owner.value, node.attr, found))
+        return _read(found)
+
+    def _turned(self, kind: Any, value: Any) -> Any:
+        if isinstance(value, Sum):
+            if isinstance(kind, ast.USub):
+                return value.times(-1.0)
+            raise _Unknown
+        return _ONES[type(kind)](value)
+
+    def _all(self, nodes: list[Any], env: Env) -> Ways:
+        """The values of several expressions, one after the other."""
+        ways: Ways = [([], env, 1.0)]
+        for node in nodes:
+            ways = [
+                ([*(_put(v, e) for v in values), value], e, w * x)
+                for values, before, w in ways
+                for value, e, x in self._of(node, before)
+            ]
+        return ways
+
+    def _logical(self, node: ast.BoolOp, env: Env) -> Ways:
+        first, *rest = node.values
+        ways = self._of(first, env)
+        for other in rest:
+            ends = isinstance(node.op, ast.Or)
+            ways = [
+                way
+                for value, e, w in ways
+                for way in (
+                    [(value, e, w)]
+                    if _truth(value) is ends
+                    else [(v, after, w * x) for v, after, x in self._of(other, e)]
+                )
+            ]
+        return ways
+
+    def _called(self, node: ast.Call, env: Env) -> Ways:
+        made = node.func
+        ways = self._all(node.args, env)
+        if isinstance(made, ast.Attribute):
+            if _is_module(made.value, self._scope) and made.attr in _MATH:
+                return [(_computed(getattr(math, made.attr), v), e, w) for v, e, w in ways]
+            owner = self._owner(made, env)
+            if isinstance(owner, _Generator):
+                return [way for values, e, w in ways for way in _drawn(made.attr, values, e, w)]
+            if type(owner) is not _Object:
+                raise _Unknown
+            method = original(inspect.getattr_static(owner.value, made.attr, None))
+            if not inspect.isfunction(method) or made.attr in vars(owner.value):
+                raise _Unknown
+            return [(v, e, w * x) for values, e, w in ways for v, x in self.call(method, [owner, *values])]
+        if not isinstance(made, ast.Name) or made.id in env:
+            raise _Unknown
+        function = original(self._scope.get(made.id))
+        if inspect.isfunction(function) and made.id not in _STANDING:
+            return [(v, e, w * x) for values, e, w in ways for v, x in self.call(function, values)]
+        own = _BUILTINS.get(made.id)
+        if own is None or (
+            made.id in self._scope and made.id not in _STANDING and self._scope[made.id] is not own
+        ):
+            raise _Unknown
+        return [(_computed(own, v), e, w) for v, e, w in ways]
+
+
+_STANDING = ("min", "max", "int", "float")  # builtins for which tracing puts functions into the globals
+_GIVEN, _MISSING = _Generator(), object()
+
+
+def _read(value: Any) -> Any:
+    """What a reader makes of a value of the program."""
+    if type(value) in _READ:
+        return value
+    if issubclass(type(value), _GENERATORS):
+        return _GIVEN
+    if type(value) is tuple and all(type(v) in _READ for v in value):
+        return value
+    home = type(value).__module__.partition(".")[0]
+    if home not in ("builtins", "numpy", "random", "verifiable_dp") and type(vars_of(value)) is dict:
+        return _Object(value)
+    raise _Unknown
+
+
+def vars_of(value: Any) -> Any:
+    """The attributes of an object that has a dictionary of them."""
+    usual = inspect.getattr_static(type(value), "__getattribute__") is object.__getattribute__
+    plain = usual and not hasattr(type(value), "__slots__")
+    return value.__dict__ if plain and hasattr(value, "__dict__") else None
+
+
+_READ = (int, float, bool, str, type(None), Fraction, np.float64, np.int64, np.bool_)
+
+
+def _anew(node: ast.While) -> set[str]:
+    """Names that each round of a loop sets before it looks at them."""
+    seen = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+    found = set()
+    for step in node.body:
+        if isinstance(step, ast.Assign):
+            seen |= {n.id for n in ast.walk(step.value) if isinstance(n, ast.Name)}
+            found |= {n.id for n in ast.walk(step) if isinstance(n, ast.Name)} - seen
+        seen |= {n.id for n in ast.walk(step) if isinstance(n, ast.Name)}
+    return found
+
+
+def _computed(function: Callable[..., Any], values: list[Any]) -> Any:
+    """A function of plain numbers; a whole sum is its own whole number."""
+    if len(values) == 1 and isinstance(values[0], Sum):
+        whole = all(d.step and by == round(by) for d, by in values[0].by.items())
+        if function is float or (function is int and whole and values[0].const == round(values[0].const)):
+            return values[0]
+        raise _Unknown
+    if any(not isinstance(v, _PLAIN) for v in values):
+        raise _Unknown
+    return function(*values)
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, Sum) or not isinstance(value, _PLAIN):
+        raise _Unknown
+    return bool(value)
+
+
+def _is_module(node: Any, scope: Mapping[str, Any]) -> bool:
+    name = node.id if isinstance(node, ast.Name) else ""
+    value = scope.get(name)
+    return inspect.ismodule(value) and value.__name__ in ("math", "numpy")
+
+
+def _put(value: Any, env: Env) -> Any:
+    """A value after what was learnt of the draws in it."""
+    for draw, other in env.get(_LEARNT, ()):
+        value = value.put(draw, other) if isinstance(value, Sum) else value
+    return value
+
+
+_LEARNT = " learnt"
+
+
+def _compared(kind: type, values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+    """A comparison; that of a uniform draw with a number is a coin, and the draw is uniform on its side."""
+    left, right = values
+    if not isinstance(left, Sum) and not isinstance(right, Sum):
+        if not all(isinstance(v, _PLAIN) for v in values):
+            raise _Unknown
+        yield bool(_OPERATORS[kind](left, right)), env, weight
+        return
+    gap = _sum_of(left).plus(_sum_of(right).times(-1.0))
+    ordered = kind in (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+    if len(gap.by) != 1 or not (ordered or next(iter(gap.by)).step):
+        raise _Unknown
+    ((draw, by),) = gap.by.items()
+    if draw.step:
+        yield from _valued(kind, draw, gap, env, weight)
+        return
+    limit = min(max(-gap.const / by, 0.0), 1.0)
+    below = (kind in (ast.Lt, ast.LtE)) == (by > 0)
+    for low, high, answer in ((0.0, limit, below), (limit, 1.0, not below)):
+        if high > low:
+            yield answer, _learnt(env, draw, Sum(low, {Basic(): high - low})), weight * (high - low)
+
+
+def _learnt(env: Env, draw: Basic, other: Sum) -> Env:
+    """What names hold after something was learnt of a draw."""
+    after = {name: value.put(draw, other) if isinstance(value, Sum) else value for name, value in env.items()}
+    after[_LEARNT] = (*env.get(_LEARNT, ()), (draw, other))
+    return after
+
+
+def _valued(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+    """A comparison of a geometric draw, value by value."""
+    ratio = math.exp(-draw.step)
+    for n in range(1, 2 + int(math.log(_NOTHING) / -draw.step)):
+        answer = bool(_OPERATORS[kind](gap.const + gap.by[draw] * n, 0))
+        yield answer, _learnt(env, draw, Sum(float(n), {})), weight * (1 - ratio) * ratio ** (n - 1)
+
+
+def _below(values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+    """Whether one of the first whole numbers is below another number."""
+    size, limit = (operator.index(value) for value in values)
+    limit = min(max(limit, 0), size)
+    for answer, share in ((True, limit / size), (False, (size - limit) / size)):
+        if share:
+            yield answer, env, weight * share
+
+
+def _drawn(name: str, values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+    """What a method of a generator draws."""
+    if any(isinstance(v, Sum) for v in values):
+        raise _Unknown
+    if (name == "random" and not values) or (name == "uniform" and len(values) in (0, 2)):
+        low, high = map(float, values or (0.0, 1.0))
+        if high <= low:
+            raise _Unknown
+        yield Sum(low, {Basic(): high - low}), env, weight
+        return
+    if name == "geometric" and len(values) == 1 and 0 < values[0] < 1:
+        yield Sum(0.0, {Basic(-math.log1p(-values[0])): 1.0}), env, weight
+        return
+    if name == "binomial" and len(values) == 2 and values[0] == 1 and 0 <= values[1] <= 1:
+        yield 1, env, weight * values[1]
+        yield 0, env, weight * (1 - values[1])
+        return
+    if name in ("integers", "randrange") and 1 <= len(values) <= 2:
+        found: Any = range(*map(operator.index, values))
+    elif name == "randint" and len(values) == 2:
+        found = range(operator.index(values[0]), operator.index(values[1]) + 1)
+    elif name == "getrandbits" and len(values) == 1:
+        found = range(1 << operator.index(values[0]))
+    elif name == "choice" and len(values) == 1 and isinstance(values[0], tuple):
+        found = values[0]
+    else:
+        raise _Unknown
+    if not 0 < len(found) <= _MOST_VALUES:
+        raise _Unknown
+    for value in found:
+        yield value, env, weight / len(found)
+
+
+def _spot(env: Env) -> Any:
+    return tuple(
+        (name, id(v) if isinstance(v, Sum | _Generator) else (type(v), v))
+        for name, v in sorted(env.items())
+        if name != _LEARNT
+    )
+
+
+def _merged(envs: list[Any]) -> list[Any]:
+    """What names hold, with what is the same added up."""
+    found: dict[Any, Any] = {}
+    for env, weight in envs:
+        if weight > 0:
+            spot = _spot(env)
+            found[spot] = (env, found[spot][1] + weight) if spot in found else (env, weight)
+    return list(found.values())
+
+
+def _without(names: set[str], envs: list[Any]) -> list[Any]:
+    """What names hold, without some of them."""
+    return _merged([({k: v for k, v in e.items() if k not in names}, w) for e, w in envs])
+
+
+def _ratio(before: list[Any], after: list[Any]) -> float | None:
+    """The share that goes on, where a loop begins again with the same values in the same proportions."""
+    one, other = ({_spot(e): w for e, w in envs} for envs in (before, after))
+    if one.keys() != other.keys() or not one:
+        return None
+    shares = [other[spot] / one[spot] for spot in one]
+    if max(shares) - min(shares) > 1e-13 * max(shares):
+        return None
+    return shares[0] if shares[0] < 1 - 1e-9 else None
+
+
+# ---------------------------------------------------------------- what stands in for the code
+
+_LAWS: dict[Any, list[tuple[list[tuple[Any, str, Any]], Law | None, frozenset[Any]]]] = {}
+_MOST_LAWS = 256
+
+
+def _law_of(key: Any, scope: Mapping[str, Any], read: Callable[[_Reader], Any], owner: Any) -> Any:
+    """The law of what is made, None if it has no bound, and the code that was read."""
+    for reads, law, codes in _LAWS.get(key, ()):
+        if all(
+            _same(scope.get(n, _MISSING) if of is None else inspect.getattr_static(owner, n, _MISSING), value)
+            for of, n, value in reads
+        ):
+            return law, codes
+    reader = _Reader(scope)
+    try:
+        law = _law(read(reader))
+        law = law if law is not None and min(map(law.price, (1.0, -1.0))) < math.inf else None
+    except (_Unknown, ArithmeticError, TypeError, ValueError, KeyError, RecursionError):
+        law = None
+    if len(_LAWS) >= _MOST_LAWS:
+        _LAWS.clear()
+    if all(of is None or of is owner for of, _, _ in reader.reads):
+        known = _LAWS.setdefault(key, [])
+        known[:] = [*known[-8:], (reader.reads, law, frozenset(reader.codes))]
+    return law, frozenset(reader.codes)
+
+
+def _same(now: Any, value: Any) -> bool:
+    """Whether a name still holds what it held."""
+    if issubclass(type(now), _GENERATORS) or inspect.isfunction(now):
+        return type(now) is type(value)
+    return now is value or (type(now) is type(value) and type(now) in _READ and now == value)
+
+
+def _made(world: World, law: Law, codes: frozenset[Any], draw: Callable[[], Any]) -> Term:
+    """Noise of a law, as the code draws it."""
+    for code in codes:
+        world.note(code, tried=True)
+    with _bare(world):
+        value = float(draw())
+    made = Draw("geometric", value, law.step) if law.step else Draw("law", value, of=law)
+    return geometric(world, made) if law.step else Term(world, 0.0, {}, {made: 1.0}, law.whole)
+
+
+@contextmanager
+def _bare(world: World) -> Iterator[None]:
+    """Let the generators give plain numbers."""
+    world.bare = True
+    try:
+        yield
+    finally:
+        world.bare = False
+
+
+def drawing(world: World, function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose draw is noise of a known law if it is one; else `otherwise`."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        known = _known(world, args) if not kwargs else None
+        if known is None:
+            return otherwise(*args, **kwargs)
+        key, given, owner = known
+        read = functools.partial(_Reader.call, function=function, args=given)
+        law, codes = _law_of((function.__code__, key), function.__globals__, read, owner)
+        return otherwise(*args) if law is None else _made(world, law, codes, lambda: function(*args))
+
+    return call
+
+
+def _known(world: World, values: Any) -> tuple[Any, list[Any], Any] | None:
+    """What public numbers, generators and one object are, and that object; None if there is anything else."""
+    if world.oracle is not None or world.bare:
+        return None
+    try:
+        given = [_read(value) for value in values]
+    except _Unknown:
+        return None
+    owners = [value.value for value in given if type(value) is _Object]
+    key = tuple(type(v.value) if type(v) is _Object else (type(v), v) for v in given)
+    return (key, given, owners[0] if owners else None) if len(owners) <= 1 else None
+
+
+def looped(world: World, loop: Any, function: Callable[..., Any], held: Mapping[str, Any]) -> Any:
+    """What a loop of coins makes of its name, in a tuple; None for the code to run it.
+
+    Parameters
+    ----------
+    world
+        The run.
+    loop
+        Its statements and the names that it uses.
+    function
+        The same as a function of these names.
+    held
+        What names hold.
+    """
+    body, names = loop
+    if any(name not in held for name in names):
+        return None
+    values = [held[name] for name in names]
+    known = _known(world, values)
+    if known is None:
+        return None
+    key, given, owner = known
+    env = dict(zip(names, given, strict=True))
+    law, codes = _law_of((id(body), key), function.__globals__, lambda reader: reader.law(body, env), owner)
+    if law is None:
+        return None
+    return (_made(world, law, codes | {function.__code__}, lambda: function(*values)),)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def draws_noise(code: Any) -> bool:
+    """Whether a function may be one that draws noise by branches."""
+    function = body_of(code)
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list or code.co_freevars:
+        return False
+    kinds = (ast.If, ast.IfExp, ast.While, ast.For)
+    barred = (ast.ListComp, ast.Yield, ast.YieldFrom, ast.Subscript)
+    nodes = list(ast.walk(function))
+    return any(isinstance(n, kinds) for n in nodes) and not any(isinstance(n, barred) for n in nodes)
+
+
+def samplers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+    """Functions of a module and methods of its classes that may draw noise: owner, name, function."""
+    for name, value in list(scope.items()):
+        if getattr(value, "__module__", None) != scope.get("__name__"):
+            continue
+        if inspect.isfunction(value) and draws_noise(value.__code__):
+            yield scope, name, value
+        elif inspect.isclass(value):
+            for method, function in list(vars(value).items()):
+                if inspect.isfunction(function) and draws_noise(function.__code__):
+                    yield value, method, function
