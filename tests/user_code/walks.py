@@ -278,8 +278,8 @@ def default_of_a_walk(rewards, rng):
     return committed(rewards, np.argmax(explored(rewards)) if picked < 0 else picked)
 
 
-# Their last step is not looked at both ways: the sizes of lists that functions make are not known.
-UNFOLLOWED = (by_a_while, by_next)
+# Its end cannot be turned about: none of the chances is left then.
+UNFOLLOWED = (by_next,)
 RIGHT = {walk: 1.0 for walk in WALKS if walk not in UNFOLLOWED}
 LEAKS = [
     *map(steeper, WALKS),

@@ -21,6 +21,7 @@ from tests.user_code import (
     pieces,
     provers,
     samplings,
+    seldom,
     styles,
     unbounded,
     walks,
@@ -88,6 +89,17 @@ def test_a_loop_need_not_be_skipped_where_no_draw_decides_that(play):
 def test_a_loop_that_seldom_goes_another_way_ends_the_bound(play):
     got = found(play)
     assert got.failure == "a branch that no traced run takes both ways" or got.epsilon() > 1000
+
+
+@pytest.mark.parametrize("play", seldom.RIGHT, ids=lambda f: f.__name__)
+def test_a_branch_that_no_run_takes_is_turned_about(play):
+    got = found(play, horizon=24, most=8)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(seldom.RIGHT[play], rel=1e-9))
+
+
+@pytest.mark.parametrize("play", seldom.LEAKS, ids=lambda f: f.__name__)
+def test_what_stands_behind_a_branch_that_is_seldom_taken_counts(play):
+    assert found(play, most=14).epsilon() > 1 + 1e-3
 
 
 @pytest.mark.parametrize("play", functions_of(overlooked), ids=lambda f: f.__name__)

@@ -78,7 +78,7 @@ def where(node: Any) -> Any:
     return tuple(getattr(node, name, None) for name in names)
 
 
-def _place(position: Any) -> Any:
+def place_of(position: Any) -> Any:
     """As `where`, of an instruction."""
     return position.lineno, position.col_offset, position.end_lineno, position.end_col_offset
 
@@ -219,7 +219,7 @@ class Constancy:
         """Whether the condition at a position, or the length of what is looped over, is always the same."""
         if self._obscure:
             return False
-        found = self._conditions.get(_place(position))
+        found = self._conditions.get(place_of(position))
         return found is not None and not found[0].any and not found[1]
 
     def constant_at_entry(self, position: Any) -> bool:
@@ -230,7 +230,7 @@ class Constancy:
         for function in self._all:
             body = function.body if isinstance(function, ast.FunctionDef) else []
             for i, node in enumerate(body):
-                if isinstance(node, ast.While) and where(node.test) == _place(position):
+                if isinstance(node, ast.While) and where(node.test) == place_of(position):
                     function.body = [*body[:i], ast.If(node.test, [ast.Pass()], [])]
                     try:
                         return Constancy(self._tree, self._scope).constant(position)
@@ -257,7 +257,7 @@ class Constancy:
             body = around.body if isinstance(around, ast.FunctionDef) else []
             for loop, after in itertools.pairwise(body):
                 # Which of the two an instruction names differs between versions of Python.
-                if not isinstance(loop, ast.For) or _place(position) not in (where(loop), where(loop.iter)):
+                if not isinstance(loop, ast.For) or place_of(position) not in (where(loop), where(loop.iter)):
                     continue
                 told = [*ast.walk(after.value)] if isinstance(after, ast.Return) and after.value else []
                 names = {n.args[0] for n in told if isinstance(n, ast.Call) and _called(n) == "len"}

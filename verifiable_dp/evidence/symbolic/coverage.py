@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of
+from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -47,6 +47,8 @@ class Coverage:
         By the instruction, comparisons of uniform draws with one possible answer and with two, and of all.
     mistaken
         Where a number that stands for rewards may not have been taken as one, which raised an exception.
+    raised
+        Whether there was any exception but those that end a loop.
     """
 
     files: frozenset[str]
@@ -58,6 +60,7 @@ class Coverage:
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
     mistaken: Place | None = None
+    raised: bool = False
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -115,20 +118,31 @@ class Coverage:
                 if frame.f_lasti in comparing:
                     self.counts[code, frame.f_lasti] += 1
                 last = frame.f_lasti
-            elif event == "exception" and issubclass(argument[0], TypeError | AttributeError):
-                self.mistaken = Place(code.co_filename, frame.f_lineno)
+            elif event == "exception":
+                self.raised = self.raised or not issubclass(argument[0], StopIteration | GeneratorExit)
+                if issubclass(argument[0], TypeError | AttributeError):
+                    self.mistaken = Place(code.co_filename, frame.f_lineno)
             return stepped
 
         return stepped
 
-    def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[Place]:
-        """Lines with a branch that was taken one way only.
+    def both(self) -> set[Any]:
+        """Where conditions stand that came out both ways."""
+        found = set()
+        for code, steps in self.steps.items():
+            one = {position for _, position, _ in _one_sided(code, steps, True, True, lambda *_: False)}
+            asked = {step.positions for step in _branches(code, steps)}
+            found |= {place_of(position) for position in asked - one if position is not None}
+        return found
+
+    def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[tuple[Place, Any]]:
+        """Lines with a branch that was taken one way only, and where its condition stands, or None.
 
         If not `strict`, a loop need not come to its end where what follows it was reached by a break.
         """
-        found = set() if self.mistaken is None else {self.mistaken}
+        found = set() if self.mistaken is None else {(self.mistaken, None)}
         catching = [place for code, steps in self.steps.items() for place in _catching(code, steps)]
-        found |= {place for place, seen in catching if not seen}
+        found |= {(place, None) for place, seen in catching if not seen}
         known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
             if self.enumerated.get(code):
@@ -147,8 +161,8 @@ class Coverage:
                         or (not strict and constant.last_resort(position))
                     )
                 ):
-                    found.add(Place(file, line))
-        return sorted(found, key=lambda place: (place.file, place.line))
+                    found.add((Place(file, line), place_of(position) if position is not None else None))
+        return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -185,14 +199,7 @@ def _one_sided(
     found, both = [], set()
     # Of what kind an exception is; one of another kind goes on.
     matching = {b.offset for a, b in itertools.pairwise(instructions) if a.opname == "CHECK_EXC_MATCH"}
-    for step in instructions:
-        if step.offset not in after or not (
-            ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
-        ):
-            continue
-        at = step.positions
-        if at is not None and (at.lineno, at.col_offset) == (at.end_lineno, at.end_col_offset):
-            continue  # not a branch of the user's (`rewriting`)
+    for step in _branches(code, steps):
         ends = _ends(instructions, step)
         jumped = bool(after[step.offset] & ends)
         fell = bool(after[step.offset] - ends)
@@ -208,6 +215,18 @@ def _one_sided(
     for positions, first in found:
         line = positions.lineno if positions and positions.lineno else code.co_firstlineno
         yield line, positions, first and positions in both
+
+
+def _branches(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[Any]:
+    """The branches of the user's that were taken."""
+    taken = {last for last, _ in steps}
+    for step in dis.get_instructions(code):
+        jumps = ("JUMP" in step.opname and "IF" in step.opname) or step.opname == "FOR_ITER"
+        at = step.positions
+        # What has no width is not one of the user's (`rewriting`).
+        own = at is None or (at.lineno, at.col_offset) != (at.end_lineno, at.end_col_offset)
+        if jumps and step.offset in taken and own:
+            yield step
 
 
 def _ends(instructions: Sequence[Any], step: Any) -> set[int]:

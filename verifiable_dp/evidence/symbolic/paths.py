@@ -26,6 +26,7 @@ from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_o
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.forcing import Flips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten
 from verifiable_dp.evidence.symbolic.standins import standing_in
@@ -332,9 +333,16 @@ def _uncollected() -> Iterator[None]:
 
 
 @_uncollected()
-def run(program: Program, number: int, chooser: Chooser, scopes: Any, coverage: Coverage | None) -> Path:
+def run(
+    program: Program,
+    number: int,
+    chooser: Chooser,
+    scopes: Any,
+    coverage: Coverage | None,
+    flips: Flips | None = None,
+) -> Path:
     """One path."""
-    world = World(frozenset(scopes), chooser, boxes)
+    world = World(frozenset(scopes), chooser, boxes, flips=flips)
     output, library = None, libraries.Followed(world)
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
@@ -428,10 +436,25 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
             return Found(
                 tuple(paths), "how many proposals were turned down shows in what follows", path.contested
             )
-    missed = coverage.missed(scopes, strict=any(path.contested for path in paths))
-    if missed:
-        return Found(tuple(paths), "a branch that no traced run takes both ways", missed[0])
-    return Found(tuple(paths))
+    strict = any(path.contested for path in paths)
+    missed = coverage.missed(scopes, strict=strict)
+
+    def turn(number: int, flips: Flips, steps: Coverage | None) -> Path:
+        if late():
+            return Path(number, {}, "there was no time to trace enough paths")
+        number += most  # numbers that no other path has
+        if steps is not None:
+            steps.files = coverage.files
+        return run(program, number, Chooser(number, n_arms), scopes, steps, flips)
+
+    def rest(steps: Coverage) -> list[tuple[Place, Any]]:
+        both = coverage.both() | steps.both()
+        return [one for one in steps.missed(scopes, strict=strict) if one[1] not in both]
+
+    more, unseen = forced(missed, turn, rest)
+    if unseen is not None:
+        return Found((*paths, *more), "a branch that no traced run takes both ways", missed[0][0])
+    return Found((*paths, *more))
 
 
 def _same_without(program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage) -> bool:

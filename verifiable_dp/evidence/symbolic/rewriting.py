@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, boxes, draws, terms
+from verifiable_dp.evidence.symbolic.constancy import where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
     Lazy,
@@ -250,6 +251,11 @@ def mix(world: World, condition: Any, value: Callable[[], Any]) -> Any:
     return condition.mixed(found, 0) if is_term(found) and found.raw and not found.noise else None
 
 
+def turned(world: World, at: int, value: Any) -> Any:
+    """What a condition comes out as, if it may be turned about."""
+    return world.flips.turned(at, value)
+
+
 def entry(world: World, values: Any, key: Any) -> Any:
     """The entry of a list; at a proposed position, as that of an array."""
     if nature(key) == "pick" and type(values) in (list, tuple) and boxes.has_terms(values):
@@ -283,6 +289,21 @@ def _unwatched(node: Any) -> Any:
     for part in ast.walk(node):
         part.end_lineno, part.end_col_offset = getattr(part, "lineno", 0), getattr(part, "col_offset", 0)
     return node
+
+
+class _Turner(ast.NodeTransformer):
+    """Asks for conditions, by their positions, in a way that can be turned about (`forcing`)."""
+
+    def __init__(self, sites: Mapping[Any, int]) -> None:
+        self._sites = sites
+
+    def visit(self, node: ast.AST) -> Any:
+        """An expression that stands at one of the positions; of several the outermost."""
+        at = self._sites.get(where(node)) if isinstance(node, ast.expr) else None
+        if at is None:
+            return self.generic_visit(node)
+        made = _called("turned", ast.Constant(at), node)  # type: ignore[arg-type]
+        return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -497,10 +518,14 @@ def _is_usual(tree: ast.AST) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(file: str, text: str) -> dict[tuple[str, int], types.CodeType]:
-    """Code of the functions of a file that are written in another way, by name and first line."""
+def _compiled(file: str, text: str, sites: tuple[Any, ...]) -> dict[tuple[str, int], types.CodeType]:
+    """Code of the functions of a file that are written in another way, by name and first line.
+
+    Conditions at `sites` can be turned about.
+    """
     tree = ast.parse(text)
     before = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
+    tree = _Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     found = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
     return {
@@ -530,13 +555,14 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    helpers = {PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, mix, entry)}
+    helpers = {PREFIX + f.__name__: functools.partial(f, world) for f in (race, choose, mix, entry, turned)}
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():
             try:
                 with open(file, encoding="utf-8") as text:
-                    codes = _compiled(file, text.read())
+                    sites = world.flips.of(file) if world.flips is not None else ()
+                    codes = _compiled(file, text.read(), sites)
             except (OSError, SyntaxError, ValueError):
                 codes = {}
             for function in _functions(scope):

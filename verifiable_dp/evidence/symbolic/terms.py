@@ -244,6 +244,8 @@ class World:
         Makes one draw of known law of several whose sum has it; None before there are any.
     normals
         Makes one draw of a product of two normal ones; None before there are any.
+    flips
+        Conditions that are turned about (`forcing`); None in an ordinary run.
     joint
         Whether nobody sees what a user with a context chooses from what the same user brings.
     kept
@@ -275,6 +277,7 @@ class World:
     pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
     normals: Callable[[Term, Term], Any] | None = None
     fixed: Any = None
+    flips: Any = None
     joint: bool = False
     kept: dict[Any, Any] = field(default_factory=dict)
     enumerated: dict[Any, bool] = field(default_factory=dict)

@@ -1,0 +1,157 @@
+"""Branches that no traced run takes by itself: right programs at EPSILON = 1, and leaks behind such branches.
+
+`RIGHT` gives the true cost of each; no leak has a bound within the claim.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+EPSILON = 1.0
+
+
+def _phases(rewards, rng, most, batch=4):
+    """Fresh sums of the arm with the best mean so far."""
+    horizon, n_arms = rewards.shape
+    arms, sums, pulls = [], [0.0] * n_arms, [0] * n_arms
+    while len(arms) < horizon and len(arms) < most:
+        arm = len(arms) // batch
+        if arm >= n_arms:
+            arm = int(np.argmax([s / n for s, n in zip(sums, pulls, strict=True)]))
+        total = 0.0
+        for _ in range(batch):
+            if len(arms) == horizon:
+                return arms, sums
+            total += rewards[len(arms), arm]
+            arms.append(arm)
+        sums[arm] += total + rng.laplace(0, 1 / EPSILON)
+        pulls[arm] += batch
+    return arms, sums
+
+
+def horizon_within_a_phase(rewards, rng):
+    """The horizon may end a phase early: at this one it never does."""
+    return _phases(rewards, rng, len(rewards))[0]
+
+
+def horizon_not_met(rewards, rng):
+    """A loop that is always left by its second condition."""
+    arms, sums = _phases(rewards, rng, 12)
+    return arms + [int(sums[1] > sums[0])] * (len(rewards) - len(arms))
+
+
+class _Counter:
+    def __init__(self):
+        self.values = {}
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, arm):
+        return self.values[arm]
+
+
+def special_methods(rewards, rng):
+    """What a file does behind operators is not followed by names."""
+    horizon, n_arms = rewards.shape
+    found, arms = _Counter(), []
+    for arm in range(n_arms):
+        found.values[arm] = sum(rewards[len(arms) : len(arms) + 4, arm]) + rng.laplace(0, 1 / EPSILON)
+        arms += [arm] * 4
+    if len(found) < n_arms:
+        return arms
+    while len(arms) < horizon:
+        arms.append(int(found[1] > found[0]))
+    return arms
+
+
+def queue_of_arms(rewards, rng):
+    horizon, n_arms = rewards.shape
+    heap, arms = [(-1.0, arm) for arm in range(n_arms)], []
+    while len(arms) < horizon:
+        _, arm = heapq.heappop(heap)
+        total = 0.0
+        for _ in range(4):
+            if len(arms) == horizon:
+                return arms
+            total += rewards[len(arms), arm]
+            arms.append(arm)
+        heapq.heappush(heap, (-(total + rng.laplace(0, 1 / EPSILON)) / 4, arm))
+    return arms
+
+
+RIGHT = dict.fromkeys((horizon_within_a_phase, horizon_not_met, special_methods, queue_of_arms), 1.0)
+
+
+def raw_after_many(rewards, rng):
+    """What is raw comes to something only late: then the branch is taken once in a long time."""
+    arms, kept, sums = [], [], [0.0, 0.0]
+    for t in range(len(rewards)):
+        arm = t % 2
+        sums[arm] += rewards[t, arm]
+        if len(arms) > 12:
+            kept.append(sums[arm])
+        if round(rng.laplace(0, 1 / EPSILON), 6) > 1e9:
+            arms.append(1 if sum(kept) > 2 else 0)
+        else:
+            arms.append(arm)
+    return arms
+
+
+def seldom_twice(rewards, rng):
+    """One condition behind another, both of them seldom."""
+    arms, total = [], 0.0
+    for t in range(len(rewards)):
+        total += rewards[t, 0]
+        if round(rng.laplace(0, 1 / EPSILON), 6) > 1e9:
+            again = round(rng.laplace(0, 1 / EPSILON), 6)
+            if again > 1e9:
+                arms.append(1 if total > 3 else 0)
+                continue
+        arms.append(0)
+    return arms
+
+
+def less_noise_now_and_then(rewards, rng):
+    arms, scale = [], 1 / EPSILON
+    while len(arms) < len(rewards):
+        value = round(sum(rewards[len(arms) : len(arms) + 4, 0]) + rng.laplace(0, scale), 6)
+        arms += [int(value > 2)] * 4
+        if value > 1e9:
+            scale = 0.25
+    return arms[: len(rewards)]
+
+
+def caught(rewards, rng):
+    """What stands behind the branch raises, as long as nothing was put there."""
+    arms, notes, total = [], {}, 0.0
+    for t in range(len(rewards)):
+        total += rewards[t, 0]
+        noisy = round(rng.laplace(0, 1 / EPSILON), 6)
+        if noisy > 1e8:
+            notes["at"] = t
+        try:
+            if noisy > 1e9:
+                arms.append(1 if notes["at"] >= 0 and total > 3 else 0)
+                continue
+        except KeyError:
+            arms.append(1)
+            continue
+        arms.append(0)
+    return arms
+
+
+def again_and_again(rewards, rng):
+    """A reward is told once more whenever that is seldom: once would not show."""
+    arms = []
+    for t in range(0, len(rewards) - 8, 8):
+        noisy = round(rewards[t, 0] + rng.laplace(0, 2 / EPSILON), 6)
+        arms += [int(noisy > 0.5)] * 8
+        if noisy > 1e9:
+            arms[-1] = int(round(rewards[0, 0] + rng.laplace(0, 2 / EPSILON), 6) > 0.5)
+    return arms + [0] * (len(rewards) - len(arms))
+
+
+LEAKS = [raw_after_many, seldom_twice, less_noise_now_and_then, caught, again_and_again]

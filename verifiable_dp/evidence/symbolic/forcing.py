@@ -1,0 +1,97 @@
+"""Runs that take the other way where no run did, to look at what stands behind a branch.
+
+A condition that came out alike in all runs may yet come out otherwise once in a million. It is turned about
+when it is asked first, in the middle and last, and from the middle on each time; what these runs give away
+counts as that of others. What raises an exception, ends the bound or takes forever was not looked at.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.tracing.ledger import Place
+
+_MOST_SITES, _DEEPEST, _ALWAYS, _AGAIN = 10, 3, 1 << 60, 3
+
+Missed = Sequence[tuple[Place, Any]]  # branches, and where their conditions stand, or None
+
+
+@dataclass
+class Flips:
+    """Which conditions a run turns about, and when.
+
+    Attributes
+    ----------
+    sites
+        Where they stand.
+    first, last
+        How often each of them is asked before that, and until it is left alone again.
+    asked
+        How often each of them was asked.
+    thread, elsewhere
+        Where the run goes on, and whether one of them was asked in another thread, whose exceptions nobody
+        would see.
+    """
+
+    sites: tuple[tuple[Place, Any], ...]
+    first: int = 0
+    last: int = 0
+    asked: dict[int, int] = field(default_factory=dict)
+    thread: int = field(default_factory=threading.get_ident)
+    elsewhere: bool = False
+
+    def of(self, file: str) -> tuple[tuple[Any, int], ...]:
+        """Where conditions stand in a file, with their numbers."""
+        return tuple((at, n) for n, (place, at) in enumerate(self.sites) if place.file == file)
+
+    def turned(self, at: int, value: Any) -> Any:
+        """What a condition comes out as."""
+        before = self.asked.get(at, 0)
+        self.asked[at] = before + 1
+        self.elsewhere = self.elsewhere or threading.get_ident() != self.thread
+        if self.elsewhere or not self.first <= before < self.last:
+            return value
+        return not (number(value) if type(value) is Term else value)
+
+
+def forced(
+    missed: Missed, run: Callable[[int, Flips, Coverage | None], Any], rest: Callable[[Coverage], Missed]
+) -> tuple[list[Any], Place | None]:
+    """Paths that take the branches that were missed, and a line that could not be looked at.
+
+    Parameters
+    ----------
+    missed
+        Branches that no run took both ways.
+    run
+        Runs a path of a number, with conditions turned about, and notes its steps.
+    rest
+        What was missed in steps.
+    """
+    paths: list[Any] = []
+    known = {at for _, at in missed}
+    waiting: list[tuple[tuple[Place, Any], ...]] = [(one,) for one in missed]
+    while waiting:
+        sites = waiting.pop()
+        place, position = sites[-1]
+        if position is None or len(sites) > _DEEPEST or len(known) > _MOST_SITES:
+            return paths, place
+        counting, coverage = Flips(sites), Coverage(frozenset())
+        run(len(paths), counting, None)
+        often = max(counting.asked.get(len(sites) - 1, 0), 1)
+        ways = {(0, 1), (often // 2, often // 2 + 1), (often - 1, often)}
+        for first, last in [*sorted(ways), *[(often // 2, _ALWAYS)] * _AGAIN]:
+            flips = Flips(sites, first, last)
+            path = run(len(paths), flips, coverage)
+            if path.failure or not flips.asked or flips.elsewhere or coverage.raised:
+                return paths, place
+            paths.append(path)
+        new = [one for one in rest(coverage) if one[1] not in known]
+        known |= {at for _, at in new}
+        waiting += [(*sites, one) for one in new]
+    return paths, None
