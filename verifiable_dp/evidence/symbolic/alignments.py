@@ -39,6 +39,7 @@ LAWS = {
     "geometric": (1.0, math.inf),
     "normal": (math.inf, math.inf),
     "gamma": (math.inf, math.inf),
+    "polya": (math.inf, math.inf),
     "student": (math.inf, math.inf),  # see `_prices`
     "product": (math.inf, math.inf),
     "square": (math.inf, math.inf),

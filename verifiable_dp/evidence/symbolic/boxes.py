@@ -541,6 +541,20 @@ def _one_of(left: Any, right: Any) -> Any:
     return terms.negated(_both(terms.negated(_truth(left)), terms.negated(_truth(right))))
 
 
+def _xor(left: Any, right: Any) -> Any:
+    for coin, bit in ((left, right), (right, left)):
+        if nature(coin) == "coin" and is_term(bit) and not bit.noise and _is_bit(bit):
+            made = coin.mixed(terms.negated(bit), bit)
+            if made is not None:
+                return made
+    return _bitwise(np.bitwise_xor, _one_of_two)(left, right)
+
+
+def _one_of_two(left: Any, right: Any) -> Any:
+    both = terms.multiply(left, right)
+    return terms.subtract(terms.add(left, right), terms.multiply(both, 2))
+
+
 def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operation on bits of numbers, of which only single ones are followed."""
 
@@ -660,6 +674,12 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.bitwise_and: _bitwise(np.bitwise_and, _both),
     np.logical_or: _one_of,
     np.bitwise_or: _bitwise(np.bitwise_or, _one_of),
+    np.bitwise_xor: lambda a, b: _xor(a, b),
+    np.logical_xor: lambda a, b: _one_of_two(_truth(a), _truth(b)),
+    np.floor_divide: lambda a, b: terms.rounded(terms.divide(ordinary(a), ordinary(b)), np.floor),
+    np.isnan: lambda v: np.False_,
+    np.isinf: lambda v: np.False_,
+    np.isfinite: lambda v: np.True_,
 }
 
 
@@ -888,7 +908,13 @@ def _clip(
     low = a_min if a_min is not None else min if min is not None else -np.inf
     high = a_max if a_max is not None else max if max is not None else np.inf
     arrays = [_data(world, x) for x in (a, low, high)]
-    found = np.frompyfunc(lambda v, x, y: terms.limited(ordinary(v), x, y), 3, 1)(*arrays)
+
+    def limited(v: Any, x: Any, y: Any) -> Any:
+        if nature(v) == "uniform" and not _hidden(x) and not _hidden(y):
+            return v.through(lambda u: np.clip(u, float(x), float(y)))
+        return terms.limited(ordinary(v), x, y)
+
+    found = np.frompyfunc(limited, 3, 1)(*arrays)
     return Box.of(world, found) if type(found) is np.ndarray else found
 
 
@@ -904,8 +930,8 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
         c, x, y = condition.function, one.function, other.function
         return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
-        # c x + (1 - c) y
-        return terms.add(terms.multiply(condition, one), terms.multiply(terms.negated(condition), other))
+        sides = [v.term() if nature(v) == "residue" else v for v in (one, other)]
+        return terms.mixed(condition, *map(ordinary, sides))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other
     if nature(condition) == "coin" and not any(is_term(v) and v.noise for v in (one, other)):

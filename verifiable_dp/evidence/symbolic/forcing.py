@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.evidence.symbolic.constancy import around
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_SITES, _DEEPEST, _ALWAYS, _AGAIN = 10, 3, 1 << 60, 3
@@ -56,7 +57,9 @@ class Flips:
         self.elsewhere = self.elsewhere or threading.get_ident() != self.thread
         if self.elsewhere or not self.first <= before < self.last:
             return value
-        return not (number(value) if type(value) is Term else value)
+        value = number(value) if type(value) is Term else value
+        # What is raw decides no branch: both sides are followed at once, or the bound ends.
+        return value if is_term(value) and not value.noise else not value
 
 
 def forced(
@@ -91,7 +94,8 @@ def forced(
             if path.failure or not flips.asked or flips.elsewhere or coverage.raised:
                 return paths, place
             paths.append(path)
-        new = [one for one in rest(coverage) if one[1] not in known]
+        asked = around(place.file, frozenset(at for _, at in sites))  # as if they were no comparisons
+        new = [one for one in rest(coverage) if one[1] not in known | asked]
         known |= {at for _, at in new}
         waiting += [(*sites, one) for one in new]
     return paths, None

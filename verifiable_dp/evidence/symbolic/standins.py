@@ -256,6 +256,8 @@ class _Int(int, metaclass=_Kind):
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
+        if type(value) is draws.Coin and value.chance is not None and not value.source.is_public:
+            return value
         if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
             return value
         return int(value, *args)
