@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 
 import numpy as np
+import pandas as pd
 
 EPSILON = 1.0
 
@@ -42,6 +43,8 @@ _TOTALS = {
     "by_nansum": lambda x: np.nansum(np.append(x, np.nan)),
     "by_a_mask": lambda x: np.sum(np.append(x, x), where=np.arange(2 * len(x)) < len(x)),
     "by_floor": lambda x: sum(10 * v // 10 for v in x),
+    "by_series": lambda x: pd.Series(x).clip(0.0, 1.0).sum(),
+    "by_frame": lambda x: pd.DataFrame({"arm": 0, "reward": x}).groupby("arm")["reward"].sum().iloc[0],
     "by_ranks": lambda x: len(x) - np.searchsorted(np.sort(x), 0.5),
 }
 
@@ -79,6 +82,11 @@ def _differences_apart(x):
 def _bins_that_overlap(x):
     """Every good reward counts two times."""
     return np.histogram(x, bins=[0, 0.5, 1])[0][1] + np.histogram(x, bins=[0, 0.4, 1])[0][1]
+
+
+def _series_added_to_itself(x):
+    series = pd.Series(x)
+    return (series + series).sum()
 
 
 def _sorted_and_summed_twice(x):

@@ -277,6 +277,36 @@ def subsampled(rewards, rng, rate=0.5, scale=1.0):
     return committed(rewards, np.argmax(sums + rng.laplace(0, scale / larger, n_arms)))
 
 
+def subsampled_by_binomial(rewards, rng, rate=0.5, scale=1.0):
+    horizon, n_arms = rewards.shape
+    kept, sums = rng.binomial(1, rate, horizon // 2), np.zeros(n_arms)
+    for t in range(horizon // 2):
+        sums[t % n_arms] += kept[t] * rewards[t, t % n_arms]
+    larger = math.log1p(math.expm1(EPSILON) / rate)
+    return committed(rewards, np.argmax(sums + rng.laplace(0, scale / larger, n_arms)))
+
+
+def subsampled_by_binomial_and_told(rewards, rng):
+    horizon, n_arms = rewards.shape
+    kept, sums = rng.binomial(1, 0.5, horizon // 2), np.zeros(n_arms)
+    for t in range(horizon // 2):
+        sums[t % n_arms] += kept[t] * rewards[t, t % n_arms]
+    larger = math.log1p(2 * math.expm1(EPSILON))
+    arm = np.argmax(sums + rng.laplace(0, 1 / larger, n_arms))
+    return [int(one) for one in kept] + [int(arm)] * (horizon - len(kept))
+
+
+def subsampled_if_explored(rewards, rng, rate=0.5, scale=1.0):
+    """A condition in two parts, of which the second one is a coin."""
+    horizon, n_arms = rewards.shape
+    sums = np.zeros(n_arms)
+    for t in range(horizon):
+        if t < horizon // 2 and rng.random() < rate:
+            sums[t % n_arms] += rewards[t, t % n_arms]
+    larger = math.log1p(math.expm1(EPSILON) / rate)
+    return committed(rewards, np.argmax(sums + rng.laplace(0, scale / larger, n_arms)))
+
+
 def subsampled_where(rewards, rng, rate=0.25, scale=1.0):
     horizon, n_arms = rewards.shape
     kept = rng.random((horizon // 2, n_arms)) < rate
@@ -541,6 +571,8 @@ RIGHT = {
     shares_then_noise: 1.0,
     shares_one_by_one: 1.0,
     shares_lifted: 1.0,
+    subsampled_by_binomial: 1.0,
+    subsampled_if_explored: 1.0,
     shares_with_noise: 1.0,
     subsampled: 1.0,
     subsampled_where: 1.0,
@@ -572,6 +604,8 @@ LEAKS = (
     *(gamma_share_told, gamma_of_the_wrong_shape, gamma_used_twice, gamma_of_two_scales),
     *(geometric_on_reals, geometric_and_its_fraction),
     *(share_with_a_small_modulus, one_share_alone, share_masked_twice),
+    subsampled_by_binomial_and_told,
+    *(twin(f"{f.__name__}_for_more", f, scale=0.6) for f in (subsampled_by_binomial, subsampled_if_explored)),
     twin("shares_with_noise_for_less", shares_with_noise, step=0.02),
     twin("shares_with_parts_that_are_too_small", shares_with_noise, servers=3, parts=4),
     *(

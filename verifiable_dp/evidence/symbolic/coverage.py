@@ -136,7 +136,7 @@ class Coverage:
         for code, steps in self.steps.items():
             one = {position for _, position, _ in _one_sided(code, steps, True, True, lambda *_: False)}
             asked = {step.positions for step in _branches(code, steps)}
-            found |= {place_of(position) for position in asked - one if position is not None}
+            found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
         return found
 
     def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[tuple[Place, Any]]:
@@ -156,7 +156,7 @@ class Coverage:
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
                 constant = known[file]
-                if position is not None and place_of(position) in self.mixed:
+                if position is not None and (file, place_of(position)) in self.mixed:
                     continue
                 if (
                     constant is None

@@ -13,6 +13,7 @@ import functools
 import inspect
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -262,15 +263,21 @@ def mix(
     found = [number(value()) for value in (*values, *others)]
     if raw and all(_is_plain(v) or (is_term(v) and not v.noise) for v in found):
         sides = [condition] * len(values) + [terms.negated(condition)] * len(others)
-        world.mixed.update(places)
+        _note(world, places)
         return [terms.multiply(side, v) for side, v in zip(sides, found, strict=True)]
     if raw or len(found) > 1 or not (is_term(found[0]) and found[0].raw and not found[0].noise):
         return None
     mixed = condition.mixed(found[0], 0)
     if mixed is None:
         return None
-    world.mixed.update(places)
+    _note(world, places)
     return [mixed]
+
+
+def _note(world: World, places: tuple[Any, ...]) -> None:
+    """Note that both sides of a condition were followed."""
+    file = sys._getframe(2).f_code.co_filename
+    world.mixed.update((file, place) for place in places)
 
 
 def _is_bit(value: Any) -> bool:
@@ -292,7 +299,7 @@ def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callabl
     values = [number(v.term() if type(v) is Residue else v) for v in (side() for side in sides)]
     if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
         raise world.stop("raw rewards decide a branch")
-    world.mixed.update(places)
+    _note(world, places)
     return terms.mixed(condition, *values)
 
 

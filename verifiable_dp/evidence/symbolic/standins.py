@@ -307,6 +307,40 @@ class _Int(int, metaclass=_Kind):
         return int(value, *args)
 
 
+class _Pandas(_Module):
+    """Series and frames of tracked numbers hold these as objects."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if not isinstance(real, type) or name not in ("Series", "DataFrame"):
+            return real
+        kind = _Framed(name, (), {"stands_for": real, "world": self._world})
+        self.__dict__[name] = kind
+        return kind
+
+
+class _Framed(_Kind):
+    """Stands for a class of pandas."""
+
+    world: World
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.stands_for(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.stands_for, name)
+
+
+def _unboxed(value: Any) -> Any:
+    """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
+    if type(value) is Box:
+        found = [boxes.ordinary(v) for v in value.data.ravel().tolist()]
+        return boxes.objects(found, value.shape) if has_own(found) else np.asarray(value)
+    if type(value) is dict:
+        return {key: _unboxed(v) for key, v in value.items()}
+    return [_unboxed(v) for v in value] if type(value) is list else value
+
+
 def _extreme(real: Any, sign: int, world: World) -> Any:
     """`max` or `min`: of keys that are terms, the position of the largest."""
     pick = terms.most if sign > 0 else terms.least
@@ -371,6 +405,8 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     ):
         if value is module:
             return stand_in(value, world)
+    if inspect.ismodule(value) and value is sys.modules.get("pandas"):
+        return _Pandas(value, world)
     stats = sys.modules.get("scipy.stats")
     if stats is not None and (value is stats or value is sys.modules["scipy"]):
         return _Scipy(value, world)
@@ -391,7 +427,7 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         return None
     if value in _BISECTING:
         return _of_bisect(value, world)
-    if value in _MEANS:
+    if any(value is mean for mean in _MEANS):
         return _of_statistics(value, world)
     if module == "math" and getattr(math, name, None) is value:
         return _of_math(name, value, world)
