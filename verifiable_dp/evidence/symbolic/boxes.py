@@ -817,7 +817,6 @@ def _sum(
     out: Any = None,
     keepdims: Any = False,
     where: Any = True,
-    **kwargs: Any,
 ) -> Any:
     if where is not True:
         a = _where(world, plain(world, where, _DECIDES), a, 0.0)
