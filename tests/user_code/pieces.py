@@ -291,10 +291,88 @@ def twin(function, **changes):
     return play
 
 
+# ---------------------------------------------------------------- raw conditions
+
+
+def counted_by_a_branch(rewards, rng, scale=1.0):
+    """Raw rewards decide what is added to counts that noise hides."""
+    horizon, n_arms = rewards.shape
+    good, pulls = [0] * n_arms, [0] * n_arms
+    for t in range(horizon // 2):
+        if rewards[t, t % n_arms] > 0.5:
+            good[t % n_arms] += 1
+        pulls[t % n_arms] += 1
+    return committed(rewards, max(range(n_arms), key=lambda a: good[a] + rng.laplace(0, scale / EPSILON)))
+
+
+def weighed_by_a_branch(rewards, rng, scale=2.0):
+    """One way or the other: each reward moves what is counted by 2."""
+    horizon, n_arms = rewards.shape
+    lead = [0] * n_arms
+    for t in range(horizon // 2):
+        if t % n_arms < n_arms and rewards[t, t % n_arms] > 0.5:
+            lead[t % n_arms] += 1
+        else:
+            lead[t % n_arms] -= 1
+    return committed(rewards, max(range(n_arms), key=lambda a: lead[a] + rng.laplace(0, scale / EPSILON)))
+
+
+def counted_by_a_condition(rewards, rng, scale=1.0):
+    horizon, n_arms = rewards.shape
+    good = [
+        sum(1 if rewards[t, a] >= 0.5 else 0 for t in range(a, horizon // 2, n_arms)) for a in range(n_arms)
+    ]
+    return committed(rewards, max(range(n_arms), key=lambda a: good[a] + rng.laplace(0, scale / EPSILON)))
+
+
+def flipped_bits(rewards, rng, keep=KEEP):
+    """Randomised response by exclusive or."""
+    horizon, n_arms = rewards.shape
+    told = [0] * n_arms
+    for t in range(horizon // 2):
+        bit = int(rewards[t, t % n_arms] > 0.5)
+        bit ^= int(rng.random() < 1 - keep)
+        told[t % n_arms] += bit
+    return committed(rewards, max(range(n_arms), key=lambda a: told[a]))
+
+
+def counted_twice_by_a_branch(rewards, rng):
+    """What is counted beside shows as it is."""
+    horizon, n_arms = rewards.shape
+    good, calls = [0] * n_arms, 0
+    for t in range(horizon // 2):
+        if rewards[t, t % n_arms] > 0.5:
+            good[t % n_arms] += 1
+            calls += 1
+    arm = max(range(n_arms), key=lambda a: good[a] + rng.laplace(0, 1 / EPSILON))
+    return committed(rewards, arm, int(calls) % 2)
+
+
+def seldom_and_raw(rewards, rng):
+    """A raw condition behind one that seldom holds: what it adds is not hidden by enough noise."""
+    horizon, n_arms = rewards.shape
+    good = [0] * n_arms
+    for t in range(horizon // 2):
+        seldom = round(rng.laplace(0, 1), 6) > 1e9
+        if seldom and rewards[t, t % n_arms] > 0.5:
+            good[t % n_arms] += 9
+    return committed(rewards, max(range(n_arms), key=lambda a: good[a] + rng.laplace(0, 1 / EPSILON)))
+
+
+def raw_side(rewards, rng):
+    """A condition on noise, between raw numbers."""
+    sums = explored(rewards)
+    best = sums[0] if sums[0] + rng.laplace(0, 1 / EPSILON) > 3 else sums[1]
+    return committed(rewards, 0, 1 if best > 3 else 0)
+
+
 RIGHT = {
     **dict.fromkeys((best_so_far, least_so_far, turned_about, told_by_a_coin, turned_by_a_coin), EPSILON),
     **dict.fromkeys((leader_by_a_coin, rounded_by_a_coin, rounded_by_binomial, sampled_by_a_branch), EPSILON),
     proposed_from_a_list: EPSILON,
+    **dict.fromkeys(
+        (counted_by_a_branch, weighed_by_a_branch, counted_by_a_condition, flipped_bits), EPSILON
+    ),
 }
 LEAKS = [
     *(twin(f, scale=0.5) for f in (best_so_far, least_so_far, turned_about, sampled_by_a_branch)),
@@ -313,4 +391,7 @@ LEAKS = [
     ),
     *(rounded_and_doubled, biased_by_rewards_twice, rounded_and_told, rounded_and_branched, sampled_and_told),
     *(accepted_too_often, gives_up, proposals_counted, looked_up_before),
+    *(twin(f, scale=0.5) for f in (counted_by_a_branch, counted_by_a_condition)),
+    *(twin(weighed_by_a_branch, scale=1.0), twin(flipped_bits, keep=0.9)),
+    *(counted_twice_by_a_branch, seldom_and_raw, raw_side),
 ]

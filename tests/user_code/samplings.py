@@ -233,11 +233,76 @@ def shares_one_by_one(rewards, rng, scale=1.0):
     return committed(rewards, np.argmax(told))
 
 
+def shares_with_noise(rewards, rng, step=0.01, servers=3, parts=3):
+    """Each server adds a part of two-sided geometric noise; what lies above the middle is below 0."""
+    horizon, n_arms = rewards.shape
+    told = []
+    for arm in range(n_arms):
+        held = [0] * servers
+        for t in range(arm, horizon // 2, n_arms):
+            masks = [int(rng.integers(MODULUS)) for _ in range(servers - 1)]
+            shares = [*masks, (int(100 * rewards[t, arm]) - sum(masks)) % MODULUS]
+            held = [(a + b) % MODULUS for a, b in zip(held, shares, strict=True)]
+        for sign in (1, -1):
+            noise = rng.negative_binomial(1 / parts, -math.expm1(-EPSILON * step), servers)
+            held = [(a + sign * int(b)) % MODULUS for a, b in zip(held, noise, strict=True)]
+        total = sum(held) % MODULUS
+        told.append(total - MODULUS if total > MODULUS // 2 else total)
+    return committed(rewards, np.argmax(told))
+
+
+def shares_lifted(rewards, rng, scale=1.0):
+    """Shares of numbers that may be below 0, put together before noise comes to them."""
+    horizon, n_arms = rewards.shape
+    told = []
+    for arm in range(n_arms):
+        mine = theirs = 0
+        for t in range(arm, horizon // 2, n_arms):
+            mask = int(rng.integers(MODULUS))
+            mine = (mine + mask) % MODULUS
+            theirs = (theirs + int(10 * rewards[t, arm]) - 5 - mask) % MODULUS
+        total = (mine + theirs) % MODULUS
+        if total > MODULUS // 2:
+            total -= MODULUS
+        told.append(total / 10 + rng.laplace(0, scale / EPSILON))
+    return committed(rewards, np.argmax(told))
+
+
 def subsampled(rewards, rng, rate=0.5, scale=1.0):
     """Each reward counts with probability 1/2: noise for a larger epsilon is enough."""
     horizon, n_arms = rewards.shape
     kept = rng.random((horizon // 2, n_arms)) < rate
     sums = (kept * rewards[: horizon // 2]).sum(axis=0)
+    larger = math.log1p(math.expm1(EPSILON) / rate)
+    return committed(rewards, np.argmax(sums + rng.laplace(0, scale / larger, n_arms)))
+
+
+def subsampled_by_binomial(rewards, rng, rate=0.5, scale=1.0):
+    horizon, n_arms = rewards.shape
+    kept, sums = rng.binomial(1, rate, horizon // 2), np.zeros(n_arms)
+    for t in range(horizon // 2):
+        sums[t % n_arms] += kept[t] * rewards[t, t % n_arms]
+    larger = math.log1p(math.expm1(EPSILON) / rate)
+    return committed(rewards, np.argmax(sums + rng.laplace(0, scale / larger, n_arms)))
+
+
+def subsampled_by_binomial_and_told(rewards, rng):
+    horizon, n_arms = rewards.shape
+    kept, sums = rng.binomial(1, 0.5, horizon // 2), np.zeros(n_arms)
+    for t in range(horizon // 2):
+        sums[t % n_arms] += kept[t] * rewards[t, t % n_arms]
+    larger = math.log1p(2 * math.expm1(EPSILON))
+    arm = np.argmax(sums + rng.laplace(0, 1 / larger, n_arms))
+    return [int(one) for one in kept] + [int(arm)] * (horizon - len(kept))
+
+
+def subsampled_if_explored(rewards, rng, rate=0.5, scale=1.0):
+    """A condition in two parts, of which the second one is a coin."""
+    horizon, n_arms = rewards.shape
+    sums = np.zeros(n_arms)
+    for t in range(horizon):
+        if t < horizon // 2 and rng.random() < rate:
+            sums[t % n_arms] += rewards[t, t % n_arms]
     larger = math.log1p(math.expm1(EPSILON) / rate)
     return committed(rewards, np.argmax(sums + rng.laplace(0, scale / larger, n_arms)))
 
@@ -505,6 +570,10 @@ RIGHT = {
     shares_of_noisy_counts: 1.0,
     shares_then_noise: 1.0,
     shares_one_by_one: 1.0,
+    shares_lifted: 1.0,
+    subsampled_by_binomial: 1.0,
+    subsampled_if_explored: 1.0,
+    shares_with_noise: 1.0,
     subsampled: 1.0,
     subsampled_where: 1.0,
     tree_of_dictionaries: 1.0,
@@ -520,6 +589,7 @@ _STEEP = (
 _NOISY = (
     *(gamma_shares, gamma_shares_of_each, exponentials_from_scipy, gumbel_from_scipy, gumbel_in_a_key),
     *(geometric_by_logarithm, geometric_of_arrays, discrete_by_steps, shares_then_noise, shares_one_by_one),
+    shares_lifted,
     *(subsampled, subsampled_where, tree_of_dictionaries),
 )
 LEAKS = (
@@ -534,6 +604,10 @@ LEAKS = (
     *(gamma_share_told, gamma_of_the_wrong_shape, gamma_used_twice, gamma_of_two_scales),
     *(geometric_on_reals, geometric_and_its_fraction),
     *(share_with_a_small_modulus, one_share_alone, share_masked_twice),
+    subsampled_by_binomial_and_told,
+    *(twin(f"{f.__name__}_for_more", f, scale=0.6) for f in (subsampled_by_binomial, subsampled_if_explored)),
+    twin("shares_with_noise_for_less", shares_with_noise, step=0.02),
+    twin("shares_with_parts_that_are_too_small", shares_with_noise, servers=3, parts=4),
     *(
         subsampled_and_told,
         subsampled_twice,

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import norm
 
 from tests.user_code import (
+    arrays,
     bounded,
     coins,
     decisions,
@@ -100,6 +101,23 @@ def test_a_branch_that_no_run_takes_is_turned_about(play):
 @pytest.mark.parametrize("play", seldom.LEAKS, ids=lambda f: f.__name__)
 def test_what_stands_behind_a_branch_that_is_seldom_taken_counts(play):
     assert found(play, most=14).epsilon() > 1 + 1e-3
+
+
+@pytest.mark.parametrize("play", arrays.RIGHT, ids=lambda f: f.__name__)
+def test_sums_are_followed_whatever_makes_them(play):
+    got = found(play, horizon=15, most=4)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(arrays.RIGHT[play], rel=1e-9))
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        pytest.param(f, marks=pytest.mark.slow if f.__name__.endswith("_by_half") else (), id=f.__name__)
+        for f in arrays.LEAKS
+    ],
+)
+def test_what_moves_a_sum_more_than_once_counts_as_often(play):
+    assert found(play, horizon=15, most=4).epsilon() > 1 + 1e-3
 
 
 @pytest.mark.parametrize("play", functions_of(overlooked), ids=lambda f: f.__name__)

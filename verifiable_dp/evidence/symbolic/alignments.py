@@ -40,6 +40,7 @@ LAWS = {
     "law": (math.inf, math.inf),  # see `_price`
     "normal": (math.inf, math.inf),
     "gamma": (math.inf, math.inf),
+    "polya": (math.inf, math.inf),
     "student": (math.inf, math.inf),  # see `_prices`
     "product": (math.inf, math.inf),
     "square": (math.inf, math.inf),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -541,6 +542,20 @@ def _one_of(left: Any, right: Any) -> Any:
     return terms.negated(_both(terms.negated(_truth(left)), terms.negated(_truth(right))))
 
 
+def _xor(left: Any, right: Any) -> Any:
+    for coin, bit in ((left, right), (right, left)):
+        if nature(coin) == "coin" and is_term(bit) and not bit.noise and _is_bit(bit):
+            made = coin.mixed(terms.negated(bit), bit)
+            if made is not None:
+                return made
+    return _bitwise(np.bitwise_xor, _one_of_two)(left, right)
+
+
+def _one_of_two(left: Any, right: Any) -> Any:
+    both = terms.multiply(left, right)
+    return terms.subtract(terms.add(left, right), terms.multiply(both, 2))
+
+
 def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operation on bits of numbers, of which only single ones are followed."""
 
@@ -660,6 +675,12 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.bitwise_and: _bitwise(np.bitwise_and, _both),
     np.logical_or: _one_of,
     np.bitwise_or: _bitwise(np.bitwise_or, _one_of),
+    np.bitwise_xor: lambda a, b: _xor(a, b),
+    np.logical_xor: lambda a, b: _one_of_two(_truth(a), _truth(b)),
+    np.floor_divide: lambda a, b: terms.rounded(terms.divide(ordinary(a), ordinary(b)), np.floor),
+    np.isnan: lambda v: np.False_,
+    np.isinf: lambda v: np.False_,
+    np.isfinite: lambda v: np.True_,
 }
 
 
@@ -713,7 +734,7 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
             if nature(x) == "veiled":
                 return x.under(ufunc, *inputs)
         inputs = [x.plain() if nature(x) == "pick" else x for x in inputs]
-        arrays = [_data(world, x) for x in inputs]
+        arrays = [as_objects(world, x) for x in inputs]
         for x in inputs:
             if type(x) is Box and x.world is not world:
                 raise world.stop("numbers of another run are used: state is kept between runs")
@@ -736,7 +757,8 @@ def _written(world: World, made: Any, target: Any) -> Any:
     return target
 
 
-def _data(world: World, value: Any) -> Any:
+def as_objects(world: World, value: Any) -> Any:
+    """The entries of an array, a list or a number, in an array of objects."""
     if type(value) is Box:
         return value.data
     if type(value) in (list, tuple):
@@ -753,7 +775,7 @@ def _at(world: World, ufunc: Any, inputs: Any) -> None:
     if type(target) is not Box or ufunc not in (np.add, np.subtract) or target.ndim != 1:
         raise world.stop(f"np.{ufunc.__name__}.at of raw rewards has no bound")
     places = np.ravel(plain(world, index, "raw rewards are used as an index"))
-    values = np.broadcast_to(_data(world, rest[0]), places.shape).tolist()
+    values = np.broadcast_to(as_objects(world, rest[0]), places.shape).tolist()
     for i, value in zip(places.tolist(), values, strict=True):
         target[i] = (operator.add if ufunc is np.add else operator.sub)(target[i], value)
 
@@ -794,9 +816,32 @@ def _sum(
     dtype: Any = None,
     out: Any = None,
     keepdims: Any = False,
-    **kwargs: Any,
+    where: Any = True,
 ) -> Any:
+    if where is not True:
+        a = _where(world, plain(world, where, _DECIDES), a, 0.0)
     return _along(world, a, axis, lambda row: terms.total(map(ordinary, row)), keepdims)
+
+
+def _there(row: list[Any]) -> list[Any]:
+    """What is a number."""
+    return [v for v in map(ordinary, row) if is_term(v) or v == v]
+
+
+def _nansum(world: World, a: Any, axis: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
+    return _along(world, a, axis, lambda row: terms.total(_there(row)), keepdims)
+
+
+def _nanmean(world: World, a: Any, axis: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
+    def of(row: list[Any]) -> Any:
+        there = _there(row)
+        return terms.divide(terms.total(there), len(there)) if there else np.nan
+
+    return _along(world, a, axis, of, keepdims)
+
+
+def _count(world: World, a: Any, axis: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
+    return _along(world, a, axis, lambda row: terms.total(map(_truth, row)), keepdims)
 
 
 def _mean(
@@ -887,8 +932,14 @@ def _clip(
 ) -> Any:
     low = a_min if a_min is not None else min if min is not None else -np.inf
     high = a_max if a_max is not None else max if max is not None else np.inf
-    arrays = [_data(world, x) for x in (a, low, high)]
-    found = np.frompyfunc(lambda v, x, y: terms.limited(ordinary(v), x, y), 3, 1)(*arrays)
+    arrays = [as_objects(world, x) for x in (a, low, high)]
+
+    def limited(v: Any, x: Any, y: Any) -> Any:
+        if nature(v) == "uniform" and not _hidden(x) and not _hidden(y):
+            return v.through(lambda u: np.clip(u, float(x), float(y)))
+        return terms.limited(ordinary(v), x, y)
+
+    found = np.frompyfunc(limited, 3, 1)(*arrays)
     return Box.of(world, found) if type(found) is np.ndarray else found
 
 
@@ -904,8 +955,8 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
         c, x, y = condition.function, one.function, other.function
         return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
-        # c x + (1 - c) y
-        return terms.add(terms.multiply(condition, one), terms.multiply(terms.negated(condition), other))
+        sides = [v.term() if nature(v) == "residue" else v for v in (one, other)]
+        return terms.mixed(condition, *map(ordinary, sides))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other
     if nature(condition) == "coin" and not any(is_term(v) and v.noise for v in (one, other)):
@@ -921,7 +972,7 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
 def _where(world: World, condition: Any, *sides: Any) -> Any:
     if not sides:
         return tuple(wrapped(world, i) for i in np.nonzero(plain(world, condition, _DECIDES)))
-    arrays = [_data(world, x) for x in (condition, *sides)]
+    arrays = [as_objects(world, x) for x in (condition, *sides)]
     found = np.frompyfunc(_choose, 3, 1)(*arrays)
     return Box.of(world, found) if type(found) is np.ndarray else found
 
@@ -979,7 +1030,28 @@ def ordered(values: list[Any]) -> list[Any]:
     def nth(n: int) -> Callable[[list[float]], float]:
         return lambda found: builtins.sorted(found)[n]
 
-    return [terms.order_statistic(raw, values, nth(n)) for n in range(len(values))]
+    found = [terms.order_statistic(raw, values, nth(n)) for n in range(len(values))]
+    if is_term(found[0]):
+        raw[0].world.kept["ordered", id(found[0])] = found, values
+    return found
+
+
+def _ranked(world: World, a: Any, v: Any, side: str) -> Any:
+    """How many of the numbers that were put in order are below others; None if they were not."""
+    limits = entries(world, a)
+    found, values = world.kept.get(("ordered", id(limits[0])), ((), ())) if limits else ((), ())
+    alike = len(found) == len(limits) > 0 and all(x is y for x, y in zip(found, limits, strict=True))
+    if not alike or any(map(_hidden, entries(world, v))):
+        return None
+
+    def below(limit: Any) -> Any:
+        if side == "left":
+            return terms.total(terms.above(limit, value, strict=True) for value in values)
+        return terms.total(terms.above(limit, value, strict=False) for value in values)
+
+    if np.ndim(v) == 0:
+        return below(v)
+    return Box.of(world, objects(list(map(below, entries(world, v))), np.shape(v)))
 
 
 def _median(
@@ -1011,6 +1083,9 @@ def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any 
             if bool(v < limit):
                 return np.int64(i)
         return np.int64(len(limits))
+    ranked = _ranked(world, a, v, side) if sorter is None else None
+    if ranked is not None:
+        return ranked
     return calling(
         world, np.searchsorted, (plain(world, a, _DECIDES), plain(world, v, _DECIDES), side, sorter), {}
     )
@@ -1045,10 +1120,42 @@ def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> 
     return Box.of(world, objects(made, (size,)))
 
 
+def _select(world: World, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    found = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = _where(world, condition, choice, found)
+    return found
+
+
+def _applied(world: World, func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    rows = np.moveaxis(as_objects(world, arr), axis, -1)
+    made = [func1d(Box.of(world, row), *args, **kwargs) for row in rows.reshape(-1, rows.shape[-1])]
+    if any(np.ndim(one) for one in made):
+        raise world.stop("np.apply_along_axis of raw rewards makes arrays")
+    return wrapped(world, made).reshape(rows.shape[:-1])
+
+
+def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs: Any) -> Any:
+    if range is None and np.ndim(bins) == 0:
+        raise world.stop("raw rewards set the limits of a histogram")
+    edges = np.histogram_bin_edges(np.zeros(1), plain(world, bins, _DECIDES), range)
+    values = [ordinary(v) for v in entries(world, a)]
+
+    def within(value: Any, low: float, high: float) -> Any:
+        last = high == edges[-1]
+        return _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
+
+    counts = [
+        terms.total(within(value, float(low), float(high)) for value in values)
+        for low, high in itertools.pairwise(edges)
+    ]
+    return Box.of(world, objects(counts, (len(counts),))), wrapped(world, edges)
+
+
 def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     if not isinstance(subscripts, str) or "..." in subscripts or kwargs:
         raise world.stop("np.einsum of raw rewards has no bound")
-    arrays = [_data(world, x) for x in operands]
+    arrays = [as_objects(world, x) for x in operands]
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     sizes: dict[str, int] = {}
     for letters, array in zip(inputs.split(","), arrays, strict=True):
@@ -1087,9 +1194,10 @@ _REDUCING = {
 }
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
-    np.nansum: _sum,
+    np.nansum: _nansum,
+    np.count_nonzero: _count,
     np.mean: _mean,
-    np.nanmean: _mean,
+    np.nanmean: _nanmean,
     np.average: _average,
     np.var: _var,
     np.std: _std,
@@ -1117,6 +1225,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.any: _any,
     np.bincount: _bincount,
     np.einsum: _einsum,
+    np.select: _select,
+    np.apply_along_axis: _applied,
+    np.histogram: _histogram,
     np.outer: lambda world, a, b: _einsum(world, "i,j->ij", np.ravel(a), np.ravel(b)),
     np.trace: lambda world, a: _sum(world, np.diagonal(a)),
     np.triu: lambda world, m, k=0: _kept(world, m, np.triu, k),
@@ -1162,6 +1273,8 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
         return _own(world, function, own, args, kwargs)
     if hidden and function in _MOVES:
         return _moved(world, function, args, kwargs)
+    if hidden and function in _BY_OPERATORS and not kwargs.get("out"):
+        return _by_operators(world, function, args, kwargs)
     what = f"np.{getattr(function, '__name__', function)} of raw rewards has no bound"
     out = kwargs.pop("out", None)
     values = [plain(world, v, what) for v in args]
@@ -1173,6 +1286,40 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
         out[...] = found
         return out
     return each(lambda part: wrapped(world, part), found)
+
+
+# They are made of sums, differences and products of entries, whatever these are.
+_BY_OPERATORS = {
+    getattr(np, name)
+    for name in (
+        "diff",
+        "ediff1d",
+        "tensordot",
+        "convolve",
+        "correlate",
+        "kron",
+        "trapezoid",
+        "trapz",
+        "polyval",
+    )
+    if hasattr(np, name)
+} | {np.lib.stride_tricks.sliding_window_view}
+
+
+def _by_operators(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+    """A function of NumPy's on entries as objects, which know their operators."""
+
+    def inside(value: Any) -> Any:
+        return (
+            as_objects(world, value)
+            if isinstance(value, np.ndarray | list | tuple) and has_own(value)
+            else value
+        )
+
+    found = function(*map(inside, args), **{key: inside(value) for key, value in kwargs.items()})
+    if type(found) is not np.ndarray:
+        return number(found)
+    return Box.of(world, objects([ordinary(v) for v in found.ravel().tolist()], found.shape))
 
 
 def each(function: Callable[[Any], Any], found: Any) -> Any:
@@ -1221,9 +1368,13 @@ def _moved(world: World, function: Any, args: Any, kwargs: Any) -> Any:
         if type(value) is Box:
             return value.data
         if type(value) in (list, tuple) and has_own(value):
-            return [_data(world, v) for v in value] if function in _OF_ARRAYS else wrapped(world, value).data
+            return (
+                [as_objects(world, v) for v in value]
+                if function in _OF_ARRAYS
+                else wrapped(world, value).data
+            )
         if _hidden(value):
-            return _data(world, value)
+            return as_objects(world, value)
         return value
 
     plainly = [inside(v) for v in args]

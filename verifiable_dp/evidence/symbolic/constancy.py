@@ -408,6 +408,7 @@ class Constancy:
             return mark
         if isinstance(node, ast.IfExp):
             test = self._test(function, node.test)
+            self._asks(node)
             parts = self._of(function, node.body) | self._of(function, node.orelse)
             return _RANDOM if test else parts
         if isinstance(node, ast.BoolOp):
@@ -569,6 +570,15 @@ class Constancy:
             return self._test(function, node.operand)
         return found.holds
 
+    def _asks(self, node: Any) -> None:
+        """Note a condition where all of it stands, too: Python 3.11 names that, unless it compares."""
+        waiting, found = [node.test], []
+        while waiting:
+            part = waiting.pop()
+            found.append(self._conditions[where(part)])
+            waiting += part.values if isinstance(part, ast.BoolOp) else []
+        self._conditions[where(node)] = (Mark(any(m.any for m, _ in found)), any(v for _, v in found))
+
     def _is_handed_over(self, function: Any, node: Any) -> bool:
         """Whether a condition asks if a generator was given, as in `rng or default_rng()`."""
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
@@ -632,6 +642,7 @@ class Constancy:
                     self._assign(function, target, self._of(function, value or node.value), control)
         elif isinstance(node, ast.If | ast.While):
             random = self._test(function, node.test)
+            self._asks(node)
             inner = [*around, node] if isinstance(node, ast.While) else around
             self._block(function, node.body, control or random, inner)
             self._block(function, node.orelse, control or random, around)
@@ -725,6 +736,13 @@ def _functions_of(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions of a file by name and first line, decorators included."""
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     return {(n.name, min([n.lineno, *(d.lineno for d in n.decorator_list)])): n for n in nodes}
+
+
+def around(file: str, positions: frozenset[Any]) -> set[Any]:
+    """Where all of what the conditions at these positions decide stands (see `Constancy._asks`)."""
+    with open(file, encoding="utf-8") as text:
+        nodes = [n for n in ast.walk(ast.parse(text.read())) if isinstance(n, ast.If | ast.While | ast.IfExp)]
+    return {where(n) for n in nodes if any(where(part) in positions for part in ast.walk(n.test))}
 
 
 class Handler(NamedTuple):

@@ -49,6 +49,8 @@ class Coverage:
         Where a number that stands for rewards may not have been taken as one, which raised an exception.
     raised
         Whether there was any exception but those that end a loop.
+    mixed
+        Where conditions stand both sides of which were followed at once.
     """
 
     files: frozenset[str]
@@ -61,12 +63,14 @@ class Coverage:
     counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
     mistaken: Place | None = None
     raised: bool = False
+    mixed: set[Any] = field(default_factory=set)
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
         for known, new in ((self.enumerated, other.enumerated), (self.ended, other.ended)):
             for code, tried in new.items():
                 known[code] = tried and known.get(code, True)
+        self.mixed |= other.mixed
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
             self.compared[key] = [before[0] + certain, before[1] + open_]
@@ -132,7 +136,7 @@ class Coverage:
         for code, steps in self.steps.items():
             one = {position for _, position, _ in _one_sided(code, steps, True, True, lambda *_: False)}
             asked = {step.positions for step in _branches(code, steps)}
-            found |= {place_of(position) for position in asked - one if position is not None}
+            found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
         return found
 
     def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[tuple[Place, Any]]:
@@ -152,6 +156,8 @@ class Coverage:
                 if file not in known:
                     known[file] = constancy_of(file, scopes.get(file, {}))
                 constant = known[file]
+                if position is not None and (file, place_of(position)) in self.mixed:
+                    continue
                 if (
                     constant is None
                     or position is None

@@ -435,21 +435,27 @@ def _differences(world: World, noise: Any) -> Any:
 
 
 def _pooled(world: World, noise: Any) -> Any:
-    """Noise in which gamma draws of one scale whose shapes add up to 1 are an exponential draw, and pairs."""
-    noise = _differences(world, _paired(world, noise))
-    alike: dict[float, list[Draw]] = {}
+    """Noise in which draws of one scale whose shapes add up to 1 are one draw, and pairs.
+
+    Of gamma draws it is exponential, of negative binomial ones geometric.
+    """
+    noise = _paired(world, noise)
+    alike: dict[tuple[str, float, float], list[Draw]] = {}
     for draw, weight in noise.items():
-        if draw.kind == "gamma" and not draw.used:
-            alike.setdefault(weight, []).append(draw)
-    for weight, draws in alike.items():
-        if abs(math.fsum(draw.step for draw in draws) - 1) > 1e-9:
+        if draw.kind in _PARTS and not draw.used:
+            alike.setdefault((draw.kind, weight, draw.step), []).append(draw)
+    for (kind, weight, step), draws in alike.items():
+        if abs(math.fsum(draw.shape for draw in draws) - 1) > 1e-9:
             continue
         noise = {draw: w for draw, w in noise.items() if draw not in draws}
-        noise[Draw("exponential", math.fsum(draw.value for draw in draws))] = weight
+        noise[Draw(_PARTS[kind], math.fsum(draw.value for draw in draws), step)] = weight
         for draw in draws:
             draw.used = True
         world.finishing.append(functools.partial(matrices.unseen, world, *draws))
-    return noise
+    return _differences(world, noise)
+
+
+_PARTS = {"gamma": "exponential", "polya": "geometric"}
 
 
 def is_fresh(term: Term) -> bool:
@@ -483,6 +489,12 @@ def uniform(world: World, value: float) -> Uniform:
 def one_of(world: World, size: int, natural: int) -> int:
     """One of the first whole numbers, each as likely as the others."""
     return natural if world.oracle is None else world.oracle.choose([1 / size] * size, natural)
+
+
+def coin_of(world: World, chance: float, answer: bool) -> Coin:
+    """A coin that shows this."""
+    source = Source(world, chance / 2 if answer else (1 + chance) / 2)
+    return Coin(source, lambda u: u < chance, chance)
 
 
 def sign_of(world: World, values: Any, index: int) -> Any:
@@ -863,7 +875,7 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
 
 _PUBLIC = (
     *("beta", "poisson", "dirichlet"),
-    *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted", "negative_binomial"),
+    *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted"),
     *("hypergeometric", "pareto", "weibull", "rayleigh", "vonmises", "wald", "zipf", "power", "logseries"),
     *("f", "noncentral_chisquare", "noncentral_f", "multivariate_hypergeometric", "bytes", "binomial"),
     "shuffle",
@@ -878,7 +890,6 @@ _PARAMETERS = {
     **dict.fromkeys(("beta", "lognormal", "vonmises", "wald", "f", "noncentral_chisquare", "binomial"), 2),
     **dict.fromkeys(("hypergeometric", "triangular", "noncentral_f"), 3),
     "logseries": 1,
-    "negative_binomial": 2,
     "integers": 2,
 }
 
@@ -924,28 +935,29 @@ class FollowedGenerator(np.random.Generator):
     def _public(self, value: Any, what: str = "raw rewards set the law of a draw") -> Any:
         return boxes.plain(self.world, value, what)
 
-    def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0) -> Any:
+    def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0, shape: Any = 1.0) -> Any:
         """Draws at a scale, around `loc`."""
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
-        steps = np.broadcast_to(step, values.shape)
-        flat = [
-            self._draw(kind, value, float(s), float(one))
-            for value, s, one in zip(values.ravel(), scales.ravel(), steps.ravel(), strict=True)
-        ]
+        each = zip(
+            *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
+            strict=True,
+        )
+        flat = [self._draw(kind, *one) for one in each]
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc
 
-    def _draw(self, kind: str, value: float, scale: float, step: float) -> Any:
+    def _draw(self, kind: str, value: float, scale: float, step: float, shape: float) -> Any:
         if scale == 0:
             return np.float64(value)
         if not (scale > 0 and math.isfinite(scale)):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
-        if kind == "geometric":
-            return geometric(self.world, Draw(kind, value, step))
-        return Term(self.world, 0.0, {}, {Draw(kind, value / scale, step): scale})
+        draw = Draw(kind, value / scale, step, shape=shape)
+        if kind in ("geometric", "polya"):
+            return geometric(self.world, draw)
+        return Term(self.world, 0.0, {}, {draw: scale})
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         scale = self._public(scale, "raw rewards set the scale of noise")
@@ -1003,14 +1015,24 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         shape, scale = self._public(shape), self._public(scale, "raw rewards set the scale of noise")
         self.world.pooling = functools.partial(_pooled, self.world)
-        return self._noise("gamma", 0.0, scale, super().gamma(shape, scale, self._size(size)), shape)
+        drawn = super().gamma(shape, scale, self._size(size))
+        return self._noise("gamma", 0.0, scale, drawn, shape=shape)
+
+    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        """As numpy's."""
+        n, p = self._public(n), self._public(p)
+        self.world.pooling = functools.partial(_pooled, self.world)
+        with np.errstate(divide="ignore"):
+            step = -np.log1p(-np.asarray(p, np.float64))
+        drawn = super().negative_binomial(n, p, self._size(size))
+        return self._noise("polya", 0.0, 1.0, drawn, step, n)
 
     def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
         shape = self._public(shape)
         self.world.pooling = functools.partial(_pooled, self.world)
         drawn = super().standard_gamma(shape, self._size(size), *args, **kwargs)
-        return self._noise("gamma", 0.0, 1.0, drawn, shape)
+        return self._noise("gamma", 0.0, 1.0, drawn, shape=shape)
 
     def geometric(self, p: Any, size: Any = None) -> Any:
         """As numpy's."""
@@ -1122,6 +1144,12 @@ class FollowedGenerator(np.random.Generator):
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """As numpy's; one coin with a raw chance is paid for."""
         p = number(p)
+        if not is_term(p) and np.ndim(p) == 0 and np.ndim(n) == 0 and n == 1 and 0 < p < 1:
+            drawn = np.asarray(super().binomial(1, float(p), self._size(size)))
+            coins = [coin_of(self.world, float(p), bool(bit)) for bit in drawn.ravel()]
+            if size is None:
+                return coins[0]
+            return boxes.Box(self.world, boxes.objects(coins, drawn.shape), "i")
         if not (size is None and is_term(p) and not isinstance(n, boxes.Box | Term) and n == 1):
             return self._coins("binomial", (n, p, size), {})
         if p.noise:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.evidence.symbolic.constancy import around
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
 from verifiable_dp.evidence.tracing.ledger import Place
 
-_MOST_SITES, _DEEPEST, _ALWAYS, _AGAIN = 10, 3, 1 << 60, 3
+_MOST_SITES, _DEEPEST, _ALWAYS, _AGAIN = 20, 3, 1 << 60, 3
 
 Missed = Sequence[tuple[Place, Any]]  # branches, and where their conditions stand, or None
 
@@ -56,7 +57,9 @@ class Flips:
         self.elsewhere = self.elsewhere or threading.get_ident() != self.thread
         if self.elsewhere or not self.first <= before < self.last:
             return value
-        return not (number(value) if type(value) is Term else value)
+        value = number(value) if type(value) is Term else value
+        # What is raw decides no branch: both sides are followed at once, or the bound ends.
+        return value if is_term(value) and not value.noise else not value
 
 
 def forced(
@@ -74,7 +77,7 @@ def forced(
         What was missed in steps.
     """
     paths: list[Any] = []
-    known = {at for _, at in missed}
+    known = {(place.file, at) for place, at in missed}
     waiting: list[tuple[tuple[Place, Any], ...]] = [(one,) for one in missed]
     while waiting:
         sites = waiting.pop()
@@ -91,7 +94,9 @@ def forced(
             if path.failure or not flips.asked or flips.elsewhere or coverage.raised:
                 return paths, place
             paths.append(path)
-        new = [one for one in rest(coverage) if one[1] not in known]
-        known |= {at for _, at in new}
+        for file in {one.file for one, _ in sites}:  # as if they were no comparisons
+            known |= {(file, at) for at in around(file, frozenset(at for _, at in sites))}
+        new = [(one, at) for one, at in rest(coverage) if (one.file, at) not in known]
+        known |= {(one.file, at) for one, at in new}
         waiting += [(*sites, one) for one in new]
     return paths, None

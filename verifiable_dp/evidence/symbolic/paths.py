@@ -452,7 +452,8 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
 
     def rest(steps: Coverage) -> list[tuple[Place, Any]]:
         both = coverage.both() | steps.both()
-        return [one for one in steps.missed(scopes, strict=strict) if one[1] not in both]
+        missed = steps.missed(scopes, strict=strict)
+        return [(place, at) for place, at in missed if (place.file, at) not in both]
 
     more, unseen = forced(missed, turn, rest)
     if unseen is not None:

@@ -1,11 +1,14 @@
 """Whole numbers of which only the remainder by a modulus is kept, as in secret sharing.
 
-What is shared and put together again is the number itself, if it lies between 0 and the modulus. Anything
-else that is done with a share of raw data ends the bound: that its mask is used once is not followed.
+What is shared and put together again is the number itself, if it lies between 0 and the modulus, or within
+half of it around 0 and what lies above half of it is taken to be below 0. Noise may have been added to the
+shares: what hides the number hides its remainder. Anything else that is done with a share of raw data ends
+the bound: that its mask is used once is not followed.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 from collections.abc import Callable
@@ -13,32 +16,52 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, number, subtract
+from verifiable_dp.evidence.symbolic.terms import (
+    Lazy,
+    Term,
+    World,
+    above,
+    add,
+    multiply,
+    nature,
+    negated,
+    number,
+    subtract,
+)
 
 
 def remainder(left: Any, right: Any) -> Any:
-    """The remainder; of what has noise that of the public number."""
+    """The remainder; of what has noise, and is no whole number, that of the public number."""
     left, right = number(left), number(right)
     right = right.settle() if type(right) is Term else right
+    shared = type(left) is Term and left.whole and right == round(right) and right > 0
     if type(left) is Term and left.noise:
+        if shared:
+            return Residue(left.world, left, int(right), (left, 0))
         left = left.settle()
     if type(left) is not Term:
         return left % right
     if not left.whole or right != round(right) or not right > 0:
         raise left.world.stop("the remainder of raw rewards has no bound")
     low, high = (math.floor(end / right) for end in left.range())
-    return subtract(left, low * int(right)) if low == high else Residue(left.world, left, int(right))
+    if low == high:
+        return subtract(left, low * int(right))
+    left = subtract(left, round(sum(left.range()) / 2 / right) * int(right))  # what is nearest to 0
+    return Residue(left.world, left, int(right), (left, 0))
 
 
 class Residue(Lazy):
-    """A whole number that differs from `inner` by a multiple of `modulus`."""
+    """A whole number that differs from `inner` by a multiple of `modulus`.
+
+    `exact` gives a number and what is added to its remainder, if that is known.
+    """
 
     __array_priority__ = 4500.0
     nature = "residue"
     dtype = np.dtype(np.int64)
 
-    def __init__(self, world: World, inner: Any, modulus: int) -> None:
-        self.world, self.inner, self.modulus = world, inner, modulus
+    def __init__(self, world: World, inner: Any, modulus: int, exact: tuple[Any, int] | None = None) -> None:
+        self.world, self.inner, self.modulus, self.exact = world, inner, modulus, exact
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -46,19 +69,60 @@ class Residue(Lazy):
         return np.int64
 
     def plain(self) -> Any:
-        """Nothing: it is raw."""
-        raise self.world.stop("a share of raw rewards is used alone")
+        """The number, if noise hides what it is the remainder of."""
+        base, more = (number(self.exact[0]), self.exact[1]) if self.exact is not None else (None, 0)
+        if type(base) is Term and base.noise:
+            base = base.settle()
+        if base is None or type(base) is Term:
+            raise self.world.stop("a share of raw rewards is used alone")
+        return np.int64(int(base) % self.modulus + more)
 
-    term = plain
+    def term(self) -> Any:
+        """The number, if it was asked whether it lies in the upper half: then that is taken off."""
+        known = self.world.kept.get(("below", id(self.exact[0]))) if self.exact is not None else None
+        if self.exact is None or known is None:
+            return self.plain()
+        base, more = self.exact
+        return add(add(base, more), multiply(known[1], self.modulus))
+
+    def _above(self, limit: Any) -> Any:
+        """Whether it is above a limit that parts the remainders of numbers below 0 from the others."""
+        base, more = self.exact if self.exact is not None else (None, 0)
+        if type(base) is not Term or base.noise or not isinstance(limit, int | float | np.number):
+            return self.plain() > limit
+        (low, high), least = base.range(), limit - more
+        if not (low < 0 <= high <= least < self.modulus + low):
+            return self.plain() > limit
+        key = "below", id(base)
+        if key not in self.world.kept:
+            self.world.kept[key] = base, above(0, base, strict=True)
+        return self.world.kept[key][1]
+
+    def __gt__(self, limit: Any) -> Any:
+        return self._above(limit)
+
+    def __ge__(self, limit: Any) -> Any:
+        return self._above(limit - 1)
+
+    def __lt__(self, limit: Any) -> Any:
+        return negated(self._above(limit - 1))
+
+    def __le__(self, limit: Any) -> Any:
+        return negated(self._above(limit))
 
     def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
         if type(other) is Residue and other.modulus == self.modulus:
             other = other.inner
-        other = number(other)
-        public = not issubclass(type(other), Residue) and isinstance(other, int | np.integer)
-        if not public and not (type(other) is Term and other.whole and not other.noise):
+        other = other.plain() if nature(other) == "pick" else number(other)
+        public = type(other) is not Term and not nature(other) and isinstance(other, int | np.integer)
+        if self.exact is not None and ("below", id(self.exact[0])) in self.world.kept and type(other) is Term:
+            return function(self.term(), other)
+        if not public and not (type(other) is Term and other.whole):
             return self.plain()
-        return Residue(self.world, function(self.inner, other), self.modulus)
+        exact = None
+        if public and self.exact is not None and function in (operator.add, operator.sub):
+            exact = self.exact[0], int(function(self.exact[1], other))
+        return Residue(self.world, function(self.inner, other), self.modulus, exact)
 
     def __add__(self, other: Any) -> Any:
         return self._with(other, operator.add)
@@ -86,9 +150,19 @@ class Residue(Lazy):
         return self.world.arrays.calling(self.world, function, args, kwargs)
 
 
+def _define(name: str, turned: bool = False) -> None:
+    function: Callable[..., Any] = getattr(operator, name, None) or getattr(builtins, name)
+
+    def operate(self: Residue, *others: Any) -> Any:
+        return function(*others, self.plain()) if turned else function(self.plain(), *others)
+
+    setattr(Residue, f"__{'r' * turned}{name}__", operate)
+
+
 for _name in (
-    *("mul", "rmul", "truediv", "rtruediv", "floordiv", "pow", "neg", "abs"),
-    *("lt", "le", "gt", "ge", "eq", "ne"),
+    *("mul", "truediv", "floordiv", "pow", "neg", "abs", "eq", "ne"),
     *("bool", "int", "float", "index", "hash", "repr", "format"),
 ):
-    setattr(Residue, f"__{_name}__", lambda self, *args: self.plain())
+    _define(_name)
+for _name in ("mul", "truediv", "floordiv", "pow"):
+    _define(_name, turned=True)

@@ -14,8 +14,9 @@ import functools
 import inspect
 import math
 import operator
+import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.constancy import where
+from verifiable_dp.evidence.symbolic.residues import Residue
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
     Lazy,
@@ -210,10 +212,10 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
         return found[0]
     condition = test(*given)
     condition = number(condition) if type(condition) is Term else condition
-    raw = is_term(condition) and not condition.noise and condition.whole and condition.range() == (0.0, 1.0)
+    raw = _is_bit(condition)
     if raw or nature(condition) == "coin":
         sides = [number(rest(side, *given)) for side in (True, False)] if raw else []
-        if raw and all(isinstance(v, int | float | np.number) and not is_term(v) for v in sides):
+        if raw and all(map(_is_plain, sides)):
             return terms.add(terms.multiply(condition, sides[0] - sides[1]), sides[1])
         signed = None if raw else _signed(world, condition, lambda side: rest(side, *given))
         if signed is not None:
@@ -282,12 +284,62 @@ def opposite(world: World, value: Any) -> Any:
     return terms.subtract(1, value) if bit else not value
 
 
-def mix(world: World, condition: Any, value: Callable[[], Any]) -> Any:
-    """A raw number that counts only if a coin says so; None for the code to look by itself."""
-    if world.oracle is not None or nature(condition) != "coin" or condition.chance is None:
+def mix(
+    world: World,
+    places: tuple[Any, ...],
+    condition: Any,
+    values: Sequence[Callable[[], Any]],
+    others: Sequence[Callable[[], Any]],
+) -> list[Any] | None:
+    """Numbers that count only if a condition holds, and those that count only if not.
+
+    None for the code to look by itself: only coins that count raw numbers, and raw conditions, are followed.
+    `places` tell where the condition stands, of which both sides are looked at then.
+    """
+    raw, coin = _is_bit(condition), nature(condition) == "coin" and condition.chance is not None
+    if world.oracle is not None or not (raw or (coin and not others)):
         return None
-    found = number(value())
-    return condition.mixed(found, 0) if is_term(found) and found.raw and not found.noise else None
+    found = [number(value()) for value in (*values, *others)]
+    if raw and all(_is_plain(v) or (is_term(v) and not v.noise) for v in found):
+        sides = [condition] * len(values) + [terms.negated(condition)] * len(others)
+        _note(world, places)
+        return [terms.multiply(side, v) for side, v in zip(sides, found, strict=True)]
+    if raw or len(found) > 1 or not (is_term(found[0]) and found[0].raw and not found[0].noise):
+        return None
+    mixed = condition.mixed(found[0], 0)
+    if mixed is None:
+        return None
+    _note(world, places)
+    return [mixed]
+
+
+def _note(world: World, places: tuple[Any, ...]) -> None:
+    """Note that both sides of a condition were followed."""
+    file = sys._getframe(2).f_code.co_filename
+    world.mixed.update((file, place) for place in places)
+
+
+def _is_bit(value: Any) -> bool:
+    """Whether a condition is raw."""
+    return is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not is_term(value) and not nature(value)
+
+
+def blended(value: Any) -> bool:
+    """Whether a condition is raw, so that two numbers are mixed."""
+    return _is_bit(number(value) if type(value) is Term else value)
+
+
+def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callable[[], Any]) -> Any:
+    """One of two numbers, as a raw condition says."""
+    values = [number(v.term() if type(v) is Residue else v) for v in (side() for side in sides)]
+    if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
+        raise world.stop("raw rewards decide a branch")
+    _note(world, places)
+    return terms.mixed(condition, *values)
 
 
 def turned(world: World, at: int, value: Any) -> Any:
@@ -297,7 +349,8 @@ def turned(world: World, at: int, value: Any) -> Any:
 
 def entry(world: World, values: Any, key: Any) -> Any:
     """The entry of a list; at a proposed position, as that of an array."""
-    if nature(key) == "pick" and type(values) in (list, tuple) and boxes.has_terms(values):
+    numbers = type(values) in (list, tuple) and all(is_term(v) or _is_plain(v) for v in values)
+    if nature(key) == "pick" and numbers and boxes.has_terms(values):
         return boxes.wrapped(world, values)[key]
     return values[key]
 
@@ -337,11 +390,21 @@ class _Turner(ast.NodeTransformer):
         self._sites = sites
 
     def visit(self, node: ast.AST) -> Any:
-        """An expression that stands at one of the positions; of several the outermost."""
-        at = self._sites.get(where(node)) if isinstance(node, ast.expr) else None
+        """A condition that stands at one of the positions, or all of which does; of several the outermost."""
+        at = self._sites.get(where(node)) if isinstance(node, ast.expr | ast.If | ast.While) else None
         if at is None:
             return self.generic_visit(node)
-        made = _called("turned", ast.Constant(at), node)  # type: ignore[arg-type]
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            node.test = self._asked(at, node.test)
+            return self.generic_visit(node)
+        return self._asked(at, node)
+
+    def _asked(self, at: int, node: Any) -> Any:
+        """A condition, or each of those that it is made of, which decide whether the next one is asked."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self._asked(at, value) for value in node.values]
+            return node
+        made = _called("turned", ast.Constant(at), self.generic_visit(node))  # type: ignore[arg-type]
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
@@ -370,7 +433,8 @@ class _Rewriter(ast.NodeTransformer):
         names = _names(node) if self._usual else None
         if names is None:
             self.generic_visit(node)
-            return _switched(node) if self._usual else node
+            made = _switched(node) if self._usual else node
+            return _blending(node) if made is node else made
         condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
         rest = ast.copy_location(ast.IfExp(condition, node.body, node.orelse), node)
         made = _called(
@@ -435,6 +499,27 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
 
+def _blending(node: ast.IfExp) -> Any:
+    """See `blend`: the two sides, if they are free of effects, are mixed where the condition is raw."""
+    if not all(isinstance(p, _FREE) for side in (node.body, node.orelse) for p in ast.walk(side)):
+        return node
+    name = PREFIX + "condition"
+    asked = ast.copy_location(_loaded(name), node.test)
+    sides = [_function([], side) for side in (node.body, node.orelse)]
+    mixed = _called("blend", _places(node), _loaded(name), *sides)
+    rest = ast.copy_location(ast.IfExp(asked, node.body, node.orelse), node)
+    made = ast.IfExp(_unwatched(_placed(_called("blended", _loaded(name)), node)), mixed, rest)
+    made = _placed(made, node)
+    made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
+    return _placed(ast.Call(_function([name], made), [node.test], []), node)
+
+
+_FREE = (
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context),
+    *(ast.Subscript, ast.Attribute, ast.Tuple),
+)
+
+
 def _names(node: Any, test: Any = None) -> list[str] | None:
     """Names that an expression uses, if it has no effect but its draws and its condition is a coin."""
     test = node.test if test is None else test
@@ -467,7 +552,7 @@ def _switched(node: ast.IfExp) -> ast.expr:
         return node
     sides = sides[::-1] if turns else sides
     condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
-    rest = _function([PREFIX + "condition"], ast.copy_location(ast.IfExp(condition, *sides), node))
+    rest = _function([PREFIX + "condition"], _blending(ast.copy_location(ast.IfExp(condition, *sides), node)))
     one, other = (_function([], _opposite(side)) for side in sides)
     return ast.copy_location(_called("switch", test, one, other, rest), node)
 
@@ -579,21 +664,30 @@ def _raced(node: ast.If) -> list[ast.stmt] | None:
     taken = ast.Assign(
         [ast.Tuple([ast.Name(t.id, ast.Store()) for t, _ in pairs], ast.Store())], _loaded(kept)
     )
-    return _before(node, kept, made, taken)
+    return _before(node, kept, made, [taken])
 
 
 def _mixed(node: ast.If) -> list[ast.stmt] | None:
-    """A number that is added where a condition holds that was looked up."""
-    step = node.body[0]
-    fits = len(node.body) == 1 and not node.orelse and isinstance(node.test, ast.Subscript | ast.Name)
-    if not fits or not isinstance(step, ast.AugAssign) or not isinstance(step.op, ast.Add):
+    """Numbers that are added or taken off where a condition holds, and others where it does not."""
+    steps: list[Any] = [*node.body, *node.orelse]
+    if not all(isinstance(step, ast.AugAssign) and isinstance(step.op, ast.Add | ast.Sub) for step in steps):
         return None
-    if any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(step.value)):
+    parts = [part for step in steps for part in ast.walk(step.value)]
+    if any(isinstance(part, _NOT_TWICE) for part in parts):
         return None  # it would be done twice
+    used = {part.id for part in parts if isinstance(part, ast.Name)}
+    changed = {n.id for step in steps for n in ast.walk(step.target) if isinstance(n, ast.Name)}
+    if len(steps) > 1 and used & {*changed, "self"}:
+        return None
     condition, kept = PREFIX + "condition", PREFIX + "kept"
     first = ast.Assign([ast.Name(condition, ast.Store())], node.test)
-    made = _called("mix", _loaded(condition), _function([], step.value))
-    taken = ast.AugAssign(step.target, step.op, _loaded(kept))
+    values = [_function([], step.value) for step in steps]
+    sides = _tuple(values[: len(node.body)]), _tuple(values[len(node.body) :])
+    made = _called("mix", _places(node), _loaded(condition), *sides)
+    taken: list[ast.stmt] = [
+        ast.AugAssign(step.target, step.op, ast.Subscript(_loaded(kept), ast.Constant(n), ast.Load()))
+        for n, step in enumerate(steps)
+    ]
     node.test = ast.copy_location(_loaded(condition), node.test)
     return [_placed(first, node), *_before(node, kept, made, taken)]
 
@@ -646,7 +740,7 @@ def _looped(node: Any, functions: list[ast.FunctionDef]) -> list[Any] | None:
         "looped", ast.Constant(len(_LOOPS) - 1), _loaded(name), ast.Call(_loaded("locals"), [], [])
     )
     taken = ast.Assign([ast.Tuple([ast.Name(target, ast.Store())], ast.Store())], _loaded(kept))
-    return [_placed(function, node), *_before(node, kept, asked, taken)]
+    return [_placed(function, node), *_before(node, kept, asked, [taken])]
 
 
 def _may_draw(called: ast.expr) -> bool:
@@ -663,15 +757,24 @@ def looped(world: World, number: int, function: Callable[..., Any], held: Mappin
     return samplers.looped(world, _LOOPS[number], function, held)
 
 
+def _places(node: Any) -> ast.Constant:
+    """Where a condition stands, and all of what it decides."""
+    return ast.Constant((where(node), where(node.test)))  # type: ignore[arg-type]
+
+
+_NOT_TWICE = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
 def _placed(made: Any, node: ast.AST) -> Any:
     return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
-def _before(node: Any, kept: str, made: ast.expr, taken: ast.stmt) -> list[ast.stmt]:
+def _before(node: Any, kept: str, made: ast.expr, taken: list[ast.stmt]) -> list[ast.stmt]:
     """Ask first; the condition of the code stands where there is no answer."""
     known = ast.Compare(_loaded(kept), [ast.IsNot()], [ast.Constant(None)])
     ask = _placed(ast.Assign([ast.Name(kept, ast.Store())], made), node)
-    branch = ast.copy_location(ast.If(_unwatched(_placed(known, node)), [_placed(taken, node)], [node]), node)
+    done = [_placed(step, node) for step in taken]
+    branch = ast.copy_location(ast.If(_unwatched(_placed(known, node)), done, [node]), node)
     return [ask, branch]
 
 
@@ -735,10 +838,9 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    helpers = {
-        PREFIX + f.__name__: functools.partial(f, world)
-        for f in (race, choose, respond, switch, opposite, mix, entry, looped, turned)
-    }
+    asked = (race, choose, respond, switch, opposite, mix, blend, entry, looped, turned)
+    helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
+    helpers[PREFIX + "blended"] = blended
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():

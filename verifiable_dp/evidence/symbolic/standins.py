@@ -10,8 +10,10 @@ import bisect
 import builtins
 import functools
 import inspect
+import itertools
 import math
 import random
+import statistics
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -65,6 +67,11 @@ class _Function:
         kwargs = {key: _named(value) for key, value in kwargs.items()}
         if self._real.__name__ in _AS_ARRAYS and args:
             return self._array(*args, **kwargs)
+        if self._real is np.fromiter:
+            values, dtype, *count = args if len(args) > 1 else (args[0], kwargs.pop("dtype"))
+            count = [n for n in (*count, *kwargs.values()) if n >= 0]
+            values = list(itertools.islice(values, *count) if count else values)
+            return _Function(np.array, self._world)._array(values, dtype)
         if not (has_own(args) or has_own(list(kwargs.values()))):
             found = self._real(*args, **kwargs)
             return _boxed(self._world, found)
@@ -100,10 +107,26 @@ class _Numpy(_Module):
         found = getattr(self._real, name)
         if found is np.random:
             found = _Drawing(found, self._world)
+        elif found is np.vectorize:
+            found = functools.partial(_Entrywise, self._world)
         elif is_function(found):
             found = _Function(found, self._world)
         self.__dict__[name] = found
         return found
+
+
+class _Entrywise:
+    """``np.vectorize``: a function of each entry."""
+
+    def __init__(self, world: World, function: Any, *args: Any, **kwargs: Any) -> None:
+        self._world, self._function, self._plain = world, function, np.vectorize(function, *args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or not has_own(args):
+            return _boxed(self._world, self._plain(*args, **kwargs))
+        arrays = np.broadcast_arrays(*(boxes.as_objects(self._world, a) for a in args))
+        made = [self._function(*values) for values in zip(*(a.ravel().tolist() for a in arrays), strict=True)]
+        return wrapped(self._world, made).reshape(arrays[0].shape)
 
 
 class _Elsewhere(_Module):
@@ -175,6 +198,27 @@ def _of_math(name: str, real: Any, world: World) -> Any:
         return int(found) if whole else found
 
     return compute
+
+
+class _Statistics(_Module):
+    def __getattr__(self, name: str) -> Any:
+        return _of_statistics(getattr(self._real, name), self._world)
+
+
+_MEANS = {statistics.mean: np.mean, statistics.fmean: np.mean, statistics.median: np.median}
+_MEANS |= {statistics.pvariance: np.var, statistics.pstdev: np.std}
+
+
+def _of_statistics(real: Any, world: World) -> Any:
+    other = _MEANS.get(real)
+
+    def compute(data: Any, *args: Any, **kwargs: Any) -> Any:
+        data = list(data)
+        if other is None or args or kwargs or not has_own(data):
+            return real(data, *args, **kwargs)
+        return calling(world, other, (data,), {})
+
+    return compute if other is not None else real
 
 
 class _Bisect(_Module):
@@ -269,9 +313,45 @@ class _Int(int, metaclass=_Kind):
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
+        if type(value) is draws.Coin and value.chance is not None and not value.source.is_public:
+            return value
         if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
             return value
         return int(value, *args)
+
+
+class _Pandas(_Module):
+    """Series and frames of tracked numbers hold these as objects."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if not isinstance(real, type) or name not in ("Series", "DataFrame"):
+            return real
+        kind = _Framed(name, (), {"stands_for": real, "world": self._world})
+        self.__dict__[name] = kind
+        return kind
+
+
+class _Framed(_Kind):
+    """Stands for a class of pandas."""
+
+    world: World
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.stands_for(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.stands_for, name)
+
+
+def _unboxed(value: Any) -> Any:
+    """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
+    if type(value) is Box:
+        found = [boxes.ordinary(v) for v in value.data.ravel().tolist()]
+        return boxes.objects(found, value.shape) if has_own(found) else np.asarray(value)
+    if type(value) is dict:
+        return {key: _unboxed(v) for key, v in value.items()}
+    return [_unboxed(v) for v in value] if type(value) is list else value
 
 
 def _extreme(real: Any, sign: int, world: World) -> Any:
@@ -334,9 +414,12 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         (random, _Random),
         (special, _Special),
         (bisect, _Bisect),
+        (statistics, _Statistics),
     ):
         if value is module:
             return stand_in(value, world)
+    if inspect.ismodule(value) and value is sys.modules.get("pandas"):
+        return _Pandas(value, world)
     stats = sys.modules.get("scipy.stats")
     if stats is not None and (value is stats or value is sys.modules["scipy"]):
         return _Scipy(value, world)
@@ -357,6 +440,8 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         return None
     if value in _BISECTING:
         return _of_bisect(value, world)
+    if any(value is mean for mean in _MEANS):
+        return _of_statistics(value, world)
     if module == "math" and getattr(math, name, None) is value:
         return _of_math(name, value, world)
     if getattr(special, name, None) is value and not isinstance(value, np.ufunc):

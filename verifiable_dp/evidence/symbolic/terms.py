@@ -12,6 +12,7 @@ import functools
 import math
 import random
 import sys
+import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,6 +115,8 @@ class Draw:
         What it was added to, per unit of the draw.
     of
         The random matrix whose entry it is, see `matrices`; its law, see `samplers`.
+    shape
+        Of a negative binomial draw, how many geometric ones it is the sum of; they may be parts of one.
     """
 
     kind: str
@@ -122,6 +125,7 @@ class Draw:
     used: bool = False
     met: Mapping[Atom, float] = field(default_factory=dict)
     of: Any = None
+    shape: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -260,6 +264,8 @@ class World:
         By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
     bare
         Whether the generators give plain numbers for now.
+    mixed
+        Where conditions stand both sides of which were followed at once.
     """
 
     files: frozenset[str]
@@ -287,11 +293,15 @@ class World:
     ended: dict[Any, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     bare: bool = False
+    mixed: set[Any] = field(default_factory=set)
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
         if self.oracle is None:
             self.enumerated[code] = tried and self.enumerated.get(code, True)
+            for part in code.co_consts:
+                if isinstance(part, types.CodeType):  # of a function in it
+                    self.note(part, tried=tried)
 
     def compare(self, *, certain: bool, public: bool = False) -> None:
         """Note that a uniform draw is compared, and whether the answer is certain.
@@ -480,6 +490,29 @@ class Term:
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         return _operate(power, self, other)
 
+    def __floordiv__(self, other: Any) -> Any:
+        return _operate(lambda a, b: rounded(divide(a, b), np.floor), self, other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __xor__(self, other: Any) -> Any:
+        if nature(other) == "coin":
+            return other.__xor__(self)
+        return self.world.arrays.on_arrays(self.world, np.bitwise_xor, "__call__", (self, other), None, {})
+
+    __rxor__ = __xor__
+
+    def __and__(self, other: Any) -> Any:
+        return self.world.arrays.on_arrays(self.world, np.bitwise_and, "__call__", (self, other), None, {})
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return self.world.arrays.on_arrays(self.world, np.bitwise_or, "__call__", (self, other), None, {})
+
+    __ror__ = __or__
+
     def __mod__(self, other: Any) -> Any:
         return _operate(lambda a, b: a.world.arrays.remainder(a, b), self, other)
 
@@ -515,11 +548,6 @@ class Term:
 
     def __ge__(self, other: Any) -> Any:
         return _compared(lambda a, b: above(a, b, strict=False), self, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return other.__xor__(self) if nature(other) == "coin" else NotImplemented
-
-    __rxor__ = __xor__
 
     def __eq__(self, other: Any) -> Any:
         if nature(other) == "coin":
@@ -1264,6 +1292,14 @@ def equal(left: Any, right: Any) -> Any:
     if low > 0 or high < 0:
         return np.False_
     return indicator(gap, gap.value() == 0)
+
+
+def mixed(condition: Term, one: Any, other: Any) -> Any:
+    """One of two numbers, as a raw truth value says."""
+    lead = subtract(one, other)
+    if type(lead) is not Term or not any(lead.raw.values()):
+        return add(other, multiply(condition, lead.const if type(lead) is Term else lead))
+    return add(multiply(condition, one), multiply(negated(condition), other))
 
 
 def negated(value: Any) -> Any:
