@@ -375,10 +375,14 @@ def bound(case: PlayCase) -> None:
     if form is not None:
         inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
     many = case.kind == "play_many"
-    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta, promise, many=many)
+    found, why, lead = traced.bound(
+        case.function, case.request.name, inputs, case.claim.delta, promise, many=many
+    )
     case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"
+    if lead is not None:
+        case.checks = [traced.with_lead(c, lead) if c.kind == "tracing" else c for c in case.checks]
 
 
 def first_look(case: PlayCase) -> None:

@@ -7,9 +7,11 @@ exceptions are caught, what follows must have been seen, too.
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
 import itertools
+import linecache
 import sys
 import threading
 import types
@@ -149,6 +151,21 @@ class Coverage:
                 ):
                     found.add(Place(file, line))
         return sorted(found, key=lambda place: (place.file, place.line))
+
+
+def compares(place: Place) -> bool:
+    """Whether all that is asked on a line is one comparison."""
+    try:
+        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(place.file)))))
+    except SyntaxError:
+        return False
+    asked = [
+        node.test
+        for node in nodes
+        if isinstance(node, ast.If | ast.IfExp | ast.While)
+        and node.test.lineno <= place.line <= (node.test.end_lineno or 0)
+    ]
+    return bool(asked) and all(isinstance(test, ast.Compare) and len(test.ops) == 1 for test in asked)
 
 
 @functools.lru_cache(maxsize=1 << 10)
