@@ -40,6 +40,7 @@ _FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
 _BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _AGAIN = 4  # pairs of the first look that the second one tries again
+_HOPELESS = 0.02  # chance to refute below which no test goes on
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -216,8 +217,14 @@ class PlayCase(UserCase[PlaySampler]):
 
     @property
     def promising(self) -> Look | None:
-        """The look whose test goes on: its bound is above the claim, or where tracing leads its estimate."""
-        return self.lead or (self.near if self.suspected else None)
+        """The look whose test goes on: its bound is above the claim, or where tracing leads its estimate.
+
+        None where the runs that it may go on to would hardly ever refute.
+        """
+        near = self.near if self.suspected else None
+        if near is not None and self.hope(near)[0] < _HOPELESS:
+            near = None
+        return self.lead or near
 
     @property
     def given(self) -> bool:
@@ -506,7 +513,8 @@ def power(case: PlayCase) -> None:
         raise InputError(f"{case.kind}: {DETERMINISTIC} (every run was alike on every input tried; {why})")
     promising = case.promising
     last = case.sizes(
-        "last", lambda: case.allowed.left if promising is None else case.allowed.beyond(_BEYOND)
+        "last",
+        lambda: case.allowed.left if promising is None else _enough(promising, case.allowed.beyond(_BEYOND)),
     )
     assert case.last is not None
     if promising is not None and last > _least(case):
@@ -526,6 +534,14 @@ def power(case: PlayCase) -> None:
         case.take(look(case, best, case.plan, number=2))
     elif found is not None:
         variants.state_power(case, found, last)
+
+
+def _enough(promising: Look, most: int) -> int:
+    """Runs that a test goes on by: no more than are nearly as likely to refute as `most`."""
+    best = promising.chance(most // 2)
+    return next(
+        (n for n in (most // 8, most // 4, most // 2) if promising.chance(n // 2) > 0.97 * best), most
+    )
 
 
 def _least(case: PlayCase) -> float:
