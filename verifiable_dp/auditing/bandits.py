@@ -40,6 +40,7 @@ _FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
 _BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _AGAIN = 4  # pairs of the first look that the second one tries again
+_STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _HOPELESS = 0.02  # chance to refute below which no test goes on
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
@@ -520,10 +521,15 @@ def power(case: PlayCase) -> None:
     if promising is not None and last > _least(case):
         case.no_power = ON_A_LEAD
         case.request.progress(f"an estimate above the claim: {last} more runs")
-        # What the test comes to now stands for what it had come to before.
-        before = [check.name for check in promising.checks]
-        case.checks = [check for check in case.checks if check.name not in before]
-        case.take(more(case, promising, last))
+        promising = replace(promising, parts=_STEPS * case.black_boxes)
+        for step in range(_STEPS):
+            # What the test comes to now stands for what it had come to before.
+            before = [check.name for check in promising.checks]
+            case.checks = [check for check in case.checks if check.name not in before]
+            promising = more(case, promising, (last + step) // _STEPS)
+            case.take(promising)
+            if case.refuted:
+                break
         return
     found, case.no_power = variants.of(case)
     if found is None and last > _least(case):

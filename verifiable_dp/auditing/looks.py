@@ -68,6 +68,7 @@ class Look:
     """What a look came to: its checks, the pair and event tested, and the candidates, best first.
 
     `number` and `workers` are those it was made with, `alone` says whether each run had a call of its own.
+    `parts` are the tests among which its share of the level is divided where it goes on.
     """
 
     checks: list[Check]
@@ -77,6 +78,7 @@ class Look:
     number: int = 0
     workers: int = 1
     alone: bool = False
+    parts: int = 1
 
     @property
     def refuted(self) -> bool:
@@ -346,7 +348,7 @@ def _look(
         name = f"{name} goes on"
         earlier = next((check for check in lead.checks if check.kind == "black_box"), None)
         if earlier is not None:
-            terms = replace(terms, tests=levels.tests * case.black_boxes)
+            terms = replace(terms, tests=levels.tests * lead.parts)
         checks = blackbox.put_to_test(source, [lead.chosen], plan, terms, name=name, earlier=earlier)
         found = replace(lead, checks=checks)
         plan = replace(plan, test=sum(int(checks[0].statistics[n]) for n in ("n0", "n1")) // 2)

@@ -58,9 +58,10 @@ def test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim():
     assert found["black box, look 2 goes on"][1] == "refuted"
     assert found["black box, look 2 goes on"][0] > 8 * found["black box, look 1"][0]
     assert record["verdict"] == "refuted"
-    # The level is shared by three tests; the third part by the two looks that it could have gone on with.
+    # The level is shared by three tests; the third part by the two looks that it could have gone on with,
+    # in two steps each.
     shares = [check["statistics"]["tests"] for check in record["checks"] if check["kind"] == "black_box"]
-    assert shares == [3, 6, 6]
+    assert shares == [3, 12, 12]
 
 
 @pytest.mark.slow

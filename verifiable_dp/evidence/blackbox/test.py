@@ -395,8 +395,10 @@ def put_to_test(
     checks = []
     for i, item in enumerate(chosen):
         one, zero = (1, 0) if item.event.flipped else (0, 1)
-        # 2 is not a world: the coins share no stream with the noise.
-        path = (TEST, item.number) if earlier is None else (TEST, item.number, 2)
+        # 2 is not a world: the coins share no stream with the noise, nor with those tossed before.
+        path: tuple[int, ...] = (TEST, item.number)
+        if earlier is not None:
+            path = (*path, 2, int(earlier.statistics["n1"]) + int(earlier.statistics["n0"]))
         sizes = coin_sizes(plan.test, terms.claim.delta, terms.seed, path)
         if earlier is None:
             hits = count(sampler, item, sizes, terms.workers)
