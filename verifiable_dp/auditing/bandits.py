@@ -544,10 +544,8 @@ def power(case: PlayCase) -> None:
 
 def _enough(promising: Look, most: int) -> int:
     """Runs that a test goes on by: no more than are nearly as likely to refute as `most`."""
-    best = promising.chance(most // 2)
-    return next(
-        (n for n in (most // 8, most // 4, most // 2) if promising.chance(n // 2) > 0.97 * best), most
-    )
+    best, fewer = promising.chance(most // 2), [most // part for part in (8, 4, 2) if promising.counted]
+    return next((n for n in fewer if promising.chance(n // 2) > 0.97 * best), most)
 
 
 def _least(case: PlayCase) -> float:

@@ -86,6 +86,11 @@ class Look:
         return any(check.verdict == "refuted" for check in self.checks)
 
     @property
+    def counted(self) -> bool:
+        """Whether its test has counted one event."""
+        return "k1" in self.checks[0].statistics
+
+    @property
     def above(self) -> bool:
         """Whether the estimate lies above the claim, wherever the bound lies."""
         first = self.checks[0]
@@ -100,10 +105,11 @@ class Look:
     def chance(self, runs: int) -> float:
         """The chance that a test of `runs` runs a side refutes at the same event, by what was counted so far.
 
-        The log ratio of the event's probabilities is taken to be normal around its estimate.
+        The log ratio of the event's probabilities is taken to be normal around its estimate; 1 of a
+        sequential test, which has no counts to go by.
         """
         numbers = self.checks[0].statistics
-        if "k1" not in numbers:
+        if not self.counted:
             return 1.0
         k1, k0 = (int(numbers[name]) + 0.5 for name in ("k1", "k0"))
         delta, p = float(numbers["delta"]), k1 / (int(numbers["n1"]) + 1)

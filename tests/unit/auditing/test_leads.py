@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import audited
 from verifiable_dp import api
+from verifiable_dp.auditing import bandits
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.auditing.looks import Look, UserCase
 from verifiable_dp.evidence.blackbox import search
@@ -128,6 +129,18 @@ def test_the_test_that_goes_on_is_the_likeliest_to_refute(counts, suspected, pla
     """An estimate above the claim is enough where tracing leads. Control: without, only a bound is."""
     assert gone_on(True, *counts) == suspected
     assert gone_on(False, *counts) == plain
+
+
+@pytest.mark.parametrize(
+    ("counts", "enough"),
+    [((300, 30), 20_000), ((90, 30), 160_000)],
+    ids=["a clear refutation needs few runs more", "a doubtful one takes all"],
+)
+def test_a_test_goes_on_by_no_more_runs_than_help(counts, enough):
+    """A chance that hardly grows is not worth more runs; a sequential test has no counts that tell."""
+    assert bandits._enough(a_look(*counts, 0), 160_000) == enough
+    unknown = SimpleNamespace(counted=False, chance=lambda runs: 1.0)
+    assert bandits._enough(unknown, 160_000) == 160_000
 
 
 def frozen(rewards, rng):
