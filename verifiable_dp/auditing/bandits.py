@@ -40,6 +40,8 @@ _FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
 _BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _AGAIN = 4  # pairs of the first look that the second one tries again
+_STEPS = 2  # in which a test goes on: it ends where the first one refutes
+_HOPELESS = 0.02  # chance to refute below which no test goes on
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -216,8 +218,14 @@ class PlayCase(UserCase[PlaySampler]):
 
     @property
     def promising(self) -> Look | None:
-        """The look whose test goes on: its bound is above the claim, or where tracing leads its estimate."""
-        return self.lead or (self.near if self.suspected else None)
+        """The look whose test goes on: its bound is above the claim, or where tracing leads its estimate.
+
+        None where the runs that it may go on to would hardly ever refute.
+        """
+        near = self.near if self.suspected else None
+        if near is not None and self.hope(near)[0] < _HOPELESS:
+            near = None
+        return self.lead or near
 
     @property
     def given(self) -> bool:
@@ -375,10 +383,14 @@ def bound(case: PlayCase) -> None:
     if form is not None:
         inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
     many = case.kind == "play_many"
-    found, why = traced.bound(case.function, case.request.name, inputs, case.claim.delta, promise, many=many)
+    found, why, lead = traced.bound(
+        case.function, case.request.name, inputs, case.claim.delta, promise, many=many
+    )
     case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"
+    if lead is not None:
+        case.checks = [traced.with_lead(c, lead) if c.kind == "tracing" else c for c in case.checks]
 
 
 def first_look(case: PlayCase) -> None:
@@ -502,16 +514,22 @@ def power(case: PlayCase) -> None:
         raise InputError(f"{case.kind}: {DETERMINISTIC} (every run was alike on every input tried; {why})")
     promising = case.promising
     last = case.sizes(
-        "last", lambda: case.allowed.left if promising is None else case.allowed.beyond(_BEYOND)
+        "last",
+        lambda: case.allowed.left if promising is None else _enough(promising, case.allowed.beyond(_BEYOND)),
     )
     assert case.last is not None
     if promising is not None and last > _least(case):
         case.no_power = ON_A_LEAD
         case.request.progress(f"an estimate above the claim: {last} more runs")
-        # What the test comes to now stands for what it had come to before.
-        before = [check.name for check in promising.checks]
-        case.checks = [check for check in case.checks if check.name not in before]
-        case.take(more(case, promising, last))
+        promising = replace(promising, parts=_STEPS * case.black_boxes)
+        for step in range(_STEPS):
+            # What the test comes to now stands for what it had come to before.
+            before = [check.name for check in promising.checks]
+            case.checks = [check for check in case.checks if check.name not in before]
+            promising = more(case, promising, (last + step) // _STEPS)
+            case.take(promising)
+            if case.refuted:
+                break
         return
     found, case.no_power = variants.of(case)
     if found is None and last > _least(case):
@@ -522,6 +540,12 @@ def power(case: PlayCase) -> None:
         case.take(look(case, best, case.plan, number=2))
     elif found is not None:
         variants.state_power(case, found, last)
+
+
+def _enough(promising: Look, most: int) -> int:
+    """Runs that a test goes on by: no more than are nearly as likely to refute as `most`."""
+    best, fewer = promising.chance(most // 2), [most // part for part in (8, 4, 2) if promising.counted]
+    return next((n for n in fewer if promising.chance(n // 2) > 0.97 * best), most)
 
 
 def _least(case: PlayCase) -> float:

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Generic
 
 import numpy as np
@@ -24,6 +25,7 @@ from verifiable_dp.evidence.blackbox import curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL, Event
 from verifiable_dp.evidence.blackbox.observations import Observation
+from verifiable_dp.evidence.blackbox.statistics import approximate_power, rejection_power
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
@@ -31,6 +33,7 @@ from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
 _SAME = 128
+_OF_CHANCE = 15  # values of a log ratio that stand for its law
 INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 UNCONFIRMED = (
@@ -65,6 +68,7 @@ class Look:
     """What a look came to: its checks, the pair and event tested, and the candidates, best first.
 
     `number` and `workers` are those it was made with, `alone` says whether each run had a call of its own.
+    `parts` are the tests among which its share of the level is divided where it goes on.
     """
 
     checks: list[Check]
@@ -74,11 +78,17 @@ class Look:
     number: int = 0
     workers: int = 1
     alone: bool = False
+    parts: int = 1
 
     @property
     def refuted(self) -> bool:
         """Whether a check refutes the claim."""
         return any(check.verdict == "refuted" for check in self.checks)
+
+    @property
+    def counted(self) -> bool:
+        """Whether its test has counted one event."""
+        return "k1" in self.checks[0].statistics
 
     @property
     def above(self) -> bool:
@@ -91,6 +101,28 @@ class Look:
         """How far the lower bound lies above the claim."""
         first = self.checks[0]
         return float(first.result["epsilon_lower"]) - float(first.statistics["epsilon"])
+
+    def chance(self, runs: int) -> float:
+        """The chance that a test of `runs` runs a side refutes at the same event, by what was counted so far.
+
+        The log ratio of the event's probabilities is taken to be normal around its estimate; 1 of a
+        sequential test, which has no counts to go by.
+        """
+        numbers = self.checks[0].statistics
+        if not self.counted:
+            return 1.0
+        k1, k0 = (int(numbers[name]) + 0.5 for name in ("k1", "k0"))
+        delta, p = float(numbers["delta"]), k1 / (int(numbers["n1"]) + 1)
+        law = NormalDist(math.log(k1 / k0), math.sqrt(1 / k1 + 1 / k0))
+        held = float(numbers["epsilon"]), float(numbers["alpha"]) / int(numbers["tests"])
+        found = 0.0
+        for number in range(_OF_CHANCE):
+            q = p * math.exp(-law.inv_cdf((number + 0.5) / _OF_CHANCE))
+            if delta > 0:
+                found += approximate_power(p, q, runs, held[0], delta, held[1])
+            else:
+                found += rejection_power(p, q, runs, *held)
+        return found / _OF_CHANCE
 
 
 @dataclass(kw_only=True)
@@ -112,8 +144,8 @@ class UserCase(Case, Generic[Sampling]):
     varied
         Whether runs on one input ever differed.
     last, lead, near
-        The last look; None before the first. The look whose lower bound lies farthest above the claim; the
-        nearest of those whose estimate does.
+        The last look; None before the first. The look whose lower bound lies farthest above the claim; of
+        those whose estimate does, the one that is most likely to refute if it goes on.
     black_boxes
         Tests that the looks have made.
     no_power
@@ -181,13 +213,17 @@ class UserCase(Case, Generic[Sampling]):
         """Runs a side that a test may go on to; None if no more than its plan has."""
         return None
 
+    def hope(self, look: Look) -> tuple[float, float]:
+        """What look to go on with: by its chance to refute, then by how near its bound comes to the claim."""
+        return (round(look.chance(self.hoped), 2) if self.hoped else 0.0), look.excess
+
     def take(self, look: Look, *, aside: bool = False) -> None:
         """Keep what a look came to; one that is made aside does not say what later ones go on with."""
         if not aside:
             self.last = look
         if look.excess > (self.lead.excess if self.lead else 0.0):
             self.lead = look
-        if look.above and (self.near is None or look.excess > self.near.excess):
+        if look.above and (self.near is None or self.hope(look) > self.hope(self.near)):
             self.near = look
         self.black_boxes += len(look.checks)
         self.found(look.checks, look.chosen)
@@ -318,7 +354,7 @@ def _look(
         name = f"{name} goes on"
         earlier = next((check for check in lead.checks if check.kind == "black_box"), None)
         if earlier is not None:
-            terms = replace(terms, tests=levels.tests * case.black_boxes)
+            terms = replace(terms, tests=levels.tests * lead.parts)
         checks = blackbox.put_to_test(source, [lead.chosen], plan, terms, name=name, earlier=earlier)
         found = replace(lead, checks=checks)
         plan = replace(plan, test=sum(int(checks[0].statistics[n]) for n in ("n0", "n1")) // 2)

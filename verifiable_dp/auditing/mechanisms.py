@@ -18,7 +18,11 @@ from verifiable_dp.core.validate import FloatArray, Function, Given, InputError,
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
+
+_BETWEEN = 4  # part of the runs that values between the bounds get
+_SURE = 0.999  # confidence of a lead by them: it is none of the level's tests
 
 
 def data_pairs(
@@ -96,6 +100,11 @@ class ReleaseCase(UserCase[ReleaseSampler]):
 
     pairs: list[DataPair]
     bounds: tuple[float, float]
+
+    @property
+    def stated(self) -> bool:
+        """Whether somebody said which data are neighbours."""
+        return self.request.inputs.pairs is not None or getattr(self.function, "neighbours", None) is not None
 
     @classmethod
     def of(cls, request: AuditRequest, function: Function[object]) -> ReleaseCase:
@@ -207,6 +216,23 @@ def only_look(case: ReleaseCase) -> None:
     case.request.progress(f"black box: {2 * case.plan.test} draws")
     case.take(look(case, case.pairs, case.plan))
     case.allowed.spend(cost_of(case.plan, len(case.pairs)))
+
+
+def between(case: ReleaseCase) -> None:
+    """Values strictly between the bounds, where nobody said which data are taken: they only lead.
+
+    Code that refuses them has said it.
+    """
+    kind, plan = case.request.promise.adjacency or "replace", case.plan
+    forms = {np.shape(pair.left): pair.left for pair in case.pairs}.values()
+    pairs = [DataPair(*pair) for form in forms for pair in search.inner_pairs(form, case.bounds, kind)]
+    sizes = {name: max(1, getattr(plan, name) // _BETWEEN) for name in ("probe", "select", "test")}
+    try:
+        *_, last = look(case, pairs, replace(plan, sequential=False, **sizes), number=1).checks
+    except InputError:
+        return
+    statistics = {**last.statistics, "confidence": max(case.levels.confidence, _SURE)}
+    case.checks.append(Check.of("values between the bounds", "between", statistics))
 
 
 def power(case: ReleaseCase) -> None:

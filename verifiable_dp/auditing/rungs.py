@@ -48,6 +48,10 @@ def _idle(case: Case) -> bool:
     return isinstance(case, PlayCase) and not (case.settled or case.moved or case.form)
 
 
+def _unsaid(case: Case) -> bool:
+    return isinstance(case, ReleaseCase) and not (case.refuted or case.stated or case.seen.deterministic)
+
+
 def _mutated(case: Case) -> bool:
     if not isinstance(case, AlgorithmCase) or case.auditor is None:
         return False
@@ -83,6 +87,7 @@ RUNGS = (
     ),
     Rung("", lambda case: _played(case) and not case.settled, bandits.second_look),
     Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
+    Rung("values between the bounds", _unsaid, mechanisms.between),
     Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),
     Rung("hockey-stick curve", lambda case: isinstance(case, UserCase) and _curved(case), looks.curve),
     Rung(

@@ -14,8 +14,9 @@ from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
-from verifiable_dp.evidence.symbolic.paths import Program, explore
-from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, without
+from verifiable_dp.evidence.symbolic.paths import Program, explore, unsettled
+from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
+from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.upper import Premise, UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
@@ -104,14 +105,15 @@ def bound(
     promise: Promise = _CENTRAL,
     *,
     many: bool = False,
-) -> tuple[UpperBound | None, str]:
+) -> tuple[UpperBound | None, str, JsonDict | None]:
     """An upper bound on epsilon over all inputs within the bounds; without one, why, with the line.
 
-    With `many` the function is `play_many`, of which one run is bounded.
+    Then also the lead, as it stands in a check, where raw data decides something that replays on neighbours
+    cannot settle. With `many` the function is `play_many`, of which one run is bounded.
     """
     file = _file_of(function)
     if file is None:
-        return None, "its source is not Python's"
+        return None, "its source is not Python's", None
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     form, played = inputs.form, OneRun(function) if many else function
     if form is None:
@@ -121,12 +123,22 @@ def bound(
         program = Crowd(played, shape, inputs.bounds, None, form, *seen)
     with guarded():
         found = explore(program, n_arms)
+        open_lead = Lead("branch", found.at) if found.at and unsettled(program, found) else None
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)
     if many and made is not None:
         made = replace(made, premises=(*made.premises, _ONE))
-    return made, renamed({"why": why}, file, source.path or file)["why"]
+    lead = None if open_lead is None else {**lead_as_dict(open_lead), "open": True}
+    told = renamed({"why": why, "lead": lead}, file, source.path or file)
+    return made, told["why"], told["lead"]
+
+
+def with_lead(check: Check, lead: JsonDict) -> Check:
+    """A check of tracing with one more lead, in place of one of the same line that replays had settled."""
+    where = ("file", "line")
+    leads = [x for x in check.statistics["leads"] if x["open"] or any(x[k] != lead[k] for k in where)]
+    return Check.of(check.name, check.kind, {**check.statistics, "leads": [*leads, lead]})
 
 
 def choosing(function: Function[object], n_arms: int, horizon: int) -> tuple[Function[object], ...]:

@@ -64,6 +64,7 @@ _METHODS = {
         "exact test of an event's counts, the event chosen on other runs",
         "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
     ),
+    "between": ("as the black box, on data with values between the bounds", None),
     "numerics": (
         "exact test of an event of the outputs' last bits, the event chosen on other runs",
         "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
@@ -442,7 +443,7 @@ def _power(record: Json, check: Json) -> Block | None:
 
 def _sufficient(kind: str, statistics: Json) -> list[Block]:
     """Counts of one event; what other checks rest on stands in their statistics only."""
-    if kind not in ("black_box", "numerics"):
+    if kind not in ("black_box", "between", "numerics"):
         return []
     return [{key: statistics[key] for key in ("pair", "event", "k1", "n1", "k0", "n0")}]
 

@@ -11,6 +11,10 @@ from verifiable_dp.evidence.blackbox.statistics import DETECT
 
 REASONS = ("lead", "weak", "unsearched")
 _SAMPLED = ("black_box", "sequential")
+BETWEEN = (
+    "values strictly between the bounds cost at least {:.4g} against {:g}, values at the bounds do not: say "
+    "which data the mechanism takes by its attribute neighbours, a list of pairs that differ in one entry"
+)
 
 
 def privacy(checks: Sequence[Json], detect: float = DETECT) -> str:
@@ -42,7 +46,7 @@ def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str
     if not sampled:  # exact bounds decide without any runs
         exact = any(check["kind"] == "shuffle" for check in checks)
         return ("not_refuted", None) if exact else ("inconclusive", "unsearched")
-    if not any(float(check["result"].get("epsilon_lower", 0.0)) > 0 for check in checks):
+    if float(epsilon_lower(checks)) <= 0:
         return "inconclusive", "unsearched"
     least, claimed = detectable(checks), float(sampled[0]["statistics"]["epsilon"])
     if least is not None and not exceeds(float(least), detect * claimed):
@@ -52,7 +56,7 @@ def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str
 
 def detectable(checks: Sequence[Json]) -> float | str | None:
     """The least true epsilon that a test would have refuted with probability .95; None without such tests."""
-    found = [check["result"]["detectable"] for check in checks if "detectable" in check["result"]]
+    found = [c["result"]["detectable"] for c in _testing(checks) if "detectable" in c["result"]]
     return min(found, key=float, default=None)
 
 
@@ -99,7 +103,9 @@ def lead(checks: Sequence[Json]) -> str:
 
     That is a cost above the claim (without delta: with it, single runs may cost more), raw data that decides,
     or a lower bound above the claim that is not significant at the level of a refutation. Such a bound is a
-    fluke where every loss was computed and none is above the claim, or the instance has a certificate.
+    fluke where every loss was computed and none is above the claim, or the instance has a certificate. What
+    only values between the bounds of a mechanism's data show speaks against it as long as nobody said which
+    data it takes.
     """
     computed = bounded(checks, "certified") or any(
         check["kind"] == "alignment"
@@ -117,6 +123,8 @@ def lead(checks: Sequence[Json]) -> str:
             return found
         if check["kind"] in _SAMPLED and not computed and exceeds(lower, epsilon):
             return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
+        if check["kind"] == "between" and result["verdict"] == "inconclusive":
+            return BETWEEN.format(lower, epsilon)
     return ""
 
 
@@ -140,8 +148,13 @@ def _traced(check: Json, pure: bool) -> str:
 
 def epsilon_lower(checks: Sequence[Json]) -> float | str:
     """Largest lower bound on epsilon of any check; ``inf`` as a string."""
-    bounds = [check["result"].get("epsilon_lower", 0.0) for check in checks]
+    bounds = [check["result"].get("epsilon_lower", 0.0) for check in _testing(checks)]
     return max(bounds, key=float, default=0.0)
+
+
+def _testing(checks: Sequence[Json]) -> list[Json]:
+    """The checks that can refute: values between the bounds only lead."""
+    return [check for check in checks if check["kind"] != "between"]
 
 
 def regret(checks: Sequence[Json]) -> str | None:

@@ -24,7 +24,7 @@ _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
     "releases": "every noisy partial sum",
 }
-SAMPLED = ("black_box", "numerics", "curve", "sequential")
+SAMPLED = ("black_box", "between", "numerics", "curve", "sequential")
 NON_CLAIMS = (
     "does not prove differential privacy of a deployment",
     "does not cover what is listed under Not covered",

@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import audited
 from verifiable_dp import api
+from verifiable_dp.auditing import bandits
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.auditing.looks import Look, UserCase
 from verifiable_dp.evidence.blackbox import search
@@ -58,9 +59,10 @@ def test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim():
     assert found["black box, look 2 goes on"][1] == "refuted"
     assert found["black box, look 2 goes on"][0] > 8 * found["black box, look 1"][0]
     assert record["verdict"] == "refuted"
-    # The level is shared by three tests; the third part by the two looks that it could have gone on with.
+    # The level is shared by three tests; the third part by the two looks that it could have gone on with,
+    # in two steps each.
     shares = [check["statistics"]["tests"] for check in record["checks"] if check["kind"] == "black_box"]
-    assert shares == [3, 6, 6]
+    assert shares == [3, 12, 12]
 
 
 @pytest.mark.slow
@@ -87,8 +89,8 @@ def test_a_fluke_is_not_taken_for_a_leak(seed):
 # ---------------------------------------------------------------- which test goes on
 
 
-def a_look(k1, k0, number):
-    numbers = {"k1": k1, "n1": 2000, "k0": k0, "n0": 2000, "epsilon": 1.0, "delta": 0.0}
+def a_look(k1, k0, number, runs=2000):
+    numbers = {"k1": k1, "n1": runs, "k0": k0, "n0": runs, "epsilon": 1.0, "delta": 0.0}
     levels = {"alpha": 1e-6, "confidence": 0.95, "tests": 3}
     check = Check.of(f"look {number}", "black_box", {**numbers, **levels})
     return Look([check], None, [], number=number)
@@ -96,10 +98,17 @@ def a_look(k1, k0, number):
 
 def gone_on(suspected, *counts):
     case = SimpleNamespace(
-        last=None, lead=None, near=None, black_boxes=0, found=lambda *_: None, suspected=suspected
+        last=None,
+        lead=None,
+        near=None,
+        black_boxes=0,
+        found=lambda *_: None,
+        suspected=suspected,
+        hoped=80_000,
     )
-    for number, (k1, k0) in enumerate(counts):
-        UserCase.take(case, a_look(k1, k0, number))
+    case.hope = lambda look: UserCase.hope(case, look)
+    for number, (k1, k0, *runs) in enumerate(counts):
+        UserCase.take(case, a_look(k1, k0, number, *runs))
     chosen = PlayCase.promising.fget(case)
     return None if chosen is None else chosen.number
 
@@ -111,12 +120,27 @@ def gone_on(suspected, *counts):
         ([(60, 12), (90, 30), (40, 30)], 0, None),  # of two the one whose bound is nearest
         ([(300, 30), (90, 30)], 0, 0),  # a bound above the claim goes on anyway
         ([(60, 30), (30, 30)], None, None),
+        # Few counts that speak of 1.8 are worth more runs than many that speak of 1.06 and lie nearer to 1.
+        ([(30, 5), (650, 225, 5500)], 0, None),
+        ([(5500, 2019, 80_000)], None, None),  # an estimate of 1.002 from so many runs is hopeless
     ],
 )
-def test_the_test_that_goes_on_is_the_nearest_to_a_refutation(counts, suspected, plain):
+def test_the_test_that_goes_on_is_the_likeliest_to_refute(counts, suspected, plain):
     """An estimate above the claim is enough where tracing leads. Control: without, only a bound is."""
     assert gone_on(True, *counts) == suspected
     assert gone_on(False, *counts) == plain
+
+
+@pytest.mark.parametrize(
+    ("counts", "enough"),
+    [((300, 30), 20_000), ((90, 30), 160_000)],
+    ids=["a clear refutation needs few runs more", "a doubtful one takes all"],
+)
+def test_a_test_goes_on_by_no_more_runs_than_help(counts, enough):
+    """A chance that hardly grows is not worth more runs; a sequential test has no counts that tell."""
+    assert bandits._enough(a_look(*counts, 0), 160_000) == enough
+    unknown = SimpleNamespace(counted=False, chance=lambda runs: 1.0)
+    assert bandits._enough(unknown, 160_000) == 160_000
 
 
 def frozen(rewards, rng):

@@ -45,6 +45,7 @@ _SHARED = 8  # tables whose screening runs are held
 _MOST_ROUNDS = 48  # rounds of one table whose rewards are changed in turn
 # What the changed reward is in either world, as parts of the range: bounds, then values between them.
 _BOUNDS = (0.0, 1.0)
+_BETWEEN = (0.37, 0.81)  # of data: off every coarse grid, on either side of the middle
 _INSIDE = ((1 / 64, 63 / 64), (1 / 4, 3 / 4), (0.0, 63 / 64), (1 / 64, 1.0), (0.0, 1 / 2))
 
 
@@ -66,16 +67,44 @@ def data_pairs(
     half = np.where(np.arange(entries) < entries // 2, high, low)
     for base in (np.full(entries, low), np.full(entries, high), half, half[::-1].copy()):
         for place in (0, entries // 2, entries - 1):
-            other = np.delete(base, place) if kind == "add-remove" else base.copy()
-            if kind == "replace":
-                other[place] = low if base[place] == high else high
-            elif kind == "zero-out":
-                other[place] = 0.0
-            if np.array_equal(base, other):
-                continue
-            if not any(_same((base, other), pair) for pair in pairs):
-                pairs.append((base, other))
+            value = low if base[place] == high else high
+            _add(pairs, _changed(base, place, value, kind))
     return pairs
+
+
+def inner_pairs(left: npt.ArrayLike, bounds: tuple[float, float], kind: str = "replace") -> list[Data]:
+    """Neighbouring data of the form of `left` with values strictly between the bounds.
+
+    One entry moves from there to a bound, or to another such value, while the others are all low or lie
+    between the bounds, too.
+    """
+    low, high = bounds
+    few, most = (low + part * (high - low) for part in _BETWEEN)
+    shape, entries = np.shape(left), np.asarray(left).size
+    pairs: list[Data] = []
+    for others in (low, few) if entries > 1 else (low,):
+        for place in (0, entries - 1):
+            for value, other in ((few, low), (few, high), (few, most), (low, high)):
+                base = np.full(entries, others)
+                base[place] = value
+                one, two = _changed(base, place, other, kind)
+                if ((one > low) & (one < high)).any():
+                    _add(pairs, (one, two) if shape else (float(one[0]), float(two[0])))
+    return pairs
+
+
+def _changed(base: FloatArray, place: int, value: float, kind: str) -> tuple[FloatArray, FloatArray]:
+    """Data, and the same with one entry replaced by a value, made 0 or left out."""
+    other = np.delete(base, place) if kind == "add-remove" else base.copy()
+    if kind != "add-remove":
+        other[place] = value if kind == "replace" else 0.0
+    return base, other
+
+
+def _add(pairs: list[Data], pair: Data) -> None:
+    """Add a pair that is none, and not among them yet."""
+    if not np.array_equal(*pair) and not any(_same(pair, other) for other in pairs):
+        pairs.append(pair)
 
 
 def _separation(left: IntArray, right: IntArray) -> float:

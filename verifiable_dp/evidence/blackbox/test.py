@@ -31,7 +31,7 @@ from verifiable_dp.evidence.blackbox.events import (
 )
 from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
 from verifiable_dp.evidence.blackbox.observations import action_summaries
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, judge, judged, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded
 
@@ -395,8 +395,10 @@ def put_to_test(
     checks = []
     for i, item in enumerate(chosen):
         one, zero = (1, 0) if item.event.flipped else (0, 1)
-        # 2 is not a world: the coins share no stream with the noise.
-        path = (TEST, item.number) if earlier is None else (TEST, item.number, 2)
+        # 2 is not a world: the coins share no stream with the noise, nor with those tossed before.
+        path: tuple[int, ...] = (TEST, item.number)
+        if earlier is not None:
+            path = (*path, 2, int(earlier.statistics["n1"]) + int(earlier.statistics["n0"]))
         sizes = coin_sizes(plan.test, terms.claim.delta, terms.seed, path)
         if earlier is None:
             hits = count(sampler, item, sizes, terms.workers)
@@ -474,6 +476,15 @@ def _judge(statistics: Json) -> JsonDict:
     }
 
 
+@judge("between", scales)
+def _between(statistics: Json) -> JsonDict:
+    """As a black box; never refuted, as the data may be meant to be whole numbers."""
+    result = judged("black_box", statistics)
+    above = float(result["epsilon_lower"]) > float(statistics["epsilon"])
+    return {**result, "verdict": "inconclusive" if above else "not_refuted"}
+
+
+@worded("between")
 @worded("black_box")
 def _black_box_in_words(numbers: Json, result: Json) -> str:
     counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"

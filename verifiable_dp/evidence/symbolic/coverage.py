@@ -7,9 +7,11 @@ exceptions are caught, what follows must have been seen, too.
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
 import itertools
+import linecache
 import sys
 import threading
 import types
@@ -169,6 +171,21 @@ class Coverage:
                 ):
                     found.add((Place(file, line), place_of(position) if position is not None else None))
         return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
+
+
+def compares(place: Place) -> bool:
+    """Whether all that is asked on a line is one comparison."""
+    try:
+        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(place.file)))))
+    except SyntaxError:
+        return False
+    asked = [
+        node.test
+        for node in nodes
+        if isinstance(node, ast.If | ast.IfExp | ast.While)
+        and node.test.lineno <= place.line <= (node.test.end_lineno or 0)
+    ]
+    return bool(asked) and all(isinstance(test, ast.Compare) and len(test.ops) == 1 for test in asked)
 
 
 @functools.lru_cache(maxsize=1 << 10)

@@ -24,7 +24,7 @@ from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.symbolic import boxes, libraries
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
 from verifiable_dp.evidence.symbolic.contests import Proposals
-from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import Flips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
@@ -33,7 +33,7 @@ from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
-from verifiable_dp.evidence.tracing.ledger import Place, same
+from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
 from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Premise, UpperBound, form
 
@@ -459,6 +459,34 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
     if unseen is not None:
         return Found((*paths, *more), "a branch that no traced run takes both ways", missed[0][0])
     return Found((*paths, *more))
+
+
+_DECIDES = (WORDS["branch"], WORDS["argmax"])
+_WATCHED = 4  # plain runs of each table
+
+
+def unsettled(program: Program, found: Found) -> bool:
+    """Whether raw data decides something that replays on neighbouring data cannot settle.
+
+    A plain comparison of raw data may be what is asked before coins or noise hide the answer, and replays
+    tell. But where it is a part of a larger condition, or where plain data leave another branch one-sided,
+    neighbours may never have met in what counts.
+    """
+    if found.failure not in _DECIDES or found.at is None:
+        return False
+    if not compares(found.at):
+        return True
+    scopes = scopes_of(program.function)
+    coverage, (low, high) = Coverage(frozenset(scopes)), program.bounds
+    levels = [np.full(program.shape, value) for value in (low, (low + high) / 2, high)]
+    try:
+        with coverage.watching():
+            for number in range(_WATCHED):
+                for data in (program.values(0), *levels):
+                    plain_run(program.function, data, np.random.Philox(number))
+    except Exception:  # the audit tells of it where it plays
+        return False
+    return bool(coverage.missed(scopes, strict=False))
 
 
 def _same_without(program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage) -> bool:

@@ -726,7 +726,10 @@ def check(found: Found, epsilon: float, *, name: str = "tracing", local: bool = 
         "rho": plain(found.rho),
         "divergence": "",
         "same_output": True,
-        "leads": [_as_dict(lead, found) for lead in found.leads],
+        "leads": [
+            {**lead_as_dict(lead), "open": (lead.what, lead.place) not in found.covered}
+            for lead in found.leads
+        ],
         "notes": [{"what": what, "file": at.file, "line": at.line} for what, at in found.notes],
         "attribution": [[t, arm, plain(paid)] for t, arm, paid in found.attribution],
         "shares": [],
@@ -776,7 +779,8 @@ def _way(found: Found, worst: Traced) -> JsonDict:
     }
 
 
-def _as_dict(lead: Lead, found: Found) -> JsonDict:
+def lead_as_dict(lead: Lead) -> JsonDict:
+    """A lead as it stands in a check, but for whether it is open."""
     return {
         "what": lead.what,
         "words": WORDS.get(lead.what, lead.what),
@@ -784,7 +788,6 @@ def _as_dict(lead: Lead, found: Found) -> JsonDict:
         "line": lead.place.line,
         "source": linecache.getline(lead.place.file, lead.place.line).strip(),
         "count": lead.count,
-        "open": (lead.what, lead.place) not in found.covered,
     }
 
 

@@ -1,0 +1,34 @@
+"""Raw data that decides where replays on neighbours cannot tell what it gives away is a lead."""
+
+import pytest
+
+from tests.user_code import unsettled
+from verifiable_dp.auditing import traced
+from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.record import conclude
+
+
+@pytest.mark.parametrize(
+    ("play", "leads"),
+    [
+        (unsettled.leak_of_a_pattern, True),
+        (unsettled.leak_of_a_nested_pattern, True),
+        # Control: one plain question before the noise, whose answers were all seen, is left to replays.
+        (unsettled.right_count, False),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
+    """Three rewards have to meet for the leak: neighbours of plain tables never show it."""
+    inputs = Inputs(3, 24)
+    bound, why, lead = traced.bound(play, play.__name__, inputs, 0.0)
+    assert bound is None
+    assert "raw rewards decide a branch" in why
+    assert (lead is not None) == leads
+    # Replays of the right code say nothing against it: what follows is due to the lead alone.
+    check, _ = traced.trace(unsettled.right_count, "it", 1.0, inputs, 0, traced.Effort(12, most=12))
+    assert conclude.lead([check.as_dict()]) == ""
+    if lead is not None:
+        said = conclude.lead([traced.with_lead(check, lead).as_dict()])
+        assert said == f"raw data decides at {lead['file']}:{lead['line']}"
+        assert conclude.conclusion([traced.with_lead(check, lead).as_dict()]) == ("inconclusive", "lead")
