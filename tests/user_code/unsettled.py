@@ -40,10 +40,10 @@ def leak_of_a_nested_pattern(rewards, rng):
 def right_count(rewards, rng):
     """How many rewards are high, with noise."""
     horizon, n_arms = rewards.shape
-    counts, arms = np.zeros(n_arms), []
+    high, arms = [[] for _ in range(n_arms)], []
     for t in range(horizon // 2):
         arms.append(t % n_arms)
         if rewards[t, arms[-1]] >= 0.6:
-            counts[arms[-1]] += 1
-    best = int(np.argmax(counts + rng.laplace(0, 1, n_arms)))
+            high[arms[-1]].append(t)
+    best = int(np.argmax([len(rounds) for rounds in high] + rng.laplace(0, 1, n_arms)))
     return arms + [best] * (horizon - len(arms))
