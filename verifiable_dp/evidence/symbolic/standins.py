@@ -502,7 +502,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
             _put(owner, name, samplers.drawing(world, function, now))
         for scope in scopes.values():
             for name, value in list(scope.items()):
-                other = _replacement(value, world, numpy) if not name.startswith("__") else None
+                own = isinstance(value, types.FunctionType) and value.__globals__ is scope
+                other = None if own or name.startswith("__") else _replacement(value, world, numpy)
                 if other is not None:
                     changed.append((scope, name, value))
                     scope[name] = other
