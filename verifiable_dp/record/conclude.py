@@ -101,11 +101,11 @@ def _holds(check: Json | None) -> bool:
 def lead(checks: Sequence[Json]) -> str:
     """What speaks against a claim that no check refutes, in words; empty if nothing does.
 
-    That is a cost above the claim (without delta: with it, single runs may cost more), raw data that decides,
-    or a lower bound above the claim that is not significant at the level of a refutation. Such a bound is a
-    fluke where every loss was computed and none is above the claim, or the instance has a certificate. What
-    only values between the bounds of a mechanism's data show speaks against it as long as nobody said which
-    data it takes.
+    That is a cost above the claim (without delta: with it, single runs may cost more), an upper bound above
+    it, raw data that decides, or a lower bound above the claim that is not significant at the level of a
+    refutation. Such a lower bound is a fluke where every loss was computed and none is above the claim, or
+    the instance has a certificate. What only values between the bounds of a mechanism's data show speaks
+    against it as long as nobody said which data it takes.
     """
     computed = bounded(checks, "certified") or any(
         check["kind"] == "alignment"
@@ -125,6 +125,9 @@ def lead(checks: Sequence[Json]) -> str:
             return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
         if check["kind"] == "between" and result["verdict"] == "inconclusive":
             return BETWEEN.format(lower, epsilon)
+    least = epsilon_upper(checks)
+    if least is not None and not bounded(checks):
+        return f"the upper bound, {float(least['epsilon']):.4g}, lies above the claim"
     return ""
 
 
