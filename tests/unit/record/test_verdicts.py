@@ -106,7 +106,7 @@ LEAD = {"file": "code.py", "line": 7, "open": True}
         ([seen("tracing", leads=[{**LEAD, "open": False}]), seen("black_box")], ""),
         ([seen("tracing", same_output=False)], "tracing saw other actions"),
         ([seen("tracing", cost=1.0), seen("black_box")], ""),
-        ([bounded(1.1, "n paths"), seen("black_box", delta=0.1)], "the upper bound, 1.1, lies above the claim"),
+        ([bounded(1.1, "n paths"), seen("black_box", delta=0.1)], "the upper bound, 1.1, lies above"),
         ([bounded(1.0, "n paths"), seen("black_box", delta=0.1)], ""),
     ],
 )
