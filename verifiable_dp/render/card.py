@@ -11,7 +11,7 @@ from verifiable_dp.core.claims import GIVEN
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import words
+from verifiable_dp.record import conclude, words
 from verifiable_dp.render import limits
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
@@ -188,8 +188,8 @@ def interval(record: Json) -> str:
     most = float(upper["epsilon"])
     least = digits(min(float(record["epsilon_lower"]), most))
     by = "certified" if upper["scope"] == "certified" else "the upper bound"
-    delta = f" at delta {digits(upper['delta'])}" if upper["delta"] else ""
-    return f"Epsilon lies between {least} (that much was seen) and {digits(most)}{delta} ({by})."
+    delta = f", both at delta {digits(upper['delta'])}" if upper["delta"] else ""
+    return f"Epsilon lies between {least} (that much was seen) and {digits(most)} ({by}){delta}."
 
 
 def premises(record: Json) -> str:
@@ -258,6 +258,8 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
         ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
         names = "; ".join(f"{row['mutant']} (epsilon {digits(_true(row))})" for row in missed)
         said = f"{_many(len(missed), 'broken variant')} passed the same audit: {names}. {said}"
+        if conclude.bounded(record["checks"], "certified"):
+            said += " The certificate covers no such variant."
     least = 0.05 if missed or not math.isinf(ratio) else 0.0
     full = round(100 * max(least, 1 - math.log(max(ratio, 1.0), _EMPTY)))
     claim = float(record["claim"]["epsilon"])
@@ -531,16 +533,17 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record["verdict"] == "inconclusive":
         return (
-            "Do not rely on this claim yet. Audit again with a larger budget, or name pairs of inputs to try."
+            "Do not rely on this claim yet. Audit again with more runs (--budget), "
+            "or name pairs of inputs to try."
         )
     todo = sum(row["status"] == "open" for row in record["hazards"])
     names = missed(record, kills)
     faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
-    first = f"Look in the code by hand for {faults}. " if names else ""
+    first = f"Look by hand for {faults}. " if names else ""
     if _caught(record)[0] > WEAK:
-        first += "Audit again with a larger budget, which catches smaller leaks. "
+        first += "Audit again with more runs (--budget), which catches smaller leaks. "
     open_ = _many(todo, "open hazard")
-    return f"{first}Settle the {open_} before you rely on the claim; each row names your action."
+    return f"{first}Settle the {open_} before you rely on the claim; each has its action below."
 
 
 def regret(record: Json) -> str:

@@ -153,7 +153,7 @@ def test_regret_is_a_sentence():
 def test_what_to_do_follows_from_the_verdict():
     assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
     assert of("ucb1").following.startswith("Do not use it")
-    assert of("dp-nas").following.startswith("Audit again with a larger budget")
+    assert of("dp-nas").following.startswith("Audit again with more runs (--budget)")
     assert of("dp-se").following.startswith("Settle the ")
     undecided = of("dp-se", verdict="inconclusive", reason="weak")
     assert undecided.following.startswith("Do not rely on this claim yet.")
@@ -724,9 +724,7 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert of("dp-nas").headline.endswith("but weak: the tests could pass a leak of up to 4 times the claim")
     one, two = ({"mutant": n, "outcome": "survived", "true_epsilon": 9.0, "epsilon": 1.0} for n in "ab")
     record = load(name) | blocks.of(load(name))
-    assert card.following(record, [one]).startswith(
-        "Look in the code by hand for the fault that was missed. "
-    )
+    assert card.following(record, [one]).startswith("Look by hand for the fault that was missed. ")
     assert "for the 2 faults that were missed. " in card.following(record, [one, two])
 
 
