@@ -42,6 +42,9 @@ _BEYOND = 2  # budgets that a test whose estimate lies above the claim may take 
 _AGAIN = 4  # pairs of the first look that the second one tries again
 _STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _HOPELESS = 0.02  # chance to refute below which no test goes on
+_TAUGHT = 0.1  # of what a look costs goes into traced runs that a score is learnt from
+_DEARER = 40  # plays that a traced run and its replay stand for
+_LEAST_TRACES, _MOST_TRACES = 8, 100  # of either world
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -208,6 +211,18 @@ class PlayCase(UserCase[PlaySampler]):
     def suspected(self) -> bool:
         """Whether tracing saw something against the claim."""
         return any(c.kind == "tracing" and is_lead(c.statistics, c.result) for c in self.checks)
+
+    def teaching(self, sampler: PlaySampler, plan: Plan, pairs: int) -> PlaySampler:
+        """See `UserCase.teaching`: where tracing has a lead, at the cost of a tenth of the look's plays."""
+        if not self.suspected or not self.traceable or self.form is not None:
+            return sampler
+        traces = int(_TAUGHT * cost_of(plan, pairs, once=True) / _DEARER / (2 * plan.finalists))
+        if traces < _LEAST_TRACES:
+            return sampler
+        runs = min(traces, _MOST_TRACES)
+        self.allowed.spend(2 * runs * plan.finalists * _DEARER)
+        shape = self.n_arms, self.horizon, self.bounds
+        return replace(sampler, taught=traced.Teacher(self.function, *shape, sampler.seed, runs))
 
     @property
     def hoped(self) -> int | None:

@@ -208,6 +208,10 @@ class UserCase(Case, Generic[Sampling]):
         """What makes runs."""
         return self.ground.sampler
 
+    def teaching(self, sampler: Sampling, plan: Plan, pairs: int) -> Sampling:
+        """The sampler with what learns scores by tracing; itself if nothing does."""
+        return sampler
+
     @property
     def hoped(self) -> int | None:
         """Runs a side that a test may go on to; None if no more than its plan has."""
@@ -335,7 +339,7 @@ def _look(
         checks, chosen, ranked = sequential.conduct(
             source,
             lambda part: blackbox.select(
-                source,
+                case.teaching(source, part, len(candidates)),
                 candidates,
                 replace(part, beyond=case.hoped or 0),
                 delta=claim.delta,

@@ -11,12 +11,15 @@ from pathlib import PurePath
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
+from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
+from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
 from verifiable_dp.evidence.tracing.ledger import Lead
+from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.upper import Premise, UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
@@ -72,6 +75,27 @@ def trace(
     made = check(found, epsilon, local=promise.model == "local")
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Learns scores from traced runs of a pair, `runs` of either world."""
+
+    function: Function[object]
+    n_arms: int
+    horizon: int
+    bounds: tuple[float, float]
+    seed: int
+    runs: int
+
+    def __call__(self, pair: Given) -> Score | None:
+        """The score; None if a run cannot be traced or the pair is no table's."""
+        file = _file_of(self.function)
+        if file is None or not isinstance(pair, TablePair):
+            return None
+        with guarded():
+            subject = Subject(self.function, self.n_arms, self.horizon, self.bounds, frozenset([file]))
+            return learn_losses(subject, pair, self.runs, self.seed)
 
 
 def _file_of(function: Function[object]) -> str | None:

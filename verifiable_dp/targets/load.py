@@ -11,7 +11,7 @@ import functools
 import inspect
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -32,6 +32,7 @@ from verifiable_dp.core.validate import (
     one_line,
 )
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
+from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.guard import OverdueError, guarded, limited
 from verifiable_dp.targets.process import ProcessTarget
@@ -245,6 +246,8 @@ class PlaySampler:
         Whether it draws from elsewhere than the generator it is given, too: see `randomness.Follower`.
     joint
         Whether the action of the round that differs is not seen.
+    taught
+        Learns a score of a pair from something else than plays; None if nothing does.
     """
 
     function: Function[Foreign]
@@ -258,6 +261,7 @@ class PlaySampler:
     timeout: float = math.inf
     followed: bool = False
     joint: bool = False
+    taught: Callable[[Foreign], Score | None] | None = None
     boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
     probed_once: ClassVar[int] = FEW_PAIRS
 

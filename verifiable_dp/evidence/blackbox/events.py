@@ -289,6 +289,8 @@ class Setting:
         Whether boosted trees are among the scores that are learnt.
     directions
         Which are tried: world 0 over world 1 (False), and world 1 over world 0 (True).
+    offered
+        A score that was learnt elsewhere and is tried beside the others; None if there is none.
     """
 
     test_runs: int
@@ -297,6 +299,7 @@ class Setting:
     caution: float = 2.5
     boosted: bool = True
     directions: tuple[bool, ...] = (False, True)
+    offered: Score | None = None
 
     def best(self, score: Score, left: Observation, right: Observation) -> Event:
         """The best event of one score."""
@@ -336,6 +339,8 @@ def choose(left: Observation, right: Observation, setting: Setting) -> Event:
         events = [setting.best(Likelihood(), left, right)]
     else:
         events = [*_learnt(left, right, setting), *_plain(left, right, setting)]
+        if setting.offered is not None:
+            events.append(setting.best(setting.offered, left, right))
     return max([best, *events], key=lambda event: event.promise)
 
 

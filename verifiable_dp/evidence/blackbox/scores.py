@@ -291,9 +291,12 @@ class Rounds:
     ----------
     slopes
         (T, K).
+    made
+        What they were made of.
     """
 
     slopes: FloatArray
+    made: str = "logistic regression"
 
     def __call__(self, seen: Observation) -> FloatArray:
         """Scores, (n,)."""
@@ -305,7 +308,7 @@ class Rounds:
 
     def describe(self) -> str:
         """In words."""
-        return f"logistic regression on the arms of {len(self.slopes)} rounds"
+        return f"{self.made} on the arms of {len(self.slopes)} rounds"
 
 
 @dataclass(frozen=True)

@@ -362,10 +362,13 @@ def select(
     def ranking() -> list[int]:
         return rank(sampler, pairs, plan, delta=delta, workers=workers, among=among, level=level)
 
+    taught = getattr(sampler, "taught", None)
+
     def event(i: int) -> Event:
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
-        return choose(*seen, Setting(plan.beyond or plan.test, delta, level, boosted=boosted))
+        offered, size = None if taught is None else taught(pairs[i]), plan.beyond or plan.test
+        return choose(*seen, Setting(size, delta, level, boosted=boosted, offered=offered))
 
     ranked = engine.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]

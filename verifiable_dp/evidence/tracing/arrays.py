@@ -314,6 +314,8 @@ class Raw(np.ndarray):  # type: ignore[explicit-any]  # of numbers of any kind
                 ledger.lead("index", base(key))
             key = self._picking(key)
         found = bare(self)[key]
+        if self.given and self.ndim == 2:
+            ledger.reach(key)
         if isinstance(found, np.ndarray):
             made = found.view(Raw)
             made.ledger, made.tainted = ledger, self.tainted

@@ -242,6 +242,8 @@ class Ledger:
     releases, coins, leads, decided, compared, notes
         What happened, in order; coins are draws that met no data, `compared` holds place and chance of
         comparisons of a coin with a public number.
+    rows
+        Rows of the table in the order in which they are read, with the number of releases made by then.
     reads
         Lines of the traced code at which rewards enter, with how often.
     draws, events
@@ -261,6 +263,7 @@ class Ledger:
     forced: Ledger | None = None
     flips: frozenset[int] = frozenset()
     releases: list[Release | Chosen | Told] = field(default_factory=list)
+    rows: list[tuple[int, int]] = field(default_factory=list)
     coins: list[Coin] = field(default_factory=list)
     leads: dict[tuple[str, Place], Lead] = field(default_factory=dict)
     decided: list[Decision] = field(default_factory=list)
@@ -297,6 +300,12 @@ class Ledger:
             return False
         self.reads[place] = self.reads.get(place, 0) + 1
         return True
+
+    def reach(self, key: Foreign) -> None:
+        """Note which row of the table is read, the last one of several."""
+        rows = np.ravel(key[0] if isinstance(key, tuple) else key)
+        if rows.dtype.kind in "iu" and rows.size and (not self.rows or self.rows[-1][0] != rows[-1]):
+            self.rows.append((int(rows[-1]), len(self.releases)))
 
     def note(self, words: str) -> None:
         """Note something that tracing does not follow, once, with its first place."""
