@@ -86,7 +86,7 @@ def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     leads = [r for r in results if r["ruleId"] == "raw-data"]
     places = [r["locations"][0]["physicalLocation"] for r in leads]
     assert {"artifactLocation": {"uri": "styles.py"}, "region": {"startLine": line}} in places
-    assert f"styles.py:{line}" in (folder / "r.html").read_text("utf-8")
+    assert f"styles.py:{line}" in (folder / "r.html").read_text("utf-8").replace("<wbr/>", "")
     assert run(folder, "verify", "r.json").returncode == 0
 
 

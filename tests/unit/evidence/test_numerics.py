@@ -136,10 +136,11 @@ def test_what_is_covered_is_said():
 def test_both_tests_share_the_level():
     options = {"name": "x", "epsilon": 1.0, "plan": PLAN, "alpha": 1e-4, "confidence": 0.9}
     draft = audited(samplers.grid, numerics=True, **options)
-    assert [c["statistics"]["alpha"] for c in draft["checks"]] == [5e-5, 5e-5]
-    assert [c["statistics"]["confidence"] for c in draft["checks"]] == [0.95, 0.95]
+    tests = [c["statistics"] for c in draft["checks"] if c["kind"] != "between"]  # which refutes nothing
+    assert [test["alpha"] for test in tests] == [5e-5, 5e-5]
+    assert [test["confidence"] for test in tests] == [0.95, 0.95]
     assert (draft["plan"]["alpha"], draft["plan"]["confidence"], draft["confidence"]) == (1e-4, 0.9, 0.9)
-    assert [c["result"]["verdict"] for c in draft["checks"]] == ["not_refuted", "not_refuted"]
+    assert {c["result"]["verdict"] for c in draft["checks"]} == {"not_refuted"}
     two = audited(samplers.grid, numerics=True, workers=2, **options)
     assert draft["checks"] == two["checks"]
 

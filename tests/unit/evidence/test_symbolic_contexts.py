@@ -22,7 +22,7 @@ def found(target, norm=2.0, horizon=2, **promise):
     """The upper bound under joint privacy, or why there is none; d = 2, two arms."""
     function = contextual(target, Contexts(2, (2, 2), norm))[1]
     inputs = Inputs(2, horizon, (0.0, 1.0), contexts=(2, 2), context_norm=norm)
-    made, why = bound(function, target.__name__, inputs, DELTA, Promise(**{"model": "joint", **promise}))
+    made, why, _ = bound(function, target.__name__, inputs, DELTA, Promise(**{"model": "joint", **promise}))
     return why if made is None else made.epsilon
 
 

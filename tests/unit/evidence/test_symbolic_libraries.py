@@ -34,7 +34,7 @@ def bandit(library, name):
 
 
 def bounded(function, delta=0.0, horizon=12):
-    return bound(function, function.__name__, Inputs(2, horizon, (0.0, 1.0)), delta)
+    return bound(function, function.__name__, Inputs(2, horizon, (0.0, 1.0)), delta)[:2]
 
 
 def delta_of(name):

@@ -27,7 +27,7 @@ slow = pytest.mark.slow
 def bounded(target, horizon=4, norm=1.0, **promise):
     function = contextual(target, Contexts(2, (2, 2), norm))[1]
     inputs = Inputs(2, horizon, (0.0, 1.0), contexts=(2, 2), context_norm=norm)
-    return bound(function, target.__name__, inputs, DELTA, Promise(**{"model": "joint", **promise}))
+    return bound(function, target.__name__, inputs, DELTA, Promise(**{"model": "joint", **promise}))[:2]
 
 
 def found(target, **more):
@@ -210,7 +210,7 @@ def test_programs_that_were_written_blind(row):
     given = Given(float(row["epsilon"]), contexts=Contexts(arms, (arms, d), 1.0))
     function = taken(getattr(module, row["target"]), given)[1]
     inputs = Inputs(arms, int(row["horizon"]), (0.0, 1.0), contexts=(arms, d), context_norm=1.0)
-    made, why = bound(function, path.stem, inputs, float(row["delta"]), Promise(model=row["model"]))
+    made, why, _ = bound(function, path.stem, inputs, float(row["delta"]), Promise(model=row["model"]))
     claim, known = float(row["epsilon"]), WITHIN.get(path.stem[:3])
     if row["truth"] == "leak":
         assert made is None or made.epsilon >= float(row["true_epsilon"]) > claim

@@ -273,13 +273,13 @@ class Found:
 def _epsilon(path: Path, delta: float) -> tuple[float, int, str]:
     """Epsilon of a path, the unit that pays it, and whether it goes up or down."""
     best = (0.0, -1, "up")
-    for unit, costs in path.costs.items():
+    for unit, costs in sorted(path.costs.items()):  # ties are decided alike in every process
         squared = math.fsum(cost.squared for cost in costs)
         matrices = tuple(release for cost in costs for release in cost.matrices)
         for way in ("up", "down"):
             pure = math.fsum(getattr(cost, way) for cost in costs)
             found = epsilon_of(pure, squared, delta, matrices, math.fsum(cost.rho for cost in costs))
-            if found > best[0]:
+            if found > best[0] * (1 + 1e-12):
                 best = (found, unit, way)
     return best
 
