@@ -455,9 +455,7 @@ class ReleaseSampler:
                 "release must return numbers (floats, whole numbers or booleans, NaN for nothing), "
                 f"got {_sorts(result)}"
             )
-        values = np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
-        # Outputs are compared as numbers, in which the sign of a zero would not show.
-        return np.where((values == 0) & np.signbit(values), _BELOW_ZERO, values)
+        return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
 
     def draws(self, data: Foreign, runs: IntArray) -> FloatArray:
         """Outputs as `values` gives them, by streams of their own."""
@@ -524,7 +522,6 @@ def _codes_of(column: FloatArray) -> IntArray:
     return codes
 
 
-_BELOW_ZERO = -5e-324  # what a zero with a sign counts as
 _LOOK = 4096  # draws that show whether outputs recur
 _CODES = tuple(int(_EDGE) + i for i in (1, 2, 3, 4))  # no whole number, NaN, beyond either edge
 

@@ -85,18 +85,3 @@ def test_inner_pairs_are_neighbours_within_the_bounds(kind, left):
             assert np.size(other) == np.size(one) - 1
         else:
             assert (np.ravel(one) != np.ravel(other)).sum() == 1
-
-
-def _signed(leaks):
-    def release(data, size, rng):
-        noisy = np.maximum(np.sum(data) + rng.laplace(size=size), 0.0)
-        return np.where((noisy == 0) & (np.sum(data) > 0.5 if leaks else noisy == 0), -0.0, noisy)
-
-    release.neighbours = [(0.0, 1.0)]
-    return release
-
-
-@pytest.mark.parametrize(("leaks", "verdict"), [(True, "refuted"), (False, "not_refuted")])
-def test_the_sign_of_a_zero_is_seen(leaks, verdict):
-    """It tells the data apart where a raw number sets it; control: all zeros have it."""
-    assert _audit(_signed(leaks)).verdict == verdict

@@ -301,11 +301,11 @@ def test_outputs_that_do_not_recur_are_kept(name):
     assert all(len(column) == 10_000 for column in seen.numeric.values())
 
 
-def test_zeros_of_either_sign_are_two_outputs():
-    """Whoever sees an output sees its sign; the least number below 0 stands for the one that has it."""
+def test_zeros_of_either_sign_are_one_output():
+    """Arithmetic is ideal here: noise less exact data may come out as -0.0 on one input only."""
     sampler = ReleaseSampler(lambda data, size, rng: rng.choice([0.0, -0.0, 1.0], size), 7)
     seen = sampler.sample(DataPair(0.0, 1.0), 0, 2, 0, np.arange(10_000))
-    assert sorted(seen.numeric["output 1"]) == [-5e-324, 0.0, 1.0]
+    assert sorted(seen.numeric["output 1"]) == [0.0, 1.0]
 
 
 def test_an_audit_without_power_is_cheaper_and_says_less():
