@@ -10,7 +10,17 @@ import numpy as np
 
 from verifiable_dp.auditing import groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, duration, grounded
-from verifiable_dp.auditing.looks import INTERACTIVE, Levels, Look, UserCase, hits_needed, look, more
+from verifiable_dp.auditing.looks import (
+    BEYOND,
+    INTERACTIVE,
+    Levels,
+    Look,
+    UserCase,
+    enough,
+    go_on,
+    hits_needed,
+    look,
+)
 from verifiable_dp.auditing.plans import LEAST_RUNS, UNPLAYED, cost_of, first_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
@@ -32,15 +42,12 @@ LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are he
 _HELD = 1 << 24  # actions that one task holds
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
-ON_A_LEAD = "the runs that power takes went on with the test whose estimate lay above the claim"
 _TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
 _FEW_RUNS = 1500  # below, nothing is searched for
 _GAMES = 0.2  # of the runs that are left go to adversaries over contexts
 _FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
-_BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _AGAIN = 4  # pairs of the first look that the second one tries again
-_STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _HOPELESS = 0.02  # chance to refute below which no test goes on
 _TAUGHT = 0.1  # of what a look costs goes into traced runs that a score is learnt from
 _DEARER = 40  # plays that a traced run and its replay stand for
@@ -229,7 +236,7 @@ class PlayCase(UserCase[PlaySampler]):
         """See `UserCase.hoped`."""
         if not self.suspected:
             return None
-        return self.sizes("hoped", lambda: _BEYOND * self.allowed.runs // 2)
+        return self.sizes("hoped", lambda: BEYOND * self.allowed.runs // 2)
 
     @property
     def promising(self) -> Look | None:
@@ -530,21 +537,11 @@ def power(case: PlayCase) -> None:
     promising = case.promising
     last = case.sizes(
         "last",
-        lambda: case.allowed.left if promising is None else _enough(promising, case.allowed.beyond(_BEYOND)),
+        lambda: case.allowed.left if promising is None else enough(promising, case.allowed.beyond(BEYOND)),
     )
     assert case.last is not None
     if promising is not None and last > _least(case):
-        case.no_power = ON_A_LEAD
-        case.request.progress(f"an estimate above the claim: {last} more runs")
-        promising = replace(promising, parts=_STEPS * case.black_boxes)
-        for step in range(_STEPS):
-            # What the test comes to now stands for what it had come to before.
-            before = [check.name for check in promising.checks]
-            case.checks = [check for check in case.checks if check.name not in before]
-            promising = more(case, promising, (last + step) // _STEPS)
-            case.take(promising)
-            if case.refuted:
-                break
+        go_on(case, promising, last)
         return
     found, case.no_power = variants.of(case)
     if found is None and last > _least(case):
@@ -555,12 +552,6 @@ def power(case: PlayCase) -> None:
         case.take(look(case, best, case.plan, number=2))
     elif found is not None:
         variants.state_power(case, found, last)
-
-
-def _enough(promising: Look, most: int) -> int:
-    """Runs that a test goes on by: no more than are nearly as likely to refute as `most`."""
-    best, fewer = promising.chance(most // 2), [most // part for part in (8, 4, 2) if promising.counted]
-    return next((n for n in fewer if promising.chance(n // 2) > 0.97 * best), most)
 
 
 def _least(case: PlayCase) -> float:

@@ -33,6 +33,8 @@ from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 
 _SAME = 128
+BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
+_STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _OF_CHANCE = 15  # values of a log ratio that stand for its law
 INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
@@ -43,6 +45,7 @@ UNCONFIRMED = (
 WORKERS_DIFFER = (
     "runs made in another process came out differently here: the look was made again in one process"
 )
+ON_A_LEAD = "the runs that power takes went on with the test whose estimate lay above the claim"
 CAPPED = (
     "the cap of {:g} seconds made this audit smaller than its budget: on a faster or slower machine its "
     "sizes and its verdict may differ"
@@ -315,6 +318,26 @@ def more(case: UserCase[Sampling], lead: Look, runs: int) -> Look:
     """
     sampler = replace(case.sampler, rows=1) if lead.alone else case.sampler
     return _look(case, sampler, lead.best, Plan(0, 0, runs // 2), lead.number, lead.workers, lead)
+
+
+def go_on(case: UserCase[Sampling], promising: Look, runs: int) -> None:
+    """Go on with the test of a look, in steps: what it comes to stands for what it came to."""
+    case.no_power = ON_A_LEAD
+    case.request.progress(f"an estimate above the claim: {runs} more runs")
+    promising = replace(promising, parts=_STEPS * case.black_boxes)
+    for step in range(_STEPS):
+        before = [check.name for check in promising.checks]
+        case.checks = [check for check in case.checks if check.name not in before]
+        promising = more(case, promising, (runs + step) // _STEPS)
+        case.take(promising)
+        if case.refuted:
+            return
+
+
+def enough(promising: Look, most: int) -> int:
+    """Runs that a test goes on by: no more than are nearly as likely to refute as `most`."""
+    best, fewer = promising.chance(most // 2), [most // part for part in (8, 4, 2) if promising.counted]
+    return next((n for n in fewer if promising.chance(n // 2) > 0.97 * best), most)
 
 
 def _look(

@@ -9,7 +9,7 @@ import numpy as np
 
 from verifiable_dp.auditing import drafts, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
-from verifiable_dp.auditing.looks import Levels, UserCase, hits_needed, look
+from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
@@ -21,7 +21,9 @@ from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
 
+_Form = tuple[float | FloatArray, float | FloatArray]
 _BETWEEN = 4  # part of the runs that values between the bounds get
+_ON = 8  # times its size that a test may go on
 _SURE = 0.999  # confidence of a lead by them: it is none of the level's tests
 
 
@@ -59,7 +61,7 @@ def data_pairs(
     low, high = bounds
     kind = adjacency or "replace"
     five = np.full(5, low)
-    forms: list[tuple[float | FloatArray, float | FloatArray]] = [
+    forms: list[_Form] = [
         (low, high),
         (np.array([low]), np.array([high])),
         (five, np.concatenate([[high], five[1:]])),
@@ -69,9 +71,7 @@ def data_pairs(
         forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
     elif kind == "add-remove":
         forms = [(five, five[1:])]
-    taken: list[
-        tuple[tuple[float | FloatArray, float | FloatArray], int]
-    ] = []  # forms, and how many outputs they give
+    taken: list[tuple[_Form, int]] = []  # and how many outputs each gives
     refused: list[InputError] = []
     for form in forms:
         if taken and form is not forms[-1]:
@@ -236,7 +236,7 @@ def between(case: ReleaseCase) -> None:
 
 
 def power(case: ReleaseCase) -> None:
-    """Power, from variants that lose more.
+    """Power, from variants that lose more; a test whose bound lies above the claim goes on in its place.
 
     Raises
     ------
@@ -246,6 +246,12 @@ def power(case: ReleaseCase) -> None:
     settings, pinned = case.request.settings, case.request.pinned
     if case.seen.deterministic and not case.ground.draws:
         raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+    promising = case.lead
+    if promising is not None:
+        most = 2 * _ON * case.plan.test
+        last = case.sizes("last", lambda: enough(promising, min(most, case.allowed.beyond(BEYOND))))
+        go_on(case, promising, last)
+        return
     found, case.no_power = variants.of(case)
     stated = settings.power and not (pinned is not None and "runs" not in pinned["sizes"])
     if stated and found is not None:
