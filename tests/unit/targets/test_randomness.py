@@ -1,10 +1,12 @@
 # ruff: noqa: NPY002
 """Sources of randomness beside the given generator: runs repeat in any order, and what is seeded stays so."""
 
+import gc
 import os
 import random
 import secrets
 import sys
+import time
 from os import urandom
 from types import ModuleType
 
@@ -14,6 +16,7 @@ from numba import njit
 from numpy.random import laplace
 from scipy import stats
 
+from verifiable_dp.evidence.tracing.foreign import GIVEN, sources
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
 ARMS = 3
@@ -168,3 +171,28 @@ def test_torch_is_seeded_where_it_is_loaded(monkeypatch):
     actions(play_with(SOURCES["random"]), NUMBERS[:4], followed=True)
     assert seeds[-4:] == first
     assert len(set(first)) == 4
+
+
+@pytest.mark.parametrize(
+    ("reads", "found"), [(lambda: 0.0, (GIVEN,)), (time.perf_counter, ("time.perf_counter", GIVEN))]
+)
+def test_a_collection_of_garbage_is_not_taken_for_the_run(reads, found):
+    """Test tools time collections by a callback. Control: a run that reads the clock itself is told of."""
+
+    def run(rng):
+        reads()
+        [[] for _ in range(5000)]
+        return rng.random()
+
+    def timed(*_):
+        time.perf_counter()
+
+    gc.callbacks.append(timed)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(10)
+    try:
+        assert sources(run, np.random.PCG64(0)) == found
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(timed)
+    assert gc.isenabled()

@@ -141,11 +141,16 @@ def sources(call: Callable[[np.random.Generator], object], bits: np.random.BitGe
     with reproducible_globals():
         states = global_states()
         rng = np.random.Generator(bits)
+        # A collection runs what others have to say of it: such callbacks read clocks.
+        collecting = gc.isenabled()
+        gc.disable()
         sys.setprofile(watch)
         try:
             call(rng)
         finally:
             sys.setprofile(outer if callable(outer) else None)  # a C profiler cannot be put back
+            if collecting:
+                gc.enable()
         if global_states() != states:
             used.append("a process-wide generator")
     if repr(bits.state) != mine:
