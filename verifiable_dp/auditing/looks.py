@@ -202,6 +202,11 @@ class UserCase(Case, Generic[Sampling]):
         self.sizes.found = found
 
     @property
+    def capped(self) -> bool:
+        """Whether a cap has cut any size, here or in the audit that this one re-runs, which has no cap."""
+        return self.allowed.capped or self.sizes.capped
+
+    @property
     def workers(self) -> int:
         """Processes that may share the runs."""
         return self.request.settings.workers if self.ground.parallel else 1
@@ -255,7 +260,7 @@ class UserCase(Case, Generic[Sampling]):
             *([] if self.varied else [alike]),
             *looked,
             *([self.no_power] if self.no_power and undecided else []),
-            *([CAPPED.format(self.request.settings.sizes.seconds)] if self.allowed.capped else []),
+            *([CAPPED.format(self.request.settings.sizes.seconds)] if self.capped else []),
         ]
 
     def target(self) -> JsonDict:
@@ -277,13 +282,12 @@ class UserCase(Case, Generic[Sampling]):
         }
 
     def noted(self) -> JsonDict:
-        """See `Case.noted`; a re-run has no cap, so that sizes which one has cut stay cut."""
-        self.allowed.capped = self.allowed.capped or self.sizes.capped
+        """See `Case.noted`."""
         promise, settings = self.request.promise, self.request.settings
         return {
             "sizes": self.sizes.found,
             "timeout": settings.timeout,
-            **({"capped": True} if self.allowed.capped else {}),
+            **({"capped": True} if self.capped else {}),
             **self.request.noted(promise.epsilon or 0.0, promise.delta or 0.0),
         }
 

@@ -9,7 +9,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import accusations
-from verifiable_dp import InputError
+from verifiable_dp import InputError, api
 from verifiable_dp.auditing import bandits, ground, plans
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
 from verifiable_dp.evidence.blackbox import search
@@ -69,6 +69,17 @@ def test_the_speed_of_the_machine_decides_nothing(clock):
     assert slow.record["plan"]["sizes"]["runs"] < 1000
     assert "cap of 300 seconds" in slow.record["target"]["note"]
     assert not same(slow, reports[0])
+
+
+def test_a_re_run_of_a_capped_audit_says_the_same(clock, monkeypatch):
+    """A re-run has no cap: it takes the sizes, and that a cap has cut them, from the record."""
+    monkeypatch.setattr(Clock, "perf_counter", lambda self: setattr(self, "now", self.now + 0.5) or self.now)
+    record = audit(accusations.given, runs=1000).record
+    assert "cap of 300 seconds" in record["target"]["note"]
+    monkeypatch.undo()
+    again = api.rerun(record, in_process=True)
+    assert again["target"]["note"] == record["target"]["note"]
+    assert (again["plan"], again["checks"]) == (record["plan"], record["checks"])
 
 
 @pytest.mark.parametrize("seconds", [0.02, 0.1])
