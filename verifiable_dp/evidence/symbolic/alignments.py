@@ -104,6 +104,7 @@ def costs_of(world: World) -> Costs:
         for unit, rho in charge.rho.items():
             found.setdefault(unit, []).append(Cost(charge.place, 0.0, 0.0, rho=rho))
     alone: Costs = {}
+    places: dict[tuple[int, Any], dict[Atom, list[Cost]]] = {}
     releases: list[Release] = []
     seen = [item for item in world.seen if not _of_matrices(item)]
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
@@ -113,8 +114,13 @@ def costs_of(world: World) -> Costs:
         releases += own
         told = bool(own) and any(atom.of or atom.factors for row in _rows(group) for atom in row.raw)
         for unit, (up, down, squared) in _paid(group, told).items():
-            if up or down or squared:
-                (alone if own else found).setdefault(unit, []).append(Cost(place, up, down, squared))
+            cost, atom = Cost(place, up, down, squared), _place_of(group, unit)
+            if atom is not None:
+                places.setdefault((unit, atom.one_of), {}).setdefault(atom, []).append(cost)
+            elif up or down or squared:
+                (alone if own else found).setdefault(unit, []).append(cost)
+    for (unit, _), each in places.items():
+        found.setdefault(unit, []).append(_of_two(list(each.values())))
     together = (
         paid_together(releases)
         if any(atom.of or atom.factors for r in releases for atom in r.weights)
@@ -123,6 +129,22 @@ def costs_of(world: World) -> Costs:
     for unit, costs in alone.items():
         found.setdefault(unit, []).extend(_cheaper(costs, together.get(unit)))
     return _amplified(found)
+
+
+def _place_of(group: Sequence[Row | Winner], unit: Any) -> Atom | None:
+    """The place of a histogram, if its release is all of the group and the unit moves nothing else there."""
+    rows = _rows(group)
+    if len(group) != 1 or len(rows) != 1 or rows[0].relation != "=" or not isinstance(unit, int):
+        return None
+    moved = [atom for atom in rows[0].raw if unit in atom.moves]
+    return moved[0] if len(moved) == 1 and moved[0].one_of is not None else None
+
+
+def _of_two(places: Sequence[Sequence[Cost]]) -> Cost:
+    """What is paid at two places together: a value that is replaced leaves one and enters another."""
+    pure = sorted(math.fsum(max(cost.up, cost.down) for cost in costs) for costs in places)
+    squared = sorted(math.fsum(cost.squared for cost in costs) for costs in places)
+    return Cost(places[0][0].place, sum(pure[-2:]), sum(pure[-2:]), sum(squared[-2:]))
 
 
 def _of_matrices(item: Row | Winner) -> bool:

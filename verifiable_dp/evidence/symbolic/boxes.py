@@ -11,7 +11,7 @@ import functools
 import inspect
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -1110,6 +1110,12 @@ def _average(world: World, a: Any, axis: Any = None, weights: Any = None, **kwar
 
 
 def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    values = [ordinary(v) for v in entries(world, x)]
+    raw = [v for v in values if is_term(v) and not v.noise]
+    if raw and weights is None and len(raw) == len(values):
+        if any(not v.whole or v.range()[0] < 0 or v.range()[1] >= minlength for v in raw):
+            raise world.stop("raw rewards set the limits of a histogram")
+        return wrapped(world, _counts(values, [(b - 0.5, b + 0.5) for b in range(minlength)]))
     bins = np.ravel(plain(world, x, _DECIDES)).astype(int).tolist()
     size = builtins.max([minlength, *(b + 1 for b in bins)])
     made = [terms.total([])] * size
@@ -1118,6 +1124,20 @@ def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> 
     ):
         made[b] = terms.add(made[b], weight)
     return Box.of(world, objects(made, (size,)))
+
+
+def _counts(values: Sequence[Any], bins: Sequence[tuple[float, float]]) -> list[Any]:
+    """How many values lie in each of these bins, which do not meet; the last one has its upper end."""
+    counts: list[list[Any]] = [[] for _ in bins]
+    for value in values:
+        places = object()
+        for count, (low, high) in zip(counts, bins, strict=True):
+            last = count is counts[-1]
+            bit = _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
+            if type(bit) is Term and len(bit.raw) == 1:
+                next(iter(bit.raw)).one_of = places
+            count.append(bit)
+    return [terms.total(count) for count in counts]
 
 
 def _select(world: World, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -1139,16 +1159,8 @@ def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs
     if range is None and np.ndim(bins) == 0:
         raise world.stop("raw rewards set the limits of a histogram")
     edges = np.histogram_bin_edges(np.zeros(1), plain(world, bins, _DECIDES), range)
-    values = [ordinary(v) for v in entries(world, a)]
-
-    def within(value: Any, low: float, high: float) -> Any:
-        last = high == edges[-1]
-        return _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
-
-    counts = [
-        terms.total(within(value, float(low), float(high)) for value in values)
-        for low, high in itertools.pairwise(edges)
-    ]
+    pairs = list(itertools.pairwise(edges.tolist()))
+    counts = _counts([ordinary(v) for v in entries(world, a)], pairs)
     return Box.of(world, objects(counts, (len(counts),))), wrapped(world, edges)
 
 

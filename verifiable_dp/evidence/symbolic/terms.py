@@ -72,6 +72,8 @@ class Atom:
         The numbers of which it is the largest, if it is.
     log_of
         The numbers of whose exponentials it is the logarithm of the sum, if it is.
+    one_of
+        What it is the place of, if it tells whether that lies there: of all such places it is at one.
     of, factors, norm_of
         Of users with contexts: whose entry or reward it is, of which two it is the product, and of which
         vector it is the norm; see `users`.
@@ -84,6 +86,7 @@ class Atom:
     whole: bool = False
     largest_of: tuple[Any, ...] = ()
     log_of: tuple[Any, ...] = ()
+    one_of: Any = None
     of: Any = None
     factors: tuple[Atom, ...] = ()
     norm_of: Any = None
