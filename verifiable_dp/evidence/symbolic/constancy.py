@@ -731,7 +731,7 @@ def body_of(code: types.CodeType) -> Any:
         return None
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def _functions_of(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions of a file by name and first line, decorators included."""
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]

@@ -24,6 +24,7 @@ import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.constancy import where
+from verifiable_dp.evidence.symbolic.contents import once
 from verifiable_dp.evidence.symbolic.residues import Residue
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
@@ -800,7 +801,7 @@ def _is_usual(tree: ast.AST) -> bool:
     return not made & (_DRAWS | answers.PURE)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def _compiled(file: str, text: str, sites: tuple[Any, ...]) -> dict[tuple[str, int], types.CodeType]:
     """Code of the functions of a file that are written in another way, by name and first line.
 
@@ -825,6 +826,7 @@ def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeTy
             yield from _codes(part)
 
 
+@once
 def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
     """Functions of a module and of its classes."""
     for value in list(scope.values()):

@@ -18,6 +18,7 @@ import sys
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from scipy import special
 from verifiable_dp.evidence.symbolic import (
     answers,
     boxes,
+    contents,
     contests,
     draws,
     matrices,
@@ -462,14 +464,56 @@ def _put(owner: Any, name: str, value: Any) -> None:
 _SOURCES = (np, np.random, random)
 
 
-def _defaults(scope: Mapping[str, Any], world: World, numpy: _Numpy) -> Iterator[tuple[Any, Any]]:
-    """Functions of a module that draw from a module by default, with stand-ins for their defaults."""
+def _drawing_by_default(scope: Mapping[str, Any]) -> Iterator[Any]:
+    """Functions of a module that draw from a module by default."""
     kinds = [vars(v) for v in scope.values() if inspect.isclass(v) and v.__module__ == scope.get("__name__")]
     for value in {id(v): v for names in (scope, *kinds) for v in names.values()}.values():
         given = value.__defaults__ if inspect.isfunction(value) else None
         if given and any(v is source for v in given for source in _SOURCES):
-            known = [_replacement(v, world, numpy) if inspect.ismodule(v) else None for v in given]
-            yield value, tuple(v if k is None else k for v, k in zip(given, known, strict=True))
+            yield value
+
+
+def _defaults(function: Any, world: World, numpy: _Numpy) -> tuple[Any, ...]:
+    """The defaults of a function, with stand-ins for modules."""
+    known = [_replacement(v, world, numpy) if inspect.ismodule(v) else None for v in function.__defaults__]
+    return tuple(v if k is None else k for v, k in zip(function.__defaults__, known, strict=True))
+
+
+@dataclass
+class _Search:
+    """What has to be put into a module; names of globals that are replaced are known after the first run."""
+
+    asked: list[Any]
+    defaults: list[Any]
+    flipping: list[Any]
+    drawing: list[Any]
+    replaced: dict[bool, list[str]] = field(default_factory=dict)
+
+
+@contents.once
+def _searched(scope: Mapping[str, Any]) -> Iterator[_Search]:
+    yield _Search(
+        [*tables.tables_of(scope)],
+        [*_drawing_by_default(scope)],
+        [*orders.orders_of(scope)],
+        [*samplers.samplers_of(scope)],
+    )
+
+
+def _replacements(
+    scope: dict[str, Any], search: _Search, world: World, numpy: _Numpy
+) -> Iterator[tuple[str, Any]]:
+    """Names of globals that something stands in for, and that."""
+    loaded = "scipy.stats" in sys.modules  # only then something stands in for scipy
+    replaced = []
+    for name in search.replaced.get(loaded, list(scope)):
+        value = scope[name]
+        own = isinstance(value, types.FunctionType) and value.__globals__ is scope
+        other = None if own or name.startswith("__") else _replacement(value, world, numpy)
+        if other is not None:
+            replaced.append(name)
+            yield name, other
+    search.replaced[loaded] = replaced
 
 
 @contextmanager
@@ -488,10 +532,12 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     }
     missing = object()
     world.fixed = functools.partial(answers.fixed, world)
-    asked = [found for scope in scopes.values() for found in tables.tables_of(scope)]
-    usual = [(f, f.__defaults__, d) for scope in scopes.values() for f, d in _defaults(scope, world, numpy)]
-    asked += [found for scope in scopes.values() for found in orders.orders_of(scope)]
-    drawing = [found for scope in scopes.values() for found in samplers.samplers_of(scope)]
+    searches = [found for scope in scopes.values() for found in _searched(scope)]
+    asked = [found for search in searches for found in search.asked]
+    functions = [function for search in searches for function in search.defaults]
+    usual = [(f, f.__defaults__, _defaults(f, world, numpy)) for f in functions]
+    asked += [found for search in searches for found in search.flipping]
+    drawing = [found for search in searches for found in search.drawing]
     try:
         for function, _, other in usual:
             function.__defaults__ = other
@@ -500,13 +546,10 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         for owner, name, function in drawing:
             now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
             _put(owner, name, samplers.drawing(world, function, now))
-        for scope in scopes.values():
-            for name, value in list(scope.items()):
-                own = isinstance(value, types.FunctionType) and value.__globals__ is scope
-                other = None if own or name.startswith("__") else _replacement(value, world, numpy)
-                if other is not None:
-                    changed.append((scope, name, value))
-                    scope[name] = other
+        for scope, search in zip(scopes.values(), searches, strict=True):
+            for name, other in _replacements(scope, search, world, numpy):
+                changed.append((scope, name, scope[name]))
+                scope[name] = other
             for name, other in extra.items():
                 if name not in scope:
                     changed.append((scope, name, missing))
