@@ -16,7 +16,7 @@ from verifiable_dp.campaign import papers, reproduction
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
 from verifiable_dp.render import figures, mutation, plots, portfolio
-from verifiable_dp.render.page import render, render_errata, render_papers
+from verifiable_dp.render.page import render, render_errata, render_papers, render_study
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
@@ -24,6 +24,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
 PAGES = (
     *("record", "refuted", "portfolio", "errata", "papers", "mutants", "study", "figure"),
+    "study of heavy tails",
     pytest.param("all mutants", marks=pytest.mark.slow),  # hundreds of rows, like those of "mutants"
 )
 LOOKS = ((360, "light"), (390, "dark"), (768, "light"), (1440, "dark"))
@@ -107,6 +108,9 @@ def pages(tmp_path_factory):
         "refuted": render(recorded("adaptive-tree-printed")),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
         "papers": render_papers(papers.rows(REPORTS)),
+        "study of heavy tails": render_study(
+            json.loads((REPORTS / "studies" / "S2" / "study.json").read_text("utf-8"))
+        ),
         "mutants": mutation.render({**killed, "mutants": rows}),
         "all mutants": mutation.render(killed),
     }
@@ -290,8 +294,36 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     assert high < 960
     buttons = "[...document.querySelectorAll('thead button')].map((e) => getComputedStyle(e).display)"
     assert set(browser.run(buttons)) <= {"contents"}
+    # Nothing can be opened on paper: what stands under a heading alone is printed.
+    alone = "[...document.querySelectorAll('#words dl, #provenance .scroll')].map((e) => e.checkVisibility())"
+    assert all(browser.run(alone))
     form = browser.run("[...document.querySelectorAll('form')].map((e) => getComputedStyle(e).display)")
     assert set(form) <= {"none"}
+
+
+FOLDED = """(() => {
+  const items = [...document.querySelectorAll("details.item")];
+  const seen = items.filter((e) => e.children[1].checkVisibility({contentVisibilityAuto: true}));
+  const found = [document.documentElement.scrollHeight, seen.length / items.length];
+  items.forEach((e) => { e.open = true; });
+  return [...found, document.documentElement.scrollHeight];
+})()"""
+
+
+@needs_browser
+@pytest.mark.parametrize("which", ["papers", "study of heavy tails"])
+def test_long_lists_are_folded_on_a_phone_and_open_in_print(browser, pages, which):
+    """Control: open, as they were, they take many more screens; on paper nothing can be opened."""
+    browser.look(390)
+    browser.open(pages[which])
+    folded, within, opened = browser.run(FOLDED)
+    assert folded < 10_000
+    assert within == 0
+    assert opened > 25_000
+    browser.look(720, media="print")
+    browser.open(pages[which])
+    _, within, _ = browser.run(FOLDED)
+    assert within == 1
 
 
 @needs_browser

@@ -279,9 +279,9 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     if missed:
         ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
         names = "; ".join(f"{row['mutant']} (epsilon {digits(_true(row))})" for row in missed)
+        them = "it" if len(missed) == 1 else "them"
+        names += f"; no certificate covers {them}" if conclude.bounded(record["checks"], "certified") else ""
         said = f"{_many(len(missed), 'broken variant')} passed the same audit: {names}. {said}"
-        if conclude.bounded(record["checks"], "certified"):
-            said += " No certificate covers it." if len(missed) == 1 else " No certificate covers them."
     least = 0.05 if missed or not math.isinf(ratio) else 0.0
     full = round(100 * max(least, 1 - math.log(max(ratio, 1.0), _EMPTY)))
     claim = float(record["claim"]["epsilon"])

@@ -673,7 +673,8 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     found = card.strength(load("dp-robust-elimination"), around("dp-robust-elimination").kills)
     assert (found.state, found.full) == ("weak", 5)
     assert found.words.startswith(
-        "1 broken variant passed the same audit: last reward not truncated (epsilon infinity)."
+        "1 broken variant passed the same audit: last reward not truncated (epsilon infinity); no "
+        "certificate covers it."
     )
     assert card.strength(load("dp-robust-elimination")).full == 100
 
