@@ -15,7 +15,7 @@ from tests.unit.registry.test_study import TINY
 from verifiable_dp.campaign import papers, reproduction
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
-from verifiable_dp.render import figures, mutation, plots, portfolio
+from verifiable_dp.render import beside, figures, mutation, plots, portfolio
 from verifiable_dp.render.page import render, render_errata, render_papers, render_study
 
 ROOT = Path(__file__).parents[2]
@@ -299,6 +299,28 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     assert all(browser.run(alone))
     form = browser.run("[...document.querySelectorAll('form')].map((e) => getComputedStyle(e).display)")
     assert set(form) <= {"none"}
+
+
+NEXT = """(() => {
+  const heads = [...document.querySelectorAll(".facts dt")];
+  const [next] = heads.filter((e) => e.textContent === "What to do next");
+  return next.nextElementSibling.getBoundingClientRect().bottom;
+})()"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["dp-robust-elimination", "dp-nas", "shuffled-linear"])
+def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
+    """Those cards are the longest. Control: set with wider lines they do not fit."""
+    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+    path, record = REPORTS / name / "record.json", recorded(name)
+    shown = render(record, drawn=False, around=beside.of(path, record, table))
+    browser.look(1440, height=900)
+    page = tmp_path / "page.html"
+    for height, fits in (("1.42", True), ("2", False)):
+        page.write_text(shown.replace("line-height: 1.42", f"line-height: {height}"), "utf-8")
+        browser.open(page)
+        assert (browser.run(NEXT) <= 900) == fits
 
 
 FOLDED = """(() => {

@@ -116,7 +116,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
         "Caught from epsilon 8."
     )
     for place, epsilon, what in weak.ticks:
-        assert f'<small style="left:{place}%">{epsilon}<br>{what}</small>' in page
+        assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
     places = [place for place, _, _ in weak.ticks]
     assert places[0] == 0 < places[1] < 100 - weak.full < places[2] == 100  # caught beyond 1.5 times
     assert f"<em>{weak.mark}</em>" in page
@@ -807,6 +807,7 @@ def test_open_hazards_come_in_the_order_of_what_they_can_do():
     assert found.open.startswith("12. Can void the promise: other releases, custom code, trust, ")
     assert found.following.endswith(f"first the {len(void)} that can void it.")
     assert [what for what, _ in of("ucb1").hazards] == [nist.BEARS[0], nist.BEARS[2]]
+    assert "which can void the promise is our judgement: NIST ranks none" in shown("dp-se")[0]
 
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
