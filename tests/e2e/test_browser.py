@@ -15,8 +15,8 @@ from tests.unit.registry.test_study import TINY
 from verifiable_dp.campaign import papers, reproduction
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
-from verifiable_dp.render import figures, mutation, plots, portfolio
-from verifiable_dp.render.page import render, render_errata, render_papers
+from verifiable_dp.render import beside, figures, mutation, plots, portfolio
+from verifiable_dp.render.page import render, render_errata, render_papers, render_study
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
@@ -24,6 +24,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
 PAGES = (
     *("record", "refuted", "portfolio", "errata", "papers", "mutants", "study", "figure"),
+    "study of heavy tails",
     pytest.param("all mutants", marks=pytest.mark.slow),  # hundreds of rows, like those of "mutants"
 )
 LOOKS = ((360, "light"), (390, "dark"), (768, "light"), (1440, "dark"))
@@ -107,6 +108,9 @@ def pages(tmp_path_factory):
         "refuted": render(recorded("adaptive-tree-printed")),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
         "papers": render_papers(papers.rows(REPORTS)),
+        "study of heavy tails": render_study(
+            json.loads((REPORTS / "studies" / "S2" / "study.json").read_text("utf-8"))
+        ),
         "mutants": mutation.render({**killed, "mutants": rows}),
         "all mutants": mutation.render(killed),
     }
@@ -290,8 +294,60 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     assert high < 960
     buttons = "[...document.querySelectorAll('thead button')].map((e) => getComputedStyle(e).display)"
     assert set(browser.run(buttons)) <= {"contents"}
+    # Nothing can be opened on paper: what stands under a heading alone is printed.
+    alone = "[...document.querySelectorAll('#words dl, #provenance .scroll')].map((e) => e.checkVisibility())"
+    assert all(browser.run(alone))
     form = browser.run("[...document.querySelectorAll('form')].map((e) => getComputedStyle(e).display)")
     assert set(form) <= {"none"}
+
+
+NEXT = """(() => {
+  const heads = [...document.querySelectorAll(".facts dt")];
+  const [next] = heads.filter((e) => e.textContent === "What to do next");
+  return next.nextElementSibling.getBoundingClientRect().bottom;
+})()"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["dp-robust-elimination", "dp-nas", "shuffled-linear"])
+def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
+    """Those cards are the longest. Control: set with wider lines they do not fit."""
+    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+    path, record = REPORTS / name / "record.json", recorded(name)
+    shown = render(record, drawn=False, around=beside.of(path, record, table))
+    browser.look(1440, height=900)
+    page = tmp_path / "page.html"
+    for height, fits in (("1.42", True), ("2", False)):
+        page.write_text(shown.replace("line-height: 1.42", f"line-height: {height}"), "utf-8")
+        browser.open(page)
+        assert (browser.run(NEXT) <= 900) == fits
+
+
+FOLDED = """(() => {
+  const items = [...document.querySelectorAll("details.item")];
+  const seen = items.filter((e) => e.children[1].checkVisibility({contentVisibilityAuto: true}));
+  const found = [document.documentElement.scrollHeight, seen.length / items.length];
+  items.forEach((e) => { e.open = true; });
+  return [...found, document.documentElement.scrollHeight];
+})()"""
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("which", "most"), [("papers", 10_000), ("study of heavy tails", 10_000), ("errata", 29_000)]
+)
+def test_long_lists_are_folded_on_a_phone_and_open_in_print(browser, pages, which, most):
+    """Control: open, as they were, they take many more screens; on paper nothing can be opened."""
+    browser.look(390)
+    browser.open(pages[which])
+    folded, within, opened = browser.run(FOLDED)
+    assert folded < most
+    assert within == 0
+    assert opened > 1.5 * most
+    browser.look(720, media="print")
+    browser.open(pages[which])
+    _, within, _ = browser.run(FOLDED)
+    assert within == 1
 
 
 @needs_browser

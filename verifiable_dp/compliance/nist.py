@@ -55,7 +55,7 @@ Rule = Callable[[Json], Finding]
 
 @dataclass(frozen=True)
 class Hazard:
-    """A hazard: identifier, section of the draft, title, rule, what an open row leaves to do, short name."""
+    """A hazard: identifier, section, title, rule, what an open row leaves to do, short name, its weight."""
 
     id: str
     section: str
@@ -63,6 +63,7 @@ class Hazard:
     rule: Rule
     action: str
     brief: str
+    bears: str
 
     def row(self, record: Json) -> JsonDict:
         """As it stands in a record."""
@@ -493,9 +494,12 @@ _BRIEFLY = (
     *("unstructured data", "interactive answers", "trust", "floating point and timing", "data security"),
     *("access control", "data minimisation"),
 )
+# What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
+BEARS = ("Can void the promise", "Can make it worth less", "Fairness, accuracy and good practice")
+_RANKS = (1, 1, 1, 1, 2, 2, 2, 0, 0, 2, 2, 2, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 2)
 HAZARDS = tuple(
-    Hazard(f"NIST-H{number:02}", section, title, rule, action, brief)
-    for number, ((section, title, rule), action, brief) in enumerate(
+    Hazard(f"NIST-H{number:02}", section, title, rule, action, brief, BEARS[rank])
+    for number, ((section, title, rule), action, brief, rank) in enumerate(
         zip(
             (
                 ("2.2", "Large epsilon may not give meaningful privacy", _claimed(_large_epsilon)),
@@ -553,6 +557,7 @@ HAZARDS = tuple(
             ),
             _ACTIONS,
             _BRIEFLY,
+            _RANKS,
             strict=True,
         ),
         start=1,

@@ -24,6 +24,7 @@ _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
     "releases": "every noisy partial sum",
 }
+_EVENT = "event: one reward of one round"
 SAMPLED = ("black_box", "between", "numerics", "curve", "sequential")
 NON_CLAIMS = (
     "does not prove differential privacy of a deployment",
@@ -201,6 +202,8 @@ def _sampled(found: Json) -> str:
 def changed(record: Json) -> str:
     """What a claim lets change, to follow `changing`."""
     unit = str(record["claim"]["unit"])
+    if is_stream(record) and unit == _EVENT:
+        return "one value of the stream"
     what, _, aside = (unit.partition(": ")[2] or unit).partition(", ")
     return "the data to a neighbour given" if unit == GIVEN else f"{what} ({aside})" if aside else what
 
@@ -210,13 +213,30 @@ def seen(record: Json) -> str:
     claim, target = record["claim"], record["target"]
     if target["kind"].startswith("release") and claim["observe"] == "releases":
         return "what the mechanism releases"
-    ours = str((target.get("source") or {}).get("path")).startswith("verifiable_dp/algorithms/")
-    if ours and not _ARMS & target["parameters"].keys() and claim["observe"] in _ARMLESS:
+    if is_stream(record) and claim["observe"] in _ARMLESS:
         return _ARMLESS[claim["observe"]]
     if claim.get("protects") in [words for (_, model), words in PROTECTED.items() if model == "joint"]:
         also = " and every noisy statistic" if claim["observe"] == "releases" else ""
         return f"the actions of all other users{also}"
     return OUTPUTS[claim["observe"]]
+
+
+def is_stream(record: Json) -> bool:
+    """Whether the target is a stopping rule or a sum of the catalogue, which plays no arms."""
+    target = record["target"]
+    ours = str((target.get("source") or {}).get("path")).startswith("verifiable_dp/algorithms/")
+    return ours and target["kind"] == "algorithm" and not _ARMS & target["parameters"].keys()
+
+
+def kind(record: Json) -> str:
+    """What the target is, in a word."""
+    return "mechanism on a stream" if is_stream(record) else str(record["target"]["kind"])
+
+
+def unit(record: Json) -> str:
+    """The unit of privacy of a claim; a stream has values for rewards."""
+    found = str(record["claim"]["unit"])
+    return f"{found} (here: {changed(record)})" if is_stream(record) and found == _EVENT else found
 
 
 def trust(record: Json) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from verifiable_dp.compliance.nist import HAZARDS, apart_worlds
+from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
 from verifiable_dp.core.claims import GIVEN
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.upper import briefly
@@ -80,10 +80,10 @@ class Card:
     ----------
     headline
         The verdict in a line, with the bounds of epsilon; that of a weak audit says why it is weak.
-    promise, interval, premises, instance, regret, following
-        A sentence each: what was claimed, where epsilon lies, what the upper bound rests on, which instance
-        was audited, what of regret agrees, what to do next. `premises` is empty without an upper bound,
-        `regret` if it was not measured.
+    promise, interval, premises, variant, instance, regret, following
+        A sentence each: what was claimed, where epsilon lies, what the upper bound rests on, how the variant
+        differs from the paper, which instance was audited, what of regret agrees, what to do next. `variant`
+        is empty without a known difference, `regret` if it was not measured.
     strength
         How small a leak the audit catches.
     audited
@@ -91,7 +91,8 @@ class Card:
     caveats
         The largest, with the anchor of the section that says more.
     hazards
-        Identifier and short name of each that is open.
+        Identifier and short name of each that is open, by what it can do: those that can void the promise
+        first.
     measured
         What `regret` is about.
     """
@@ -101,11 +102,12 @@ class Card:
     interval: str
     premises: str
     strength: Strength
+    variant: str
     instance: str
     audited: tuple[tuple[str, str], ...]
     caveats: tuple[tuple[str, str], ...]
     following: str
-    hazards: tuple[tuple[str, str], ...]
+    hazards: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     regret: str
     measured: str
 
@@ -119,6 +121,7 @@ class Card:
             ("Interval", self.interval),
             ("Premises", self.premises),
             ("Strength", f"{strong}{self.strength.words}"),
+            ("Variant", self.variant),
             ("What was audited", self.instance),
             (self.measured, self.regret),
             *((f"Caveat {i}", line) for i, (line, _) in enumerate(self.caveats, 1)),
@@ -130,23 +133,24 @@ class Card:
     @property
     def open(self) -> str:
         """How many hazards are open, and which; empty without any."""
-        return f"{len(self.hazards)}: {', '.join(name for _, name in self.hazards)}" if self.hazards else ""
+        groups = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.hazards]
+        return f"{sum(len(rows) for _, rows in self.hazards)}. {'. '.join(groups)}" if groups else ""
 
 
 def of(record: Json, around: Around = ALONE) -> Card:
     """The card of a record with its blocks (`blocks.of`)."""
-    names = {hazard.id: hazard.brief for hazard in HAZARDS}
     return Card(
         headline(record, around.kills),
         promise(record),
         interval(record),
         premises(record),
         strength(record, around.kills),
+        variant(record),
         instance(record),
         tuple(_audited(record, around)),
         tuple(_caveats(record, around.kills))[:_CAVEATS],
         following(record, around.kills),
-        tuple((row["id"], names[row["id"]]) for row in record["hazards"] if row["status"] == "open"),
+        _hazards(record),
         regret(record),
         words.measured(record),
     )
@@ -170,12 +174,19 @@ def promise(record: Json) -> str:
     if claim is None or not record["checks"]:
         return "Privacy was not audited."
     if words.is_baseline(record):
-        return f"None. The audit holds this baseline against epsilon {digits(claim['epsilon'])}."
+        return (
+            "None: no epsilon, no unit, no adversary. The audit holds this baseline against epsilon "
+            f"{digits(claim['epsilon'])} for changing {words.changed(record)}, seen in {words.seen(record)}."
+        )
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
     return (
         f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
         f"anyone who sees {words.seen(record)}."
     )
+
+
+# What a certificate is, and who vouches for it.
+_CERTIFIED = "certified for every input by this tool, by no third party"
 
 
 def interval(record: Json) -> str:
@@ -187,17 +198,19 @@ def interval(record: Json) -> str:
         return f"Epsilon is at least {digits(words.least(record))}: {_seen(record)}. {_unbounded(record)}"
     most = float(upper["epsilon"])
     least = digits(min(float(record["epsilon_lower"]), most))
-    by = "certified" if upper["scope"] == "certified" else "the upper bound"
+    by = _CERTIFIED if upper["scope"] == "certified" else "the upper bound"
     delta = f", both at delta {digits(upper['delta'])}" if upper["delta"] else ""
-    return f"Epsilon lies between {least} (that much was seen) and {digits(most)} ({by}){delta}."
+    return f"Epsilon lies between {least} (observed) and {digits(most)} ({by}){delta}."
 
 
 def premises(record: Json) -> str:
-    """What the upper bound that stands rests on, and which checks tested that; empty without one."""
+    """What the upper bound that stands rests on, and which checks tested that."""
+    if not record["checks"]:
+        return ""
     upper = record["epsilon_upper"] or {}
     bounds = [c for c in record["checks"] if c["kind"] == "upper_bound" and c["name"] == upper.get("check")]
     if not bounds:
-        return ""
+        return "None: no upper bound stands."
     found = bounds[0]["statistics"]["premises"]
     groups: dict[str, list[str]] = {}
     for premise in found:
@@ -212,37 +225,46 @@ def premises(record: Json) -> str:
 def _seen(record: Json) -> str:
     """What the lower bound rests on, and which instance: a loss that was computed, a limit from samples."""
     least, claim = words.least(record), float(record["claim"]["epsilon"])
-    sampled = [
-        f"the {100 * float(c['statistics']['confidence']):.4g} % lower limit of the sampled runs of the "
-        f"audited instance is {digits(c['result']['epsilon_lower'])}"
-        for c in words.sampling(record)
-        if "confidence" in c["statistics"] and float(c["result"].get("epsilon_lower", 0.0)) > claim
-    ][:1]
-    if float(record["epsilon_lower"]) == least and any(
-        float(c["result"].get("epsilon_lower", 0.0)) == least for c in words.sampling(record)
-    ):
-        return sampled[0].rpartition(" is ")[0] if sampled else "that much was seen"
-    kept = [
-        e for e in record["counterexamples"] if "loss" in e and limits.shown(e, claim) >= least * (1 - 1e-6)
-    ]
+    limit = max(
+        (
+            (float(c["result"].get("epsilon_lower", 0.0)), float(c["statistics"]["confidence"]))
+            for c in words.sampling(record)
+            if "confidence" in c["statistics"]
+        ),
+        default=(0.0, 0.0),
+    )
+    from_runs = f"the {100 * limit[1]:.4g} % lower limit of the sampled runs of the audited instance"
+    bounds = [float(c["result"].get("epsilon_lower", 0.0)) for c in words.sampling(record)]
+    if float(record["epsilon_lower"]) == least and least in bounds:
+        return from_runs if limit[0] > claim else "that much was seen"
+    shows = least * (1 - 1e-6)
+    kept = [e for e in record["counterexamples"] if "loss" in e and limits.shown(e, claim) >= shows]
     other = words.elsewhere(kept[0], record) if kept else {}
-    exact = f"that loss was computed in {'the run shown' if kept else 'a run that the record does not keep'}"
-    if other:
+    # The costliest transcript of the audited instance itself, where its course is recorded.
+    courses = [c["statistics"].get("spent") for c in record["checks"] if c["kind"] == "alignment"]
+    here = any(course and abs(float(course[-1][2])) >= shows for course in courses)
+    exact = "a replayed run of this instance has exactly that loss"
+    if not kept:
+        exact += ", but the record does not keep that run" if here else ""
+        exact = exact if here else "that loss was computed in a run that the record does not keep"
+    elif other and not here:
         exact = (
             f"a loss of {digits(abs(float(kept[0]['loss'])))} was computed on another instance of the same "
             f"code ({_named(other)}), {digits(least / claim)} times what that one claims"
         )
-    return "; ".join([exact, *sampled])
+    return f"{exact}; {from_runs} is {digits(limit[0])}" if limit[0] > least else exact
 
 
 def _unbounded(record: Json) -> str:
     """Why no upper bound stands."""
     for check in record["checks"]:
         if check["kind"] == "upper_bound" and record["epsilon_upper"] is None:
-            tests = sorted({p["tested_by"] for p in check["statistics"]["premises"]} - {""})
+            tests = " and ".join(sorted({p["tested_by"] for p in check["statistics"]["premises"]} - {""}))
             most = digits(check["result"]["epsilon_upper"])
-            tested = f"its premises are tested by the {' and '.join(tests)} check, which found a violation"
-            return f"No upper bound stands: {most} was computed, but {tested}."
+            return (
+                f"There is no upper bound: the {tests} check, on which the one computed ({most}) rests, "
+                "refuted the claim."
+            )
     return "There is no upper bound; other inputs may show more."
 
 
@@ -257,9 +279,9 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     if missed:
         ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
         names = "; ".join(f"{row['mutant']} (epsilon {digits(_true(row))})" for row in missed)
+        them = "it" if len(missed) == 1 else "them"
+        names += f"; no certificate covers {them}" if conclude.bounded(record["checks"], "certified") else ""
         said = f"{_many(len(missed), 'broken variant')} passed the same audit: {names}. {said}"
-        if conclude.bounded(record["checks"], "certified"):
-            said += " The certificate covers no such variant."
     least = 0.05 if missed or not math.isinf(ratio) else 0.0
     full = round(100 * max(least, 1 - math.log(max(ratio, 1.0), _EMPTY)))
     claim = float(record["claim"]["epsilon"])
@@ -299,7 +321,7 @@ def _caught(record: Json) -> tuple[float, str]:
     if least > WEAK * claim:
         said += " The tests could pass a smaller leak"
         bounded = record["epsilon_upper"] is not None
-        said += "; only the upper bound, under its premises, speaks against one." if bounded else "."
+        said += "; only the upper bound speaks against one." if bounded else "."
     return least / claim, said
 
 
@@ -382,7 +404,7 @@ def tried(record: Json, kills: Sequence[Json] = ()) -> str:
 def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     target, facts = record["target"], record["provenance"]
     model = "no promise of privacy" if target["model"] == "none" else f"{target['model']} model"
-    what = f"{words.title(record)} ({target['kind']}, {model})"
+    what = f"{words.title(record)} ({words.kind(record)}, {model})"
     found = [("Target", what)]
     source = (record["claim"] or {}).get("source")
     if source:
@@ -402,20 +424,24 @@ def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
 
 
-def instance(record: Json) -> str:
-    """Which instance of which variant was audited, and that nothing was said of others."""
-    parameters = dict(record["target"]["parameters"])
-    variant = parameters.pop("variant", "")
-    if words.is_printed(record):
-        variant = "as printed in the paper"
-    elif variant == "corrected":
-        variant = "corrected, which differs from the listing as printed"
+def variant(record: Json) -> str:
+    """How what was audited differs from what the paper prints; empty where no difference is known."""
+    corrected = record["target"]["parameters"].get("variant") == "corrected"
     # Where the promise is not quite that of the paper, another thing was audited than the paper says.
     note = str(((record["claim"] or {}).get("source") or {}).get("note", ""))
-    note = "" if note in variant else f"on the promise: {note}"
-    named = "; ".join(filter(None, (_named(parameters), variant, note)))
+    if words.is_printed(record):
+        return "As printed in the paper."
+    if corrected:
+        return f"Corrected{f', {note}' if note else ''}: not the listing as printed (see errata)."
+    return f"On the promise: {note}." if note else ""
+
+
+def instance(record: Json) -> str:
+    """Which instance was audited, and that nothing was said of others."""
+    parameters = dict(record["target"]["parameters"])
+    named = _named({key: value for key, value in parameters.items() if key != "variant"})
     if any(words.elsewhere(e, record) for e in record["counterexamples"]):
-        named += "; one counterexample is of another instance"
+        named += "; the counterexample shown is of another instance of the same code"
     return f"Only this instance{f': {named}' if named else ''}."
 
 
@@ -478,10 +504,10 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
         found += [
             (f"Declared worlds are not neighbours under the claim: {said}", "hazards") for said in apart
         ]
+    if record["claim"]["observe"] == "shuffled":
+        found.append(("The shuffler was trusted, not tested", "premises"))
     if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
-        found.append(
-            ("The sampler of production was not audited: the audit drew its own ideal noise", "hazards")
-        )
+        found.append(("The sampler of production was not audited", "hazards"))
     found += [(_capital(line), "not-covered") for line in words.not_covered(record)]
     return found
 
@@ -498,6 +524,7 @@ def of_a_person(record: Json) -> list[str]:
         return []
     most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
     what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
+    what = "values" if words.is_stream(record) else what
     rows = [row for row in record["guarantee"]["group_privacy"] if 1 < row["rounds"] <= most]
     return [of_rounds(row, float(record["claim"]["epsilon"]), what) for row in rows[-1:]]
 
@@ -542,8 +569,16 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
     first = f"Look by hand for {faults}. " if names else ""
     if _caught(record)[0] > WEAK:
         first += "Audit again with more runs (--budget), which catches smaller leaks. "
-    open_ = _many(todo, "open hazard")
-    return f"{first}Settle the {open_} before you rely on the claim; each has its action below."
+    grave = sum(len(rows) for bears, rows in _hazards(record) if bears == BEARS[0])
+    urgent = f", first the {grave} that can void it" if grave else ""
+    return f"{first}Settle the {_many(todo, 'open hazard')} before you rely on the claim{urgent}."
+
+
+def _hazards(record: Json) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """The open hazards by what they can do, each with its short name."""
+    still = {row["id"] for row in record["hazards"] if row["status"] == "open"}
+    groups = ((bears, [h for h in HAZARDS if h.bears == bears and h.id in still]) for bears in BEARS)
+    return tuple((bears, tuple((h.id, h.brief) for h in rows)) for bears, rows in groups if rows)
 
 
 def regret(record: Json) -> str:

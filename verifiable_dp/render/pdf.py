@@ -32,6 +32,8 @@ td.number, th.number { white-space: normal; }
 .scroll[role="region"] > table:not(.source) :is(th, td) { padding: .15rem .2rem .15rem 0; }
 details:not([open]) > :not(summary) { display: none; }
 details:not([open]) > summary::after { content: " (in the record and on the page)"; }
+#words details > :not(summary), #provenance details > :not(summary) { display: block; }
+#words summary::after, #provenance summary::after { content: none; }
 summary { display: block; }
 """
 

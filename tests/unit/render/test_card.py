@@ -7,13 +7,14 @@ import inspect
 import json
 import re
 import shutil
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from tests.committed import REPORTS, without_plots
 from verifiable_dp.auditing import traced
-from verifiable_dp.compliance import blocks
+from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence.symbolic import paths
 from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.record import words
@@ -66,7 +67,7 @@ def test_page_and_markdown_have_the_card(name):
     head = written[: written.index("## In plain words")]
     first = read[: read.index("In plain words")]
     for label, text in [("", said.headline), *said.rows]:
-        assert text in first.replace(" ,", ","), label  # names of hazards are links
+        assert text in re.sub(r" ([,.])", r"\1", first), label  # names of hazards are links
         assert text in head, label
     assert said.instance.startswith("Only this instance")  # never lost among the caveats
     assert 1 <= len(said.caveats) <= 3
@@ -115,7 +116,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
         "Caught from epsilon 8."
     )
     for place, epsilon, what in weak.ticks:
-        assert f'<small style="left:{place}%">{epsilon}<br>{what}</small>' in page
+        assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
     places = [place for place, _, _ in weak.ticks]
     assert places[0] == 0 < places[1] < 100 - weak.full < places[2] == 100  # caught beyond 1.5 times
     assert f"<em>{weak.mark}</em>" in page
@@ -161,7 +162,8 @@ def test_what_to_do_follows_from_the_verdict():
 
 
 def test_intervals_say_what_they_rest_on():
-    assert of("dp-se").interval.endswith("and 1 (certified).")
+    by = "certified for every input by this tool, by no third party"
+    assert of("dp-se").interval == f"Epsilon lies between 1 (observed) and 1 ({by})."
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
     assert card.interval(record).endswith("and 1 (the upper bound).")
@@ -170,10 +172,15 @@ def test_intervals_say_what_they_rest_on():
     assert "There is no upper bound" in card.interval(record | {"epsilon_upper": None, "checks": without})
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
     printed = of("dp-linear-printed").interval
-    assert "No upper bound stands: 2 was computed, but its premises are tested by the alignment" in printed
+    assert printed.endswith(
+        "There is no upper bound: the alignment check, on which the one computed (2) rests, refuted the "
+        "claim."
+    )
     assert "the 95 % lower limit of the sampled runs of the audited instance is 2.003." in printed
-    kept = "that loss was computed in a run that the record does not keep"
+    here = "a replayed run of this instance has exactly that loss"
+    kept = f"{here}, but the record does not keep that run"
     assert kept in of("adaptive-tree-printed").interval
+    assert here in printed
     assert kept not in printed
 
 
@@ -532,17 +539,26 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
-    assert of("dist-dp-se").instance.endswith("; on the promise: of the sums, with real-valued noise.")
-    assert of("dp-lin-ucb").instance.endswith("on the promise: the text is not at hand; our own constants.")
+    assert of("dist-dp-se").variant == "On the promise: of the sums, with real-valued noise."
+    assert of("dp-lin-ucb").variant == "On the promise: the text is not at hand; our own constants."
+    assert of("dp-robust-elimination").variant == "Corrected: not the listing as printed (see errata)."
+    assert of("dp-linear").variant.startswith(
+        "Corrected, with Lap(2/epsilon), for rewards in [-1, 1]: not the"
+    )
+    assert of("dp-linear-printed").variant == "As printed in the paper."
+    page = shown("dp-lin-ucb")[1]
+    assert f"<dt>Variant</dt><dd>{of('dp-lin-ucb').variant}" in page
+    assert page.index("<dt>Variant") < page.index("<dt>What was audited")
     assert dict(of("lazy-dp-ts").audited)["Promise from"] == "Theorem 3"
-    assert "on the promise" not in of("lazy-dp-ts").instance
+    assert of("lazy-dp-ts").variant == ""
+    assert "<dt>Variant" not in shown("lazy-dp-ts")[1]
     assert "Promise from" not in dict(of("ucb1").audited)
 
 
 def test_a_person_has_no_more_rounds_than_the_run():
     assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
     people = [line for line, _ in of("tree-sum").caveats if "A person with" in line]
-    assert people == ["A person with 5 rounds is protected less: epsilon 5, 5 times the claim"]
+    assert people == ["A person with 5 values is protected less: epsilon 5, 5 times the claim"]
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
@@ -596,14 +612,21 @@ def test_what_takes_no_actions_is_not_said_to_show_them():
 def test_a_counterexample_of_another_instance_says_so():
     """Control: the bound of shuffled reports is of the audited instance."""
     found = of("ldp-linear-printed")
-    assert found.interval.startswith(
-        "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
-        "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims; the 95 % lower "
-        "limit of the sampled runs of the audited instance is 1.979."
+    assert found.interval == (
+        "Epsilon is at least 2: a replayed run of this instance has exactly that loss. There is no upper "
+        "bound: the alignment check, on which the one computed (2) rests, refuted the claim."
     )
-    assert found.instance.endswith("; as printed in the paper; one counterexample is of another instance.")
+    other = "; the counterexample shown is of another instance of the same code."
+    assert found.instance.endswith(f"horizon = 1000{other}")
+    record = load("ldp-linear-printed")
+    for check in record["checks"]:
+        check["statistics"].pop("spent", None)  # nothing says what a run of the audited instance costs
+    assert card.interval(record).startswith(
+        "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
+        "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims. There is no"
+    )
     assert "another instance" not in of("shuffled-linear-printed").interval
-    assert of("shuffled-linear-printed").instance.endswith("horizon = 60000; as printed in the paper.")
+    assert of("shuffled-linear-printed").instance.endswith("horizon = 60000.")
 
 
 def test_undecided_mutants_are_on_the_index(table):
@@ -650,7 +673,8 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     found = card.strength(load("dp-robust-elimination"), around("dp-robust-elimination").kills)
     assert (found.state, found.full) == ("weak", 5)
     assert found.words.startswith(
-        "1 broken variant passed the same audit: last reward not truncated (epsilon infinity)."
+        "1 broken variant passed the same audit: last reward not truncated (epsilon infinity); no "
+        "certificate covers it."
     )
     assert card.strength(load("dp-robust-elimination")).full == 100
 
@@ -688,12 +712,13 @@ def test_premises_and_open_hazards_are_named_and_linked():
     )
     assert f'{found.premises} <a href="#premises">' in page
     rows = [row for row in blocks.of(load("shuffled-linear"))["hazards"] if row["status"] == "open"]
-    assert [place for place, _ in found.hazards] == [row["id"] for row in rows]
+    named = [row for _, group in found.hazards for row in group]
+    assert sorted(place for place, _ in named) == [row["id"] for row in rows]
     first = page[: page.index('<section id="plain"')]
-    for place, name in found.hazards:
+    for place, name in named:
         assert f'<a href="#{place}">{name}</a>' in first
         assert page.count(f'id="{place}"') == 1
-    assert of("ucb1").premises == of("dp-linear-printed").premises == ""  # no bound stands
+    assert of("ucb1").premises == of("ldp-linear-printed").premises == "None: no upper bound stands."
 
 
 @pytest.mark.parametrize("path", sorted(REPORTS.glob("*/record.json")), ids=lambda path: path.parent.name)
@@ -766,3 +791,56 @@ def test_paths_break_after_a_separator():
     page = render(record, drawn=False)
     assert "<h1><bdi>bandits/<wbr/>my_<wbr/>long&lt;b&gt;/<wbr/>play.<wbr/>py:<wbr/>Upper</bdi></h1>" in page
     assert "<h1><bdi>ucb1</bdi></h1>" in shown("ucb1")[1]
+
+
+# ---------------------------------------------------------------- what a fourth reading found
+
+
+def test_open_hazards_come_in_the_order_of_what_they_can_do():
+    """Control: a baseline has no promise that could be worth less."""
+    found = of("dp-se")
+    assert [what for what, _ in found.hazards] == list(nist.BEARS)
+    void = [name for _, name in found.hazards[0][1]]
+    assert {"custom code", "floating point and timing", "trust"} <= set(void)
+    assert "people with several rounds" in [name for _, name in found.hazards[1][1]]
+    assert "systemic bias" in [name for _, name in found.hazards[2][1]]
+    assert found.open.startswith("12. Can void the promise: other releases, custom code, trust, ")
+    assert found.following.endswith(f"first the {len(void)} that can void it.")
+    assert [what for what, _ in of("ucb1").hazards] == [nist.BEARS[0], nist.BEARS[2]]
+    assert "which can void the promise is our judgement: NIST ranks none" in shown("dp-se")[0]
+
+
+def test_what_could_pass_does_not_look_like_what_is_caught():
+    """Hatched in another colour, and said so. Control: a full meter has nothing hatched."""
+    style = resources.files("verifiable_dp.render").joinpath("templates/card.css").read_text("utf-8")
+    assert "linear-gradient(var(--good), var(--good)) right / var(--full)" in style
+    assert "repeating-linear-gradient(135deg, var(--passes)" in style
+    assert not re.search(r"\.meter\.weak i {[^}]*background", style)
+    assert 'class="meter weak part"' in shown("dp-nas")[1]
+    assert 'class="meter strong"' in shown("dp-se")[1]
+
+
+def test_a_trusted_shuffler_is_a_caveat():
+    """Control: without shuffling nobody speaks of it."""
+    assert ("The shuffler was trusted, not tested", "premises") in of("shuffled-linear").caveats
+    assert not any("shuffler" in line for line, _ in of("dp-linear").caveats)
+
+
+def test_a_baseline_says_that_it_names_neither_unit_nor_adversary():
+    assert of("ucb1").promise == (
+        "None: no epsilon, no unit, no adversary. The audit holds this baseline against epsilon 1 for "
+        "changing one reward of one round, seen in the sequence of actions."
+    )
+
+
+def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
+    """Neither rewards nor regret. Control: a bandit keeps its words."""
+    found = of("tree-sum")
+    assert found.promise.startswith("Epsilon 1 for changing one value of the stream, against")
+    assert dict(found.audited)["Target"] == "tree-sum (mechanism on a stream, central model)"
+    assert "event: one reward of one round (here: one value of the stream)" in shown("tree-sum")[0]
+    star = '<abbr title="errors and rounds, not regret">*</abbr>'
+    assert star in render_index([load("tree-sum")], ["x.html"])
+    assert star not in render_index([load("dp-se")], ["x.html"])
+    assert dict(of("dp-se").audited)["Target"] == "dp-se (algorithm, central model)"
+    assert "here: one value" not in shown("dp-se")[0]
