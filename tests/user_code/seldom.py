@@ -154,4 +154,29 @@ def again_and_again(rewards, rng):
     return arms + [0] * (len(rewards) - len(arms))
 
 
-LEAKS = [raw_after_many, seldom_twice, less_noise_now_and_then, caught, again_and_again]
+def _after_coins(rewards, rng, scale_of):
+    """Arms by coins that are seen; then that of the larger noisy sum, whose scale follows from them."""
+    arms = rng.integers(0, 2, 20)
+    sums = np.array([rewards[:20][arms == arm, arm].sum() for arm in range(2)])
+    noisy = sums + rng.laplace(0, scale_of(arms), 2)
+    return [*arms, *[int(np.argmax(noisy))] * (len(rewards) - 20)]
+
+
+def more_noise_by_where(rewards, rng):
+    """`np.where` chooses among public numbers once in 256 runs."""
+    return _after_coins(rewards, rng, lambda arms: np.where(arms[:8].sum() == 8, 2 / EPSILON, 1 / EPSILON))
+
+
+def less_noise_by_where(rewards, rng):
+    return _after_coins(rewards, rng, lambda arms: np.where(arms[:8].sum() == 8, 0.1 / EPSILON, 1 / EPSILON))
+
+
+RIGHT[more_noise_by_where] = EPSILON
+LEAKS = [
+    raw_after_many,
+    seldom_twice,
+    less_noise_now_and_then,
+    caught,
+    again_and_again,
+    less_noise_by_where,
+]

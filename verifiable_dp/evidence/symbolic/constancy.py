@@ -112,6 +112,11 @@ def _called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
 
 
+def is_choice(node: ast.Call) -> bool:
+    """Whether it is `np.where(condition, one, other)`."""
+    return _of_numpy(node) and _called(node) == "where" and len(node.args) == 3 and not node.keywords
+
+
 def _plainly(decorator: Any) -> bool:
     """Whether a decorator leaves what a function returns as it is."""
     made = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -455,6 +460,8 @@ class Constancy:
         return Mark(size or any(m.any for m in marks), size or keyed)
 
     def _call(self, function: Any, node: ast.Call) -> Mark:
+        if is_choice(node):
+            self._test(function, node.args[0])
         given = [self._of(function, a) for a in (*node.args, *(k.value for k in node.keywords))]
         any_given = functools.reduce(Mark.__or__, given, Mark())
         name = _called(node)

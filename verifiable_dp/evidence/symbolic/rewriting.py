@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
-from verifiable_dp.evidence.symbolic.constancy import where
+from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.contents import once
 from verifiable_dp.evidence.symbolic.residues import Residue
 from verifiable_dp.evidence.symbolic.terms import (
@@ -343,6 +343,11 @@ def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callabl
     return terms.mixed(condition, *values)
 
 
+def decides(value: Any) -> bool:
+    """Whether it is one public truth value."""
+    return type(value) in (bool, np.bool_)
+
+
 def turned(world: World, at: int, value: Any) -> Any:
     """What a condition comes out as, if it may be turned about."""
     return world.flips.turned(at, value)
@@ -427,6 +432,13 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Name):
             return ast.copy_location(_called("entry", node.value, node.slice), node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """One truth value that `np.where` is given decides as a branch does, and is asked as one."""
+        self.generic_visit(node)
+        if is_choice(node):
+            node.args[0] = _branching(node.args[0])
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
@@ -519,6 +531,17 @@ _FREE = (
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context),
     *(ast.Subscript, ast.Attribute, ast.Tuple),
 )
+
+
+def _branching(test: ast.expr) -> ast.expr:
+    """A condition that is a branch where it is one public truth value, and else what it is."""
+    name = PREFIX + "condition"
+    asked = ast.IfExp(_loaded(name), _loaded(name), _loaded(name))
+    known = _unwatched(_placed(_called("decides", _loaded(name)), test))
+    made = _placed(ast.IfExp(known, _placed(asked, test), _loaded(name)), test)
+    made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
+    found: ast.expr = _placed(ast.Call(_function([name], made), [test], []), test)
+    return found
 
 
 def _names(node: Any, test: Any = None) -> list[str] | None:
@@ -842,7 +865,7 @@ def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[No
     """Compile functions again for a while."""
     asked = (race, choose, respond, switch, opposite, mix, blend, entry, looped, turned)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
-    helpers[PREFIX + "blended"] = blended
+    helpers |= {PREFIX + f.__name__: f for f in (blended, decides)}
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():
