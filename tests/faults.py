@@ -272,6 +272,14 @@ FAULTS = (
         ),
     ),
     Fault(
+        "what a state holds does not count",
+        "verifiable_dp/targets/randomness.py",
+        "return state.dtype.str, state.shape, state.tobytes()",
+        "return state.dtype.str, state.shape",
+        "a generator whose words have changed is taken for one that was not drawn from",
+        ("tests/unit/targets/test_randomness.py",),
+    ),
+    Fault(
         "generators set aside are forgotten",
         f"{EVIDENCE}/tracing/foreign.py",
         "for thing in (*_KNOWN, *gc.get_objects())",

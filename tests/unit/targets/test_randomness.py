@@ -5,6 +5,7 @@ import os
 import random
 import secrets
 import sys
+from fractions import Fraction
 from os import urandom
 from types import ModuleType
 
@@ -14,6 +15,7 @@ from numba import njit
 from numpy.random import laplace
 from scipy import stats
 
+from verifiable_dp.targets import randomness
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
 ARMS = 3
@@ -168,3 +170,15 @@ def test_torch_is_seeded_where_it_is_loaded(monkeypatch):
     actions(play_with(SOURCES["random"]), NUMBERS[:4], followed=True)
     assert seeds[-4:] == first
     assert len(set(first)) == 4
+
+
+def test_a_state_is_noted_by_its_value():
+    """Every part counts, and equal states of two objects are one."""
+    for kind in (np.random.MT19937, np.random.Philox, np.random.PCG64, np.random.SFC64):
+        one, other = kind(1), kind(1)
+        assert randomness._noted(one.state) == randomness._noted(other.state)
+        np.random.Generator(other).random()
+        assert randomness._noted(one.state) != randomness._noted(other.state)
+    two, three = ({"state": {"key": np.zeros(size)}} for size in (2, 3))
+    assert randomness._noted(two) != randomness._noted(three)
+    assert randomness._noted({"last": Fraction(1, 2)}) == randomness._noted({"last": Fraction(2, 4)})
