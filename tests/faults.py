@@ -925,6 +925,22 @@ FAULTS = (
         ("tests/contract/test_verification.py::test_every_edit_of_a_result_is_found",),
     ),
     Fault(
+        "numbers of other machines do not hold",
+        f"{EVIDENCE}/rounding.py",
+        "TOLERANCE = 1e-9",
+        "TOLERANCE = 1e-17",
+        "evidence holds only where numbers round as they did when it was made",
+        ("tests/contract/test_verification.py::test_all_evidence_holds_on_other_machines",),
+    ),
+    Fault(
+        "the first form is meant",
+        f"{RECORD}/verify.py",
+        "return [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]",
+        "return list(branches[:1])",
+        "checks of all kinds are held against the form of one",
+        ("tests/unit/record/test_forms.py::test_one_form_says_what_all_of_them_say",),
+    ),
+    Fault(
         "a crash is a refutation",
         "verifiable_dp/core/crash.py",
         "STATUS = 70",
