@@ -272,6 +272,14 @@ FAULTS = (
         ),
     ),
     Fault(
+        "what a state holds does not count",
+        "verifiable_dp/targets/randomness.py",
+        "return state.dtype.str, state.shape, state.tobytes()",
+        "return state.dtype.str, state.shape",
+        "a generator whose words have changed is taken for one that was not drawn from",
+        ("tests/unit/targets/test_randomness.py",),
+    ),
+    Fault(
         "generators set aside are forgotten",
         f"{EVIDENCE}/tracing/foreign.py",
         "for thing in (*_KNOWN, *gc.get_objects())",
@@ -915,6 +923,22 @@ FAULTS = (
         "TOLERANCE = 1e-3",
         "a deciding number may be edited by a thousandth",
         ("tests/contract/test_verification.py::test_every_edit_of_a_result_is_found",),
+    ),
+    Fault(
+        "numbers of other machines do not hold",
+        f"{EVIDENCE}/rounding.py",
+        "TOLERANCE = 1e-9",
+        "TOLERANCE = 1e-17",
+        "evidence holds only where numbers round as they did when it was made",
+        ("tests/contract/test_verification.py::test_all_evidence_holds_on_other_machines",),
+    ),
+    Fault(
+        "the first form is meant",
+        f"{RECORD}/verify.py",
+        "return [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]",
+        "return list(branches[:1])",
+        "checks of all kinds are held against the form of one",
+        ("tests/unit/record/test_forms.py::test_one_form_says_what_all_of_them_say",),
     ),
     Fault(
         "a crash is a refutation",

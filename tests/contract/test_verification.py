@@ -34,6 +34,7 @@ CORES = {
     "aarch64": dict.fromkeys(("ARMV8", "CORTEXA57", "NEOVERSEN1", "THUNDERX2T99"), "asimd"),
 }
 LEAST = 4
+BY_DAY = ("Nehalem", "ARMV8", "without SIMD")  # one kernel, and none of the loops
 
 
 def able():
@@ -95,7 +96,7 @@ cli.main()
 
 @pytest.mark.parametrize(
     "configuration",
-    [pytest.param(c, marks=pytest.mark.slow if c == "Sandybridge" else []) for c in CONFIGURATIONS],
+    [pytest.param(c, marks=[] if c in BY_DAY else pytest.mark.slow) for c in CONFIGURATIONS],
 )
 def test_all_evidence_holds_on_other_machines(configuration):
     """Negative control: with `TOLERANCE` 1e-17, or the fits by BLAS and no scales, files do not hold."""

@@ -217,6 +217,15 @@ def _state(source: Source) -> object:
     return source.getstate() if isinstance(source, random.Random) else source.state
 
 
+def _noted(state: Given) -> object:
+    """A state as what is compared by value; text would do, but printing an array takes milliseconds."""
+    if isinstance(state, dict):
+        return tuple((name, _noted(value)) for name, value in state.items())
+    if isinstance(state, np.ndarray):
+        return state.dtype.str, state.shape, state.tobytes()
+    return state if isinstance(state, int | float | str | tuple) else repr(state)
+
+
 def _restore(source: Source, state: Given) -> None:
     if isinstance(source, random.Random):
         source.setstate(state)
@@ -250,7 +259,7 @@ class Follower:
         self._scopes = list(scopes_of(function).values())
         self._found = False  # whether it was looked what is drawn from
         self._own: list[Source] = []  # what was seen to be drawn from
-        self._others: list[tuple[Source, str]] = []  # what was not, with its state
+        self._others: list[tuple[Source, object]] = []  # what was not, with its state
         self.compiled = any(
             hasattr(value, "py_func") and type(value).__module__.startswith("numba")
             for scope in self._scopes
@@ -297,11 +306,11 @@ class Follower:
 
     def _watch(self, rng: GivenGenerator) -> None:
         known = {id(source) for source in (rng.bit_generator, *self._own)}
-        self._others = [(source, repr(_state(source))) for source in _sources() if id(source) not in known]
+        self._others = [(source, _noted(_state(source))) for source in _sources() if id(source) not in known]
 
     def _learnt(self) -> bool:
         """Whether further sources were drawn from."""
-        drawn = [(source, repr(_state(source)) != state) for source, state in self._others]
+        drawn = [(source, _noted(_state(source)) != state) for source, state in self._others]
         self._own += [source for source, changed in drawn if changed]
         self._others = [one for one, (_, changed) in zip(self._others, drawn, strict=True) if not changed]
         return any(changed for _, changed in drawn)

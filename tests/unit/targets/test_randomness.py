@@ -7,6 +7,7 @@ import random
 import secrets
 import sys
 import time
+from fractions import Fraction
 from os import urandom
 from types import ModuleType
 
@@ -17,6 +18,7 @@ from numpy.random import laplace
 from scipy import stats
 
 from verifiable_dp.evidence.tracing.foreign import GIVEN, sources
+from verifiable_dp.targets import randomness
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
 ARMS = 3
@@ -196,3 +198,15 @@ def test_a_collection_of_garbage_is_not_taken_for_the_run(reads, found):
         gc.set_threshold(*thresholds)
         gc.callbacks.remove(timed)
     assert gc.isenabled()
+
+
+def test_a_state_is_noted_by_its_value():
+    """Every part counts, and equal states of two objects are one."""
+    for kind in (np.random.MT19937, np.random.Philox, np.random.PCG64, np.random.SFC64):
+        one, other = kind(1), kind(1)
+        assert randomness._noted(one.state) == randomness._noted(other.state)
+        np.random.Generator(other).random()
+        assert randomness._noted(one.state) != randomness._noted(other.state)
+    two, three = ({"state": {"key": np.zeros(size)}} for size in (2, 3))
+    assert randomness._noted(two) != randomness._noted(three)
+    assert randomness._noted({"last": Fraction(1, 2)}) == randomness._noted({"last": Fraction(2, 4)})
