@@ -180,3 +180,25 @@ LEAKS = [
     again_and_again,
     less_noise_by_where,
 ]
+
+
+def raw_where_replays_never_come(rewards, rng):
+    arms = [0] * (len(rewards) // 2)
+    sums = rewards[: len(arms)].sum(axis=0)
+    best = int(np.argmax(sums + rng.laplace(0, 1 / EPSILON, len(sums))))
+    if rng.poisson(1.0) == 7:
+        best = int(sums[1] > sums[0])
+    return arms + [best] * (len(rewards) - len(arms))
+
+
+def raw_behind_noise(rewards, rng):
+    arms = [0] * (len(rewards) // 2)
+    sums = rewards[: len(arms)].sum(axis=0)
+    best = int(np.argmax(sums + rng.laplace(0, 1 / EPSILON, len(sums))))
+    if abs(rng.laplace()) > 9.2:
+        best = int(sums[1] > sums[0])
+    return arms + [best] * (len(rewards) - len(arms))
+
+
+UNSETTLED = [raw_where_replays_never_come, raw_behind_noise]
+LEAKS += UNSETTLED

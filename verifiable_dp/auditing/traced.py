@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonVal
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
-from verifiable_dp.evidence.symbolic.paths import Program, explore, unsettled
+from verifiable_dp.evidence.symbolic.paths import Program, behind, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
 from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
@@ -147,7 +147,8 @@ def bound(
         program = Crowd(played, shape, inputs.bounds, None, form, *seen)
     with guarded():
         found = explore(program, n_arms)
-        open_lead = Lead("branch", found.at) if found.at and unsettled(program, found) else None
+        at = behind(found) or (found.at if unsettled(program, found) else None)
+        open_lead = None if at is None else Lead("branch", at)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.user_code import unsettled
+from tests.user_code import seldom, unsettled
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.record import conclude
@@ -32,3 +32,22 @@ def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
         said = conclude.lead([traced.with_lead(check, lead).as_dict()])
         assert said == f"raw data decides at {lead['file']}:{lead['line']}"
         assert conclude.conclusion([traced.with_lead(check, lead).as_dict()]) == ("inconclusive", "lead")
+
+
+@pytest.mark.parametrize("play", seldom.UNSETTLED, ids=lambda f: f.__name__)
+def test_what_is_raw_on_a_path_that_was_forced_is_a_lead(play):
+    """Runs hardly ever come there: neither replays nor the black box would tell of it."""
+    bound, why, lead = traced.bound(play, play.__name__, Inputs(2, 24), 0.0)
+    assert bound is None
+    assert "raw rewards" in why
+    assert lead is not None
+    assert lead["open"]
+
+
+def test_what_is_raw_in_every_run_is_left_to_replays():
+    def play(rewards, rng):
+        return [int(rewards[0, 0] > rng.random() / 2)] * len(rewards)
+
+    bound, _, lead = traced.bound(play, "play", Inputs(2, 24), 0.0)
+    assert bound is None
+    assert lead is None

@@ -26,6 +26,7 @@ from tests.user_code import (
     styles,
     unbounded,
     walks,
+    widths,
 )
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
@@ -96,6 +97,17 @@ def test_a_loop_that_seldom_goes_another_way_ends_the_bound(play):
 def test_a_branch_that_no_run_takes_is_turned_about(play):
     got = found(play, horizon=24, most=8)
     assert (got.words(), got.epsilon()) == ("", pytest.approx(seldom.RIGHT[play], rel=1e-9))
+
+
+@pytest.mark.parametrize("play", widths.RIGHT, ids=lambda f: f.__name__)
+def test_a_loop_that_is_always_entered_need_not_be_skipped(play):
+    got = found(play, horizon=24, most=8)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(widths.RIGHT[play], rel=1e-9))
+
+
+@pytest.mark.parametrize("play", widths.LEAKS, ids=lambda f: f.__name__)
+def test_a_loop_that_is_seldom_skipped_counts(play):
+    assert found(play, horizon=24, most=8).epsilon() > 1 + 1e-3
 
 
 @pytest.mark.parametrize("play", seldom.LEAKS, ids=lambda f: f.__name__)

@@ -175,6 +175,52 @@ def _stored(node: Any) -> list[tuple[Any, Any]]:
     return []
 
 
+_KEEPS_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
+
+
+def _sets(step: Any, name: str) -> int:
+    """In how many places a part of the code gives a name another value."""
+    stored = 0
+    for node in ast.walk(step):
+        names = [*getattr(node, "names", ()), getattr(node, "name", None), getattr(node, "arg", None)]
+        names += [part.asname or part.name for part in names if isinstance(part, ast.alias)]
+        own = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id == name
+        stored += own or name in names or isinstance(node, ast.Match)
+    return stored
+
+
+def _values(function: Any, name: str) -> list[Any]:
+    """What a name is set to or counted up by in a function; empty if anything else is done to it."""
+    found = []
+    for step in ast.walk(function):
+        if isinstance(step, ast.Assign) and [getattr(t, "id", "") for t in step.targets] == [name]:
+            found.append(step.value)
+        counts = isinstance(step, ast.AugAssign) and isinstance(step.op, _KEEPS_WHOLE)
+        if counts and getattr(step.target, "id", "") == name:  # type: ignore[attr-defined]
+            found.append(step.value)  # type: ignore[attr-defined]
+    return found if len(found) == _sets(function, name) else []
+
+
+def _set_to(node: Any, before: list[Any]) -> Any:
+    """The whole number that an expression of a constant has after some statements; None if none is seen."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift | ast.Pow):
+        one, other = _set_to(node.left, before), _set_to(node.right, before)
+        if one is None or other is None or not 0 <= other < 64:
+            return None
+        return one << other if isinstance(node.op, ast.LShift) else one**other
+    last = [s for s in before if isinstance(node, ast.Name) and _sets(s, node.id)][-1:]
+    plain = bool(last) and isinstance(last[0], ast.Assign) and len(last[0].targets) == 1
+    if (
+        not plain
+        or not isinstance(last[0].targets[0], ast.Name)
+        or not isinstance(last[0].value, ast.Constant)
+    ):
+        return None
+    return _set_to(last[0].value, [])
+
+
 class Constancy:
     """What may be random in a file.
 
@@ -230,8 +276,11 @@ class Constancy:
     def constant_at_entry(self, position: Any) -> bool:
         """Whether the condition of a loop is the same in every run when it is asked for the first time.
 
-        Only where the loop is a statement of the function's own body: what comes after it plays no part then.
+        Only where the loop is a statement of the function's own body: what comes after it plays no part then;
+        or where it asks whether 1 divides a whole number.
         """
+        if not self._obscure and self._divided_by_one(place_of(position)):
+            return True
         for function in self._all:
             body = function.body if isinstance(function, ast.FunctionDef) else []
             for i, node in enumerate(body):
@@ -242,6 +291,46 @@ class Constancy:
                     finally:
                         function.body = body
         return False
+
+    def _divided_by_one(self, place: Any) -> bool:
+        """Whether the condition of a loop, asked for the first time, is that 1 divides a whole number."""
+        for function in self._all:
+            inside = [node for node, _ in _own_nodes(function) if not isinstance(node, _FUNCTION)]
+            for node in (function, *inside):
+                for name in ("body", "orelse"):
+                    body: Any = getattr(node, name, None)
+                    for i, loop in enumerate(body if isinstance(body, list) else ()):
+                        if isinstance(loop, ast.While) and where(loop.test) == place:
+                            return self._divides(function, loop.test, body[:i])
+        return False
+
+    def _divides(self, function: Any, test: Any, before: list[Any]) -> bool:
+        """Whether a condition is `whole % 1 == 0`, with what the statements before it have set."""
+        if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.BinOp):
+            return False
+        by, zero = test.left, test.comparators[0]
+        equal = len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq) and isinstance(by.op, ast.Mod)
+        if not (equal and isinstance(zero, ast.Constant) and zero.value == 0):
+            return False
+        shared = [n for n in ast.walk(self._tree) if isinstance(n, ast.Global | ast.Nonlocal)]
+        names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+        if any(names & {*n.names} for n in shared):
+            return False
+        return _set_to(by.right, before) == 1 and self._whole(function, by.left, frozenset())
+
+    def _whole(self, function: Any, node: Any, seen: frozenset[str]) -> bool:
+        """Whether an expression is a whole number of Python's whatever happens: a length, or counted up."""
+        if isinstance(node, ast.Constant):
+            return type(node.value) is int
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name) and node.func.id == "len" and not _sets(self._tree, "len")
+        if isinstance(node, ast.BinOp):
+            sides = (self._whole(function, side, seen) for side in (node.left, node.right))
+            return isinstance(node.op, _KEEPS_WHOLE) and all(sides)
+        if not isinstance(node, ast.Name) or node.id in seen:
+            return isinstance(node, ast.Name)
+        values = _values(function, node.id)
+        return bool(values) and all(self._whole(function, v, seen | {node.id}) for v in values)
 
     def last_resort(self, position: Any) -> bool:
         """Whether after a loop nothing comes but the return of a constant, or of a length, less one perhaps.

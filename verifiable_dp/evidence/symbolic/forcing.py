@@ -34,6 +34,9 @@ class Flips:
         How often each of them is asked before that, and until it is left alone again.
     asked
         How often each of them was asked.
+    sides
+        What the condition of a loop came out as when it was asked first. Only where it comes out so again is
+        it turned about: a loop that was always entered is left, not gone on with at its end.
     thread, elsewhere
         Where the run goes on, and whether one of them was asked in another thread, whose exceptions nobody
         would see.
@@ -43,6 +46,7 @@ class Flips:
     first: int = 0
     last: int = 0
     asked: dict[int, int] = field(default_factory=dict)
+    sides: dict[int, bool] = field(default_factory=dict)
     thread: int = field(default_factory=threading.get_ident)
     elsewhere: bool = False
 
@@ -50,16 +54,23 @@ class Flips:
         """Where conditions stand in a file, with their numbers."""
         return tuple((at, n) for n, (place, at) in enumerate(self.sites) if place.file == file)
 
-    def turned(self, at: int, value: Any) -> Any:
-        """What a condition comes out as."""
+    def turned(self, at: int, value: Any, *, loop: bool = False) -> Any:
+        """What a condition comes out as, that of a `loop` or another one."""
+        if loop and self._is_raw(value):
+            return value
+        if loop and self.sides.setdefault(at, bool(value)) != bool(value):
+            return value
         before = self.asked.get(at, 0)
         self.asked[at] = before + 1
         self.elsewhere = self.elsewhere or threading.get_ident() != self.thread
         if self.elsewhere or not self.first <= before < self.last:
             return value
+        return value if self._is_raw(value) else not value
+
+    def _is_raw(self, value: Any) -> bool:
+        """Whether it decides no branch: both sides are followed at once, or the bound ends."""
         value = number(value) if type(value) is Term else value
-        # What is raw decides no branch: both sides are followed at once, or the bound ends.
-        return value if is_term(value) and not value.noise else not value
+        return is_term(value) and not value.noise
 
 
 def forced(
@@ -91,9 +102,9 @@ def forced(
         for first, last in [*sorted(ways), *[(often // 2, _ALWAYS)] * _AGAIN]:
             flips = Flips(sites, first, last)
             path = run(len(paths), flips, coverage)
+            paths.append(path)
             if path.failure or not flips.asked or flips.elsewhere or coverage.raised:
                 return paths, place
-            paths.append(path)
         for file in {one.file for one, _ in sites}:  # as if they were no comparisons
             known |= {(file, at) for at in around(file, frozenset(at for _, at in sites))}
         new = [(one, at) for one, at in rest(coverage) if (one.file, at) not in known]

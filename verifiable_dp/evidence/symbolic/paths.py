@@ -465,6 +465,12 @@ _DECIDES = (WORDS["branch"], WORDS["argmax"])
 _WATCHED = 4  # plain runs of each table
 
 
+def behind(found: Found) -> Place | None:
+    """Where a path that had to be forced ended for the sake of raw data: replays may never come there."""
+    last = found.paths[-1] if found.failure and found.paths else None
+    return last.at if last is not None and not last.natural and "raw rewards" in last.failure else None
+
+
 def unsettled(program: Program, found: Found) -> bool:
     """Whether raw data decides something that replays on neighbouring data cannot settle.
 

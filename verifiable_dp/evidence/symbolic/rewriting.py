@@ -348,9 +348,9 @@ def decides(value: Any) -> bool:
     return type(value) in (bool, np.bool_)
 
 
-def turned(world: World, at: int, value: Any) -> Any:
+def turned(world: World, at: int, loop: bool, value: Any) -> Any:
     """What a condition comes out as, if it may be turned about."""
-    return world.flips.turned(at, value)
+    return world.flips.turned(at, value, loop=loop)
 
 
 def entry(world: World, values: Any, key: Any) -> Any:
@@ -394,23 +394,27 @@ class _Turner(ast.NodeTransformer):
 
     def __init__(self, sites: Mapping[Any, int]) -> None:
         self._sites = sites
+        self._loops: set[int | None] = set()  # whose condition alone stands at a position
 
     def visit(self, node: ast.AST) -> Any:
         """A condition that stands at one of the positions, or all of which does; of several the outermost."""
+        if isinstance(node, ast.While):
+            self._loops.add(self._sites.get(where(node.test)))
         at = self._sites.get(where(node)) if isinstance(node, ast.expr | ast.If | ast.While) else None
         if at is None:
             return self.generic_visit(node)
         if isinstance(node, ast.If | ast.While | ast.IfExp):
-            node.test = self._asked(at, node.test)
+            node.test = self._asked(at, node.test, loop=isinstance(node, ast.While))
             return self.generic_visit(node)
-        return self._asked(at, node)
+        return self._asked(at, node, loop=at in self._loops)
 
-    def _asked(self, at: int, node: Any) -> Any:
+    def _asked(self, at: int, node: Any, *, loop: bool = False) -> Any:
         """A condition, or each of those that it is made of, which decide whether the next one is asked."""
         if isinstance(node, ast.BoolOp):
             node.values = [self._asked(at, value) for value in node.values]
             return node
-        made = _called("turned", ast.Constant(at), self.generic_visit(node))  # type: ignore[arg-type]
+        asked: Any = self.generic_visit(node)
+        made = _called("turned", ast.Constant(at), ast.Constant(loop), asked)
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
