@@ -82,6 +82,8 @@ class Cost:
         Released with Wishart noise.
     rho
         Zero-concentrated differential privacy of what a library drew.
+    alone
+        The indicator that alone makes the unit pay, if it is exclusive with others; None if it is not.
     """
 
     place: Place
@@ -90,6 +92,7 @@ class Cost:
     squared: float = 0.0
     matrices: tuple[wishart.Release, ...] = ()
     rho: float = 0.0
+    alone: Atom | None = None
 
 
 Costs = dict[int, list[Cost]]
@@ -114,7 +117,9 @@ def costs_of(world: World) -> Costs:
         told = bool(own) and any(atom.of or atom.factors for row in _rows(group) for atom in row.raw)
         for unit, (up, down, squared) in _paid(group, told).items():
             if up or down or squared:
-                (alone if own else found).setdefault(unit, []).append(Cost(place, up, down, squared))
+                only = _only(group, unit)
+                cost = Cost(place, up, down, squared, alone=only)
+                (alone if own and only is None else found).setdefault(unit, []).append(cost)
     together = (
         paid_together(releases)
         if any(atom.of or atom.factors for r in releases for atom in r.weights)
@@ -122,7 +127,35 @@ def costs_of(world: World) -> Costs:
     )
     for unit, costs in alone.items():
         found.setdefault(unit, []).extend(_cheaper(costs, together.get(unit)))
-    return _amplified(found)
+    return _amplified({unit: _exclusive(costs) for unit, costs in found.items()})
+
+
+def _only(group: Sequence[Row | Winner], unit: Any) -> Atom | None:
+    """The indicator of a cell by which alone a unit moves anything of a group; None if there is more."""
+    rows = _rows(group)
+    raw = [row.raw for row in rows] + [draw.met for row in rows for draw in row.noise]
+    atoms = {atom for weights in raw for atom in weights if unit in atom.moves}
+    only = next(iter(atoms)) if len(atoms) == 1 else None
+    return only if only is not None and only.cell is not None else None
+
+
+def _exclusive(costs: list[Cost]) -> list[Cost]:
+    """The same, where a change moves at most two indicators of a cell: the dearest two of them."""
+    by_cell: dict[Any, dict[Atom, list[Cost]]] = {}
+    for cost in costs:
+        if cost.alone is not None:
+            by_cell.setdefault(cost.alone.cell, {}).setdefault(cost.alone, []).append(cost)
+    found = [cost for cost in costs if cost.alone is None]
+    for cells in by_cell.values():
+        paid = [
+            (max(math.fsum(c.up for c in each), math.fsum(c.down for c in each)), each)
+            for each in cells.values()
+        ]
+        squares = sorted((math.fsum(c.squared for c in each) for _, each in paid), reverse=True)
+        dearest = sorted((most for most, _ in paid), reverse=True)
+        for loss, squared in list(itertools.zip_longest(dearest, squares))[:2]:
+            found.append(Cost(paid[0][1][0].place, loss, loss, squared))
+    return found
 
 
 def _of_matrices(item: Row | Winner) -> bool:

@@ -1141,12 +1141,15 @@ def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs
     edges = np.histogram_bin_edges(np.zeros(1), plain(world, bins, _DECIDES), range)
     values = [ordinary(v) for v in entries(world, a)]
 
-    def within(value: Any, low: float, high: float) -> Any:
-        last = high == edges[-1]
-        return _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
+    cells = [object() for _ in values]
+
+    def within(i: int, low: float, high: float) -> Any:
+        last, value = high == edges[-1], values[i]
+        made = _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
+        return terms.exclusive(made, cells[i])
 
     counts = [
-        terms.total(within(value, float(low), float(high)) for value in values)
+        terms.total(within(i, float(low), float(high)) for i in builtins.range(len(values)))
         for low, high in itertools.pairwise(edges)
     ]
     return Box.of(world, objects(counts, (len(counts),))), wrapped(world, edges)
