@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts, variants
+from verifiable_dp.auditing import drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
@@ -20,6 +20,7 @@ from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
+from verifiable_dp.targets.process import ProcessTarget
 
 _Form = tuple[float | FloatArray, float | FloatArray]
 _BETWEEN = 4  # part of the runs that values between the bounds get
@@ -96,10 +97,15 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     ----------
     bounds
         Of the entries of the data.
+    unbounded
+        Why there is no upper bound on epsilon; empty if there is one.
     """
 
     pairs: list[DataPair]
     bounds: tuple[float, float]
+    unbounded: str = ""
+
+    CHANGED = (*UserCase.CHANGED, "unbounded")
 
     @property
     def stated(self) -> bool:
@@ -163,6 +169,15 @@ class ReleaseCase(UserCase[ReleaseSampler]):
             case.plan = _plan(case)
         return case
 
+    @property
+    def boundable(self) -> bool:
+        """Whether an upper bound at one delta says something of the claim, and the code can be traced."""
+        return not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
+
+    def notes(self) -> list[str]:
+        """See `UserCase.notes`."""
+        return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
+
     def parameters(self) -> JsonDict:
         """See `UserCase.parameters`."""
         return {"bounds": list(self.bounds)}
@@ -209,6 +224,43 @@ def _plan(case: ReleaseCase) -> Plan:
         needed = hits_needed(case.claim.epsilon, settings.alpha / 2)
         plan = Plan(24, 100, int(np.clip(needed, 200, plan.test)))
     return replace(plan, sequential=settings.sequential)
+
+
+def bound(case: ReleaseCase) -> None:
+    """What the code can give away at most, over all data in bounds; why that is not known goes into notes."""
+    found, why = None, _unfollowed(case)
+    if not why:
+        low, high = case.bounds
+        if case.request.promise.adjacency == "zero-out":
+            low, high = min(low, 0.0), max(high, 0.0)
+        shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
+        found, why = traced.bound_of_release(
+            case.function, case.request.name, shapes, (low, high), case.claim.delta
+        )
+    case.bounded(found)
+    if found is None:
+        case.unbounded = f"no upper bound on epsilon: {why}"
+
+
+def _unfollowed(case: ReleaseCase) -> str:
+    """Why replacing any entry by any value in bounds is not what makes data neighbours; empty if it is."""
+    if case.request.promise.adjacency == "add-remove":
+        return "how many entries the data have is not followed"
+    low, high = case.bounds
+    for pair in case.pairs if case.stated else ():
+        left, right = pair.worlds()
+        if not all(type(side) is float or _is_floats(side) for side in (left, right)):
+            return "data are followed where they are floats or arrays of them"
+        both = np.asarray(left), np.asarray(right)
+        if both[0].shape != both[1].shape or np.count_nonzero(both[0] != both[1]) > 1:
+            return "stated neighbours differ in more than one entry"
+        if not all(((low <= side) & (side <= high)).all() for side in both):
+            return "stated neighbours lie beyond the bounds"
+    return ""
+
+
+def _is_floats(data: Given) -> bool:
+    return type(data) is np.ndarray and data.dtype == np.float64 and data.size > 0
 
 
 def only_look(case: ReleaseCase) -> None:

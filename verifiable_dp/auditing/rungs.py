@@ -49,7 +49,7 @@ def _idle(case: Case) -> bool:
 
 
 def _unsaid(case: Case) -> bool:
-    return isinstance(case, ReleaseCase) and not (case.refuted or case.stated or case.seen.deterministic)
+    return isinstance(case, ReleaseCase) and not (case.settled or case.stated or case.seen.deterministic)
 
 
 def _mutated(case: Case) -> bool:
@@ -76,6 +76,11 @@ RUNGS = (
         "upper bound by tracing",
         lambda case: isinstance(case, PlayCase) and case.boundable,
         bandits.bound,
+    ),
+    Rung(
+        "upper bound by tracing",
+        lambda case: isinstance(case, ReleaseCase) and case.boundable,
+        mechanisms.bound,
     ),
     Rung("black box", _sampled, algorithms.black_box),
     Rung("first look: plain neighbours", _played, bandits.first_look),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+
+import numpy as np
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
@@ -23,9 +26,12 @@ from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.upper import Premise, UpperBound
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.guard import guarded
+from verifiable_dp.targets.load import Adapted
 from verifiable_dp.targets.source import Source, file_of
 
 _CENTRAL = Promise()
+_SPREAD = 5  # entries of data that paths favour in turn
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -157,6 +163,69 @@ def bound(
     lead = None if open_lead is None else {**lead_as_dict(open_lead), "open": True}
     told = renamed({"why": why, "lead": lead}, file, source.path or file)
     return made, told["why"], told["lead"]
+
+
+@dataclass(frozen=True)
+class OneDraw:
+    """What a mechanism releases in a call for one draw.
+
+    Parameters
+    ----------
+    function
+        `release(data, size, rng)`, or one that makes one draw a call (`adapters.Adapted`).
+    scalar
+        Whether the data are a number: the only entry of what is handed over.
+    """
+
+    function: Function[Given]
+    scalar: bool
+
+    @property
+    def __wrapped__(self) -> Function[object]:
+        """Where the source is."""
+        return self.function
+
+    def __call__(self, data: Given, rng: Given) -> Given:
+        """The output of the draw."""
+        if self.scalar:
+            data = float(data[0]) if type(data) is np.ndarray else data.reshape(())
+        if isinstance(self.function, Adapted) and self.function.one_at_a_time:
+            return self.function.one(data, rng)
+        return self.function(data, 1, rng)
+
+
+_DRAW = Premise("a call for many draws makes independent ones, each as a call for one draw does")
+
+
+def bound_of_release(
+    function: Function[Given], name: str, shapes: Sequence[tuple[int, ...]], bounds: Bounds, delta: float
+) -> tuple[UpperBound | None, str]:
+    """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
+
+    It holds for the costliest shape; without one, why, with the line.
+    """
+    file = _file_of(function)
+    if file is None:
+        return None, "its source is not Python's"
+    made: list[UpperBound] = []
+    for shape in shapes:
+        program = Program(OneDraw(function, not shape), shape or (1,), bounds)
+        with guarded():
+            found = explore(program, min(_SPREAD, max(1, math.prod(shape))))
+        one = found.bound(delta)
+        if one is None:
+            why = found.words() or "what is released is not hidden by the noise"
+            source = Source.of(function, name)
+            return None, str(renamed({"why": why}, file, source.path or file)["why"]).replace(
+                "rewards", "data"
+            )
+        made.append(one)
+    size = " or ".join("a number" if not s else f"{' x '.join(map(str, s))} entries" for s in shapes)
+    fixed = Premise(f"the data are {size}, each anywhere within the bounds, and one of them changes")
+    most = max(made, key=lambda one: one.epsilon)
+    many = () if getattr(function, "one_at_a_time", False) else (_DRAW,)
+    method = most.method.replace("rewards", "data")
+    return replace(most, premises=(*most.premises, fixed, *many), method=method), ""
 
 
 def with_lead(check: Check, lead: JsonDict) -> Check:

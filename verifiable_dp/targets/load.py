@@ -148,7 +148,11 @@ class Adapted:
         if self.kind != "release_one":
             return self._call(data, *rest)
         size, rng = rest
-        return np.asarray([self._call(_fresh(data), rng) for _ in range(size)])
+        return np.asarray([self.one(_fresh(data), rng) for _ in range(size)])
+
+    def one(self, data: Foreign, rng: Foreign) -> Foreign:
+        """What a function that makes one draw a call returns."""
+        return self._call(data, rng)
 
     def _call(self, *values: Foreign) -> Foreign:
         given = [values[i] for i in self.order]

@@ -116,7 +116,7 @@ def costs_of(world: World) -> Costs:
         for unit, (up, down, squared) in _paid(group, told).items():
             cost, atom = Cost(place, up, down, squared), _place_of(group, unit)
             if atom is not None:
-                places.setdefault((unit, atom.one_of), {}).setdefault(atom, []).append(cost)
+                places.setdefault((unit, atom.cell), {}).setdefault(atom, []).append(cost)
             elif up or down or squared:
                 (alone if own else found).setdefault(unit, []).append(cost)
     for (unit, _), each in places.items():
@@ -137,7 +137,7 @@ def _place_of(group: Sequence[Row | Winner], unit: Any) -> Atom | None:
     if len(group) != 1 or len(rows) != 1 or rows[0].relation != "=" or not isinstance(unit, int):
         return None
     moved = [atom for atom in rows[0].raw if unit in atom.moves]
-    return moved[0] if len(moved) == 1 and moved[0].one_of is not None else None
+    return moved[0] if len(moved) == 1 and moved[0].cell is not None else None
 
 
 def _of_two(places: Sequence[Sequence[Cost]]) -> Cost:

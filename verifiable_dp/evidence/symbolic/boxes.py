@@ -1130,13 +1130,11 @@ def _counts(values: Sequence[Any], bins: Sequence[tuple[float, float]]) -> list[
     """How many values lie in each of these bins, which do not meet; the last one has its upper end."""
     counts: list[list[Any]] = [[] for _ in bins]
     for value in values:
-        places = object()
+        cell = object()
         for count, (low, high) in zip(counts, bins, strict=True):
             last = count is counts[-1]
             bit = _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
-            if type(bit) is Term and len(bit.raw) == 1:
-                next(iter(bit.raw)).one_of = places
-            count.append(bit)
+            count.append(terms.exclusive(bit, cell))
     return [terms.total(count) for count in counts]
 
 

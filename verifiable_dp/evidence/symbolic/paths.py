@@ -384,6 +384,7 @@ def run(
 def _returned(world: World, program: Program, value: Any) -> Any:
     """What is returned, as plain numbers."""
     what = "raw rewards are returned"
+    world.back = next(iter(returns_of(functions_of(program.function)[:1])[-1:]), None)
     try:
         found = np.asarray(boxes.plain(world, value, what))
         return np.array([boxes.plain(world, v, what) for v in found]) if found.dtype == object else found

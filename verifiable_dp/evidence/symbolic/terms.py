@@ -72,11 +72,11 @@ class Atom:
         The numbers of which it is the largest, if it is.
     log_of
         The numbers of whose exponentials it is the logarithm of the sum, if it is.
-    one_of
-        What it is the place of, if it tells whether that lies there: of all such places it is at one.
     of, factors, norm_of
         Of users with contexts: whose entry or reward it is, of which two it is the product, and of which
         vector it is the norm; see `users`.
+    cell
+        Of an indicator of which others are exclusive, what they share: at most one of them is 1.
     """
 
     value: float
@@ -86,10 +86,10 @@ class Atom:
     whole: bool = False
     largest_of: tuple[Any, ...] = ()
     log_of: tuple[Any, ...] = ()
-    one_of: Any = None
     of: Any = None
     factors: tuple[Atom, ...] = ()
     norm_of: Any = None
+    cell: Any = None
     _moves: Moves | None = field(default=None, init=False)
 
     @property
@@ -346,9 +346,11 @@ class World:
         if self.events > MOST_EVENTS:
             raise self.stop("a run has too many operations to be followed")
 
+    back: Place | None = None  # where the traced code has returned
+
     def place(self) -> Place:
-        """The line of the traced code."""
-        return caller(self.files)
+        """The line of the traced code; of what it has returned, where it did."""
+        return self.back or caller(self.files)
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -622,7 +624,7 @@ class Term:
         """As a number's."""
         return self.now()
 
-    tolist = copy = item
+    tolist = copy = sum = mean = max = min = item
 
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """As a number's."""
@@ -1239,6 +1241,20 @@ def indicator(term: Term, value: bool) -> Any:
         return dict.fromkeys(moves_of(term.raw), (-1.0, 1.0))
 
     return opaque(term, float(value), 0.0, 1.0, moving, True)
+
+
+def exclusive(value: Any, cell: Any) -> Any:
+    """A truth value that holds for at most one of those of the same cell.
+
+    It is a number of its own: what is known of it may be told of nothing else.
+    """
+    if type(value) is not Term or value.noise or value.const or len(value.raw) != 1:
+        return value
+    ((atom, weight),) = value.raw.items()
+    if weight != 1 or not atom.whole or (atom.low, atom.high) != (0.0, 1.0):
+        return value
+    made = Atom(atom.value, 0.0, 1.0, lambda: atom.moves, whole=True, cell=cell)
+    return Term(value.world, 0.0, {made: 1.0}, {}, True)
 
 
 def above(left: Any, right: Any, *, strict: bool) -> Any:

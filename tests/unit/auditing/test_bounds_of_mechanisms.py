@@ -1,0 +1,264 @@
+"""Upper bounds on what mechanisms release: right ones at their true cost, leaks never within their claim."""
+
+import math
+
+import numpy as np
+import pytest
+
+import verifiable_dp as vdp
+from verifiable_dp.auditing import traced
+from verifiable_dp.targets.load import adapted
+
+FIVE, NUMBER = (5,), ()
+DELTA = 1e-5
+SIGMA = 4.0
+
+
+def bounded(function, shape=FIVE, bounds=(0.0, 1.0), delta=0.0):
+    """The upper bound on epsilon; inf where there is none."""
+    found, why = traced.bound_of_release(adapted(function)[1], function.__name__, [shape], bounds, delta)
+    assert (found is None) == bool(why)
+    return math.inf if found is None else found.epsilon
+
+
+def number(data, rng):
+    return data + rng.laplace(0, 2.0)
+
+
+def total(data, size, rng):
+    return data.sum() + rng.laplace(0, 1.0, size)
+
+
+def mean(data, rng):
+    return np.mean(np.clip(data, 0, 1)) + rng.laplace(0, 1 / len(data))
+
+
+def count(data, rng):
+    return np.count_nonzero(data > 0.5) + rng.laplace()
+
+
+def discrete_count(data, size, rng):
+    p = 1 - np.exp(-1.0)
+    return int((data > 0.5).sum()) + rng.geometric(p, size) - rng.geometric(p, size)
+
+
+def histogram(data, size, rng):
+    return np.histogram(data, bins=4, range=(0, 1))[0] + rng.laplace(0, 2.0, (size, 4))
+
+
+def normal_histogram(data, size, rng):
+    return np.histogram(data, bins=4, range=(0, 1))[0] + rng.normal(0, SIGMA, (size, 4))
+
+
+def two_histograms(data, rng):
+    coarse, fine = (np.histogram(data, bins=k, range=(0, 1))[0] for k in (2, 8))
+    return np.r_[coarse + rng.laplace(0, 4.0, 2), fine + rng.laplace(0, 4.0, 8)]
+
+
+def histogram_and_total(data, rng):
+    counts = np.histogram(data, bins=3, range=(0, 1))[0] + rng.laplace(0, 4.0, 3)
+    return (*counts, data.sum() + rng.laplace(0, 2.0))
+
+
+def noisy_max(data, rng):
+    return int(np.argmax(data + rng.exponential(1.0, 5)))
+
+
+def exponential_mechanism(data, rng):
+    weights = np.exp(data / 2)
+    return rng.choice(5, p=weights / weights.sum())
+
+
+def response(data, rng):
+    bit = data > 0.5
+    return bit if rng.random() < math.e / (1 + math.e) else not bit
+
+
+def normal(data, rng):
+    return data.sum() + rng.normal(0, SIGMA)
+
+
+def two_releases(data, rng):
+    return data.sum() + rng.laplace(0, 2.0), (data**2).sum() + rng.laplace(0, 2.0)
+
+
+def every_entry(data, rng):
+    return [float(x) + rng.laplace() for x in data]
+
+
+def rounded_after(data, rng):
+    return np.rint(np.clip(data.sum() + rng.laplace(), 0, 5))
+
+
+GDP = vdp.claims.gdp_epsilon
+RIGHT = [
+    (number, NUMBER, 0.5, 0.0),
+    (total, FIVE, 1.0, 0.0),
+    (mean, FIVE, 1.0, 0.0),
+    (count, FIVE, 1.0, 0.0),
+    (discrete_count, FIVE, 1.0, 0.0),
+    (histogram, FIVE, 1.0, 0.0),
+    (normal_histogram, FIVE, GDP(math.sqrt(2) / SIGMA, DELTA), DELTA),
+    (two_histograms, FIVE, 1.0, 0.0),
+    (histogram_and_total, FIVE, 1.0, 0.0),
+    (noisy_max, FIVE, 1.0, 0.0),
+    (exponential_mechanism, FIVE, 0.5, 0.0),
+    (response, NUMBER, 1.0, 0.0),
+    (normal, FIVE, GDP(1 / SIGMA, DELTA), DELTA),
+    (two_releases, FIVE, 1.0, 0.0),
+    (every_entry, FIVE, 1.0, 0.0),
+    (rounded_after, FIVE, 1.0, 0.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "epsilon", "delta"), RIGHT, ids=lambda x: getattr(x, "__name__", "")
+)
+def test_right_mechanisms_are_bounded_at_their_true_cost(function, shape, epsilon, delta):
+    assert bounded(function, shape, delta=delta) == pytest.approx(epsilon, rel=0.02)
+    assert bounded(function, shape, delta=delta) >= epsilon * (1 - 1e-9)
+
+
+# Leaks: each claims epsilon 1 and costs more.
+
+
+def rounded_before(data, size, rng):
+    return np.rint(2 * data).sum() + rng.laplace(0, 1.0, size)
+
+
+def whole_noise_on_fractions(data, rng):
+    p = 1 - np.exp(-1.0)
+    return data.sum() + rng.geometric(p) - rng.geometric(p)
+
+
+def one_noise_for_two(data, rng):
+    noise = rng.laplace(0, 2.0)
+    return data[0] + noise, data.sum() + noise
+
+
+def scale_of_data(data, rng):
+    return data.sum() + rng.laplace(0, 1.0 + data.max())
+
+
+def range_of_data(data, rng):
+    return data.sum() + rng.laplace(0, data.max() - data.min())
+
+
+def noise_missing(data, rng):
+    return data.sum() + rng.laplace(), data.max()
+
+
+def raw_length(data, rng):
+    return len(data[data > 0.5]) + 0.0 * rng.laplace()
+
+
+def as_many_as_positive(data, rng):
+    return np.array([rng.laplace() for _ in data[data > 0.5]])
+
+
+def histogram_at_half(data, size, rng):
+    return np.histogram(data, bins=4, range=(0, 1))[0] + rng.laplace(0, 1.0, (size, 4))
+
+
+def histogram_of_overlaps(data, rng):
+    counts = np.array([(data >= low).sum() for low in (0.2, 0.4, 0.6)])
+    return counts + rng.laplace(0, 2.0, 3)
+
+
+def half_told(data, rng):
+    counts = np.histogram(data, bins=2, range=(0, 1))[0]
+    return counts + rng.laplace(0, 2.0)
+
+
+def threshold_alone(data, rng):
+    line = 2.0 + rng.laplace()
+    return [bool(x > line) for x in (data.sum(), data[0] * 3, data[1] * 5)]
+
+
+def median(data, rng):
+    return np.median(data) + rng.laplace(0, 0.2)
+
+
+def same_twice(data, rng):
+    return data.sum() + rng.laplace(), data.sum() + rng.laplace()
+
+
+def clipped_noise(data, rng):
+    return data.sum() + np.clip(rng.laplace(), -3, 3)
+
+
+KEPT: list[object] = []
+
+
+def kept_between_calls(data, rng):
+    KEPT.append(data.sum())
+    return float(KEPT[0]) + rng.laplace()
+
+
+LEAKS = [
+    rounded_before,
+    whole_noise_on_fractions,
+    one_noise_for_two,
+    scale_of_data,
+    range_of_data,
+    noise_missing,
+    raw_length,
+    as_many_as_positive,
+    histogram_at_half,
+    histogram_of_overlaps,
+    half_told,
+    threshold_alone,
+    median,
+    same_twice,
+    clipped_noise,
+    kept_between_calls,
+]
+
+
+@pytest.mark.parametrize("function", LEAKS, ids=lambda f: f.__name__)
+def test_no_leak_is_bounded_within_its_claim(function):
+    assert bounded(function) > 1.2
+
+
+def test_the_bound_of_a_wider_range_is_larger():
+    assert bounded(total, bounds=(-1.0, 2.0)) == pytest.approx(3.0)
+
+
+def test_normal_noise_has_no_bound_without_delta():
+    assert bounded(normal) == math.inf
+
+
+def audited(function, **given):
+    return vdp.audit(function, budget="smoke", seed=1, **{"epsilon": 1.0, **given})
+
+
+def uppers(report):
+    return [c["result"]["epsilon_upper"] for c in report.record["checks"] if c["kind"] == "upper_bound"]
+
+
+def test_a_bound_within_the_claim_is_said_in_the_first_line():
+    report = audited(total)
+    assert report.verdict == "not_refuted"
+    assert uppers(report) == pytest.approx([1.0])
+
+
+def test_nothing_is_bounded_of_what_replacing_an_entry_does_not_cover():
+    assert not uppers(audited(total, adjacency="add-remove"))
+    far = [(np.zeros(3), np.array([1.0, 1.0, 0.0]))]
+    assert not uppers(audited(total, pairs=far, epsilon=2.0))
+    beyond = [(np.zeros(3), np.array([5.0, 0.0, 0.0]))]
+    assert not uppers(audited(total, pairs=beyond, epsilon=5.0))
+    whole = [(np.zeros(3, int), np.array([1, 0, 0]))]
+    assert not uppers(audited(total, pairs=whole))
+    near = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    assert uppers(audited(total, pairs=near)) == pytest.approx([1.0])
+
+
+def test_zero_out_reaches_zero_where_the_bounds_do_not():
+    assert uppers(audited(total, adjacency="zero-out", bounds=(2.0, 3.0), epsilon=3.0)) == pytest.approx(
+        [3.0]
+    )
+
+
+def test_a_promise_of_a_whole_curve_has_no_bound_at_one_delta():
+    assert not uppers(vdp.audit(normal, mu=1.0, budget="smoke", seed=1))
