@@ -124,16 +124,16 @@ def test_an_option_of_the_command_line_hints_at_the_argument(pytester):
 def test_an_undecided_audit_says_what_to_try(pytester):
     result = run(
         pytester,
-        "def coin(data, size, rng):\n"
-        "    return rng.integers(0, 2, size)\n"
-        "def test_coin(privacy_audit):\n"
-        "    privacy_audit(coin, epsilon=1.0, budget='smoke')\n"
+        "def weak(data, size, rng):\n"
+        "    return data + rng.uniform(-4e9, 4e9, size)\n"
+        "def test_weak(privacy_audit):\n"
+        "    privacy_audit(weak, epsilon=1.0, budget='smoke')\n"
         "def test_few(privacy_audit, monkeypatch):\n"
         "    import verifiable_dp.pytest_plugin as plugin\n"
         "    monkeypatch.setattr(plugin, '_RUNS', 400)\n"
-        "    privacy_audit(coin, epsilon=1.0)\n"
+        "    privacy_audit(weak, epsilon=1.0)\n"
         "def test_taken(privacy_audit):\n"
-        "    taken = privacy_audit(coin, epsilon=1.0, budget='smoke', expect=None)\n"
+        "    taken = privacy_audit(weak, epsilon=1.0, budget='smoke', expect=None)\n"
         "    assert taken.verdict == 'inconclusive'\n",
     )
     result.assert_outcomes(passed=1, failed=2)

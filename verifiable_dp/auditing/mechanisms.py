@@ -15,6 +15,7 @@ from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, JsonDict
+from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
@@ -237,6 +238,10 @@ def bound(case: ReleaseCase) -> None:
         found, why = traced.bound_of_release(
             case.function, case.request.name, shapes, (low, high), case.claim.delta
         )
+    if found is not None and case.stated and exceeds(found.epsilon, case.claim.epsilon):
+        # Of all data within the bounds: those that were stated may cost less.
+        why = f"over all data within the bounds it would be {found.epsilon:.4g}"
+        found = None
     case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"

@@ -77,11 +77,6 @@ RUNGS = (
         lambda case: isinstance(case, PlayCase) and case.boundable,
         bandits.bound,
     ),
-    Rung(
-        "upper bound by tracing",
-        lambda case: isinstance(case, ReleaseCase) and case.boundable,
-        mechanisms.bound,
-    ),
     Rung("black box", _sampled, algorithms.black_box),
     Rung("first look: plain neighbours", _played, bandits.first_look),
     Rung("", _idle, bandits.longer),
@@ -92,6 +87,11 @@ RUNGS = (
     ),
     Rung("", lambda case: _played(case) and not case.settled, bandits.second_look),
     Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
+    Rung(
+        "upper bound by tracing",
+        lambda case: isinstance(case, ReleaseCase) and case.boundable and not case.refuted,
+        mechanisms.bound,
+    ),
     Rung("values between the bounds", _unsaid, mechanisms.between),
     Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),
     Rung("hockey-stick curve", lambda case: isinstance(case, UserCase) and _curved(case), looks.curve),

@@ -51,6 +51,8 @@ _BRIEFLY = (
     (r"the code keeps no state.*", "no state between runs and secret seeds"),
     (r"other paths cost.*", "other paths cost no more"),
     (r"a call for many runs.*", "many runs at once are independent"),
+    (r"a call for many draws.*", "many draws at once are independent"),
+    (r"the data are .* anywhere within the bounds.*", "data of this size within the bounds"),
     (r"the samplers of OpenDP.*", "the noise libraries are right"),
 )
 

@@ -15,10 +15,10 @@ def right(data, size, rng):
 def wrong(data, size, rng):
     return data + rng.laplace(0, 0.2, size)
 
-def coin(data, size, rng):
-    return rng.integers(0, 2, size)
+def weak(data, size, rng):
+    return data + rng.uniform(-4e9, 4e9, size)
 """
-RIGHT, WRONG, COIN = "a.py:right", "a.py:wrong", "a.py:coin"
+RIGHT, WRONG, WEAK = "a.py:right", "a.py:wrong", "a.py:weak"
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def made(tmp_path_factory):
     (place / "a.py").write_text(CODE, "utf-8")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(place)
-        found = {target: vdp.audit(target, epsilon=1.0, runs=400) for target in (RIGHT, WRONG, COIN)}
+        found = {target: vdp.audit(target, epsilon=1.0, runs=400) for target in (RIGHT, WRONG, WEAK)}
     assert [report.verdict for report in found.values()] == ["not_refuted", "refuted", "inconclusive"]
     return found
 
@@ -42,8 +42,8 @@ def folder(made, tmp_path):
 
 ASKED = [
     ([RIGHT], 0),
-    ([RIGHT, COIN], 3),
-    ([RIGHT, WRONG, COIN], 1),
+    ([RIGHT, WEAK], 3),
+    ([RIGHT, WRONG, WEAK], 1),
     ([RIGHT, "b.py:x"], 2),
     ([WRONG, WRONG], 2),
     ([], 2),

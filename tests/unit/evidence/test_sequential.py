@@ -441,7 +441,7 @@ def test_command_line(name, options, status, tmp_path, monkeypatch):
     # A refutation by draws of one call is made again, one draw a call.
     assert len(formats.sarif(tmp_path / "r.sarif")["runs"][0]["results"]) == 2 * status
     record = json.loads((tmp_path / "r.json").read_text())
-    kinds = ["sequential", "black_box" if status else "between"]
+    kinds = ["sequential", "black_box" if status else "upper_bound"]
     assert [check["kind"] for check in record["checks"]] == kinds
     assert record["plan"]["sequential"] is True
     assert verify(tmp_path / "r.json", rerun=api.rerun).checks == len(kinds)
