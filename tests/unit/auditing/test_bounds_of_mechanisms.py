@@ -254,6 +254,14 @@ def test_nothing_is_bounded_of_what_replacing_an_entry_does_not_cover():
     assert uppers(audited(total, pairs=near)) == pytest.approx([1.0])
 
 
+def test_a_bound_over_more_than_the_stated_neighbours_is_no_lead():
+    """Of any data within the bounds it would be 1: those that are stated differ by half of that."""
+    report = audited(total, pairs=[(np.zeros(3), np.array([0.5, 0.0, 0.0]))], epsilon=0.5)
+    assert not uppers(report)
+    assert "over all data within the bounds it would be 1" in report.record["target"]["note"]
+    assert report.record["reason"] != "lead"
+
+
 def test_zero_out_reaches_zero_where_the_bounds_do_not():
     assert uppers(audited(total, adjacency="zero-out", bounds=(2.0, 3.0), epsilon=3.0)) == pytest.approx(
         [3.0]
