@@ -502,6 +502,19 @@ def test_rounds_that_share_a_slope_and_arms_that_are_always_played():
     assert learning.learn_rounds(same, same) is None
 
 
+def test_an_arm_that_was_not_learnt_about_scores_nothing():
+    """Some hundred runs may never play an arm that later ones do, and a round without an arm is -1."""
+    rng = np.random.default_rng(4)
+    seen = [Observation(200, actions=rng.integers(0, 2, (200, 5)).astype(np.int8)) for _ in range(2)]
+    score = learning.learn_rounds(*seen)
+    base = np.zeros((1, 5), np.int8)
+    for odd in (2, 7, -1):
+        there = base.copy()
+        there[0, 3] = odd
+        found = score(Observation(1, actions=there)) - score(Observation(1, actions=base))
+        assert found == pytest.approx(-score.slopes[3, 0])
+
+
 # ---------------------------------------------------------------- runs that play the reward that differs
 
 

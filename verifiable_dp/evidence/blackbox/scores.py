@@ -285,7 +285,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Rounds:
-    """A number for each arm in each round, added up over the rounds of a run.
+    """A number for each arm in each round, added up over the rounds of a run; 0 for one that it has not met.
 
     Attributes
     ----------
@@ -302,7 +302,10 @@ class Rounds:
         """Scores, (n,)."""
         total = np.zeros(seen.size)
         assert seen.actions is not None
-        for arms, slopes in zip(seen.actions.T, self.slopes, strict=True):
+        n_arms = self.slopes.shape[1]
+        unmet = (seen.actions < 0) | (seen.actions >= n_arms)
+        known = np.where(unmet, n_arms, seen.actions) if unmet.any() else seen.actions
+        for arms, slopes in zip(known.T, np.pad(self.slopes, ((0, 0), (0, 1))), strict=True):
             total += slopes[arms]
         return total
 
