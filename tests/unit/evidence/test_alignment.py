@@ -1,9 +1,14 @@
 """Alignment by itself: what it must notice, on algorithms of ten lines, and which cost is too much."""
 
+import contextlib
+import importlib
 import math
+import random
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -286,3 +291,27 @@ def test_the_search_finds_a_hundred_thousandth_too_little_noise():
         check, _ = alignment.check(instance, instance, [PAIR], Search(0, 0), visible=True)
         assert check.verdict == verdict
         assert not math.isinf(float(check.statistics["max_cost"]))
+
+
+def _drawn(start=alignment.by_seed_alone):
+    """What hypothesis shows of a range of integers in which its own constants do not lie."""
+    seen = []
+    with start(), pytest.raises(hypothesis.errors.NoSuchExample):
+        hypothesis.find(
+            hypothesis.strategies.integers(10**12, 2 * 10**12),
+            lambda drawn: bool(seen.append(drawn)),
+            settings=alignment.searching(300),
+            random=random.Random(0),
+        )
+    return seen
+
+
+def test_a_search_does_not_depend_on_what_is_loaded(monkeypatch, tmp_path):
+    """hypothesis reads constants out of loaded modules, so that the same seed found other pairs elsewhere."""
+    before, plainly = _drawn(), _drawn(contextlib.nullcontext)
+    (tmp_path / "full_of_numbers.py").write_text(f"NUMBERS = {[10**12 + i**3 for i in range(1000)]}")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("full_of_numbers")
+    assert _drawn() == before
+    assert _drawn(contextlib.nullcontext) != plainly  # control: it would
+    del sys.modules["full_of_numbers"]

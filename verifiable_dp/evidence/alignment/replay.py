@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -364,16 +364,25 @@ def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[AnyPair]:
 
 
 @contextmanager
-def leaving_nothing() -> Iterator[None]:
-    """Let hypothesis keep what it caches out of the user's folder."""
-    from hypothesis.configuration import set_hypothesis_home_dir
+def by_seed_alone() -> Iterator[None]:
+    """Let hypothesis draw what the seed says, and keep what it caches out of the user's folder.
 
-    with tempfile.TemporaryDirectory(prefix="verifiable-dp-") as folder:
+    Else its integers and floats are now and then constants of whatever modules are loaded, which it reads for
+    them: other ones where this package is installed in another way, or a test runner has loaded tests.
+    """
+    from hypothesis.configuration import set_hypothesis_home_dir
+    from hypothesis.internal.conjecture import data
+
+    # Where `data` takes its provider from differs between versions; the oldest have neither it nor constants.
+    provider = getattr(data, "HypothesisProvider", None)
+    constant = getattr(provider, "_maybe_draw_constant", None)
+    with tempfile.TemporaryDirectory(prefix="verifiable-dp-") as folder, ExitStack() as stack:
+        if constant:
+            stack.callback(setattr, provider, "_maybe_draw_constant", constant)
+            setattr(provider, "_maybe_draw_constant", lambda *_, **__: None)  # noqa: B010
+        stack.callback(set_hypothesis_home_dir, None)
         set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            set_hypothesis_home_dir(None)
+        yield
 
 
 def searching(examples: int) -> hypothesis.settings:
@@ -439,7 +448,7 @@ def falsify(
 
     drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
     try:
-        with leaving_nothing():
+        with by_seed_alone():
             smallest = find(drawn, costs_too_much, settings=searching(examples), random=random.Random(seed))
     except NoSuchExample:
         return seen

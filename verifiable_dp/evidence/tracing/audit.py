@@ -20,9 +20,9 @@ from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts
 from verifiable_dp.core.validate import FloatArray, Foreign, Function, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import (
     at_least,
+    by_seed_alone,
     cost_scales,
     exceeds,
-    leaving_nothing,
     plain,
     searching,
 )
@@ -619,7 +619,7 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
 
     drawn = st.tuples(subject.strategy(), st.integers(0, 63))
     try:
-        with leaving_nothing():
+        with by_seed_alone():
             pair, own = find(drawn, costs_too_much, settings=searching(most), random=random.Random(seed))
     except Exception as error:  # NoSuchExample, or Flaky when the number of runs ends amid the shrinking
         if not isinstance(error, NoSuchExample) and type(error).__module__.split(".")[0] != "hypothesis":
