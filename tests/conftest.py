@@ -2,9 +2,11 @@
 
 import gc
 
+import pytest
 from hypothesis import settings
 from numba.core.registry import cpu_target
 
+from tests import night
 from verifiable_dp.evidence.tracing.foreign import settle
 
 pytest_plugins = ["pytester"]
@@ -15,6 +17,11 @@ settings.load_profile("without a clock")
 
 # pytester forgets what is imported for the first time inside it; numba takes what it registers only once.
 cpu_target.target_context.refresh()
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(config, items):
+    night.wait(items, any("::" in arg for arg in config.args))
 
 
 def pytest_collection_finish():

@@ -289,11 +289,11 @@ FAULTS = (
     ),
     Fault(
         "imports are passed over",
-        f"{EVIDENCE}/tracing/standin.py",
+        f"{EVIDENCE}/tracing/reach.py",
         "if _IMPORT_NAME not in code.co_code[::2]:",
         "if _IMPORT_NAME in code.co_code[::2]:",
         "what a function imports from another folder is not traced",
-        ("tests/unit/evidence/test_tracing_noise.py::test_helpers_in_other_folders_are_followed",),
+        ("tests/unit/evidence/test_reach.py",),
     ),
     Fault(
         "constants of loaded modules are drawn",
@@ -302,6 +302,22 @@ FAULTS = (
         "        if constant is None:\n",
         "the same seed searches other pairs where other modules are loaded",
         ("tests/unit/evidence/test_alignment.py",),
+    ),
+    Fault(
+        "what tables hold is passed over",
+        f"{EVIDENCE}/tracing/reach.py",
+        "_CONTAINERS = (*_MAPPINGS, list,",
+        "_CONTAINERS = (list,",
+        "code that a table leads to is not traced",
+        ("tests/unit/evidence/test_reach.py",),
+    ),
+    Fault(
+        "searching code is taken for plain code",
+        f"{EVIDENCE}/tracing/reach.py",
+        "if reach.searches:",
+        "if False:",
+        "code that is found by name while it runs is not traced",
+        ("tests/unit/evidence/test_reach.py",),
     ),
     Fault(
         "half the claim is judged",

@@ -21,7 +21,7 @@ import numpy as np
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.validate import Foreign, Function, Given, Result, WordArray
 from verifiable_dp.evidence.tracing.foreign import living
-from verifiable_dp.evidence.tracing.standin import scopes_of
+from verifiable_dp.evidence.tracing.reach import scopes_of
 from verifiable_dp.targets.source import code_of
 
 _SPAWNED, _FOLLOWS = 0x5BA3, 0x5BA4  # domains of what follows from a run's key

@@ -34,7 +34,7 @@ from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbou
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
-from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of
+from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Premise, UpperBound, form
 
 _NATURAL = 3  # paths that are compared with plain runs

@@ -40,7 +40,8 @@ from verifiable_dp.evidence.tracing.ledger import (
     in_order,
     same,
 )
-from verifiable_dp.evidence.tracing.standin import COMPILED, functions_of, scopes_of
+from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
+from verifiable_dp.evidence.tracing.standin import COMPILED
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.words import digits
 

@@ -7,18 +7,12 @@ itself is left alone.
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
-import inspect
 import math
-import os
 import random
-import sys
-import sysconfig
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import CellType, FunctionType
 
 import numpy as np
 
@@ -28,12 +22,6 @@ from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Ledger
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_FOREIGN = (
-    os.path.join(_PACKAGE, ""),
-    *(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "platstdlib")),
-)
-_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
 # Most globals, none of which anything stands in for.
 PLAIN = frozenset((types.NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset))
 # Functions whose sequences are sequences of arrays, not numbers.
@@ -290,98 +278,6 @@ def _sorted(ledger: Ledger) -> Foreign:
 
 
 # ---------------------------------------------------------------- where they are put
-
-
-def functions_of(target: Foreign) -> list[FunctionType]:
-    """The functions that `target` runs: through partial, methods, callable objects, classes and wrappers."""
-    found: list[FunctionType] = []
-    queue, seen = [target], set()
-    while queue:
-        value = queue.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, functools.partial):
-            queue.append(value.func)
-            continue
-        value = getattr(value, "__func__", value)
-        if inspect.isfunction(value):
-            found.append(value)
-            queue += [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
-        elif inspect.isclass(value):
-            queue += [v for kind in value.__mro__[:-1] for v in vars(kind).values() if inspect.isfunction(v)]
-        elif callable(value):
-            queue += [vars(kind)["__call__"] for kind in type(value).__mro__[:-1] if "__call__" in vars(kind)]
-        wrapped = getattr(value, "__wrapped__", None)
-        if wrapped is not None:
-            queue.append(wrapped)
-    return found
-
-
-def _filled(cell: CellType) -> bool:
-    try:
-        return callable(cell.cell_contents)
-    except ValueError:
-        return False
-
-
-def _is_foreign(file: str) -> bool:
-    return not file or "site-packages" in file or "dist-packages" in file or file.startswith(_FOREIGN)
-
-
-def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
-    """Globals, by file, of the user's code: that of `target`, all beside or below it, and what they import.
-
-    Installed libraries are left out, wherever the rest lies. A target that is made of a library's parts names
-    their modules itself, in its attribute `modules`.
-    """
-    found: dict[str, dict[str, object]] = {}
-    folders = set()
-    for function in functions_of(target):
-        file = function.__code__.co_filename
-        if not _is_foreign(os.path.abspath(file)):
-            found[file] = function.__globals__
-            if os.path.exists(file):
-                folders.add(os.path.join(os.path.dirname(os.path.abspath(file)), ""))
-    beside = tuple(folders)
-    for module in list(sys.modules.values()) if beside else ():
-        file = getattr(module, "__file__", None) or ""
-        if file.startswith(beside) and not _is_foreign(file):
-            found.setdefault(file, vars(module))
-    queue = list(found.values())
-    while queue:
-        for name in sorted(_imported(queue.pop())):
-            known = sys.modules.get(name)
-            file = getattr(known, "__file__", None) or ""
-            if known is not None and file.endswith(".py") and file not in found and not _is_foreign(file):
-                found[file] = vars(known)
-                queue.append(found[file])
-    for module in getattr(target, "modules", ()):
-        found.setdefault(module.__file__, vars(module))
-    return found
-
-
-def _imported(scope: Mapping[str, object]) -> set[str]:
-    """Names of modules that these globals or their functions have imported, or imported something from."""
-    names, codes = set(), []
-    for value in list(scope.values()):
-        if isinstance(value, types.ModuleType):
-            names.add(value.__name__)
-            continue
-        kind = value if isinstance(value, type) or hasattr(value, "__code__") else type(value)
-        names.add(getattr(kind, "__module__", None) or "")
-        codes += (
-            [f.__code__ for f in functions_of(value) if f.__globals__ is scope] if callable(value) else []
-        )
-    package = str(scope.get("__package__") or "")
-    while codes:
-        code = codes.pop()
-        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
-        if _IMPORT_NAME not in code.co_code[::2]:  # spares most functions the slow `dis`
-            continue
-        steps = [step for step in dis.get_instructions(code) if step.opcode == _IMPORT_NAME]
-        names |= {name for step in steps for name in (str(step.argval), f"{package}.{step.argval}")}
-    return names
 
 
 def _replacement(value: Foreign, ledger: Ledger, numpy: _Numpy) -> Foreign:

@@ -28,7 +28,8 @@ from verifiable_dp.evidence.tracing.ledger import (
     same,
     same_answer,
 )
-from verifiable_dp.evidence.tracing.standin import functions_of, scopes_of, standing_in
+from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
+from verifiable_dp.evidence.tracing.standin import standing_in
 
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 

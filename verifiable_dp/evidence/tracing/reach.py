@@ -1,0 +1,199 @@
+"""Which code a target runs: its functions, and the globals of all of the user's modules that it can reach."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dis
+import functools
+import inspect
+import os
+import sys
+import sysconfig
+import types
+import weakref
+from collections.abc import Iterator
+from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
+
+from verifiable_dp.core.validate import Foreign
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_FOREIGN = (
+    os.path.join(_PACKAGE, ""),
+    *(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "platstdlib")),
+)
+_IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+_LEAVES = frozenset((types.NoneType, bool, int, float, complex, str, bytes))
+# What code finds other code with to which no object leads.
+_SEARCHING = frozenset(
+    (
+        *("import_module", "__import__", "modules", "exec", "eval", "loads", "load", "get_objects"),
+        *("__subclasses__", "iter_modules", "walk_packages", "entry_points", "run_path", "run_module"),
+    )
+)
+# What wraps other code names it so: methods, functools, numba.
+_WRAPPED = ("__wrapped__", "__func__", "__self__", "py_func", "func", "args", "keywords")
+_MAPPINGS = (dict, types.MappingProxyType)
+_CONTAINERS = (*_MAPPINGS, list, tuple, set, frozenset, collections.deque)
+
+
+def functions_of(target: Foreign) -> list[FunctionType]:
+    """The functions that `target` runs: through partial, methods, callable objects, classes and wrappers."""
+    found: list[FunctionType] = []
+    queue, seen = [target], set()
+    while queue:
+        value = queue.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, functools.partial):
+            queue.append(value.func)
+            continue
+        value = getattr(value, "__func__", value)
+        if inspect.isfunction(value):
+            found.append(value)
+            cells = [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+            queue += [held for held in cells if callable(held)]
+        elif inspect.isclass(value):
+            queue += [v for kind in value.__mro__[:-1] for v in vars(kind).values() if inspect.isfunction(v)]
+        elif callable(value):
+            queue += [vars(kind)["__call__"] for kind in type(value).__mro__[:-1] if "__call__" in vars(kind)]
+        wrapped = getattr(value, "__wrapped__", None)
+        if wrapped is not None:
+            queue.append(wrapped)
+    return found
+
+
+def _filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
+    """Globals, by file, of the user's code that `target` can reach: through whatever objects, and imports.
+
+    Code that finds code by itself (`import_module`, `sys.modules`, `__subclasses__`) reaches all that lies
+    beside it or below. Installed libraries are left out, wherever the rest lies. A target that is made of a
+    library's parts names their modules itself, in its attribute `modules`.
+    """
+    reach = _Reach()
+    reach.follow([target, *functions_of(target)])
+    if reach.searches:
+        folders = {os.path.join(os.path.dirname(os.path.abspath(file)), "") for file in reach.found}
+        beside = tuple(folder for folder in folders if os.path.exists(folder))
+        reach.follow([m for m in [*sys.modules.values()] if beside and _file(m).startswith(beside)])
+    for module in getattr(target, "modules", ()):
+        reach.found.setdefault(module.__file__, vars(module))
+    return reach.found
+
+
+class _Reach:
+    """What objects lead to.
+
+    Attributes
+    ----------
+    found
+        Globals of the user's code, by file.
+    searches
+        Whether some of that code finds other code by itself.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, dict[str, object]] = {}
+        self.searches = False
+        self._seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
+
+    def follow(self, values: list[Foreign]) -> None:
+        """Go wherever these lead."""
+        queue = [(value, False) for value in values]
+        while queue:
+            value, given = queue.pop()
+            if id(value) in self._seen:
+                continue
+            self._seen[id(value)] = value
+            librarys = _is_librarys(value)
+            if librarys and given:
+                continue  # what a library's object was given, it may call; into its own parts nothing looks
+            parts = _given_to(value) if librarys else self._parts(value)
+            queue += [(part, librarys) for part in parts if type(part) not in _LEAVES]
+
+    def _parts(self, value: Foreign) -> Iterator[Foreign]:
+        if isinstance(value, _CONTAINERS):
+            yield from [*value, *(value.values() if isinstance(value, _MAPPINGS) else ())]
+        if isinstance(value, ModuleType):
+            yield from self._globals(_file(value), vars(value))
+        elif isinstance(value, FunctionType):
+            file = value.__code__.co_filename
+            if not file.startswith("<frozen") and not _is_foreign(os.path.abspath(file)):
+                yield from self._globals(file, value.__globals__)
+                yield from self._imported(value)
+            yield from [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+            yield from [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
+        elif isinstance(value, property):
+            yield from [value.fget, value.fset, value.fdel]
+        elif isinstance(value, type):
+            yield sys.modules.get(value.__module__)
+            yield from [*value.__mro__[1:], *vars(value).values()]
+        else:
+            members = [member for kind in type(value).__mro__ for member in vars(kind).values()]
+            yield from [_held(member, value) for member in members if inspect.ismemberdescriptor(member)]
+            yield from [type(value), getattr(value, "__dict__", None)]
+
+    def _globals(self, file: str, scope: dict[str, object]) -> list[Foreign]:
+        self.found.setdefault(file, scope)
+        return [part for name, part in self.found[file].items() if name != "__builtins__"]
+
+    def _imported(self, function: FunctionType) -> Iterator[Foreign]:
+        """Loaded modules that a function imports, or imports something from, while it runs."""
+        package = str(function.__globals__.get("__package__") or "")
+        codes = [function.__code__]
+        while codes:
+            code = codes.pop()
+            self.searches |= not _SEARCHING.isdisjoint(code.co_names)
+            codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+            if _IMPORT_NAME not in code.co_code[::2]:  # spares most functions the slow `dis`
+                continue
+            for step in dis.get_instructions(code):
+                if step.opcode == _IMPORT_NAME:
+                    yield from (sys.modules.get(n) for n in (str(step.argval), f"{package}.{step.argval}"))
+
+
+def _is_librarys(value: Foreign) -> bool:
+    """Whether an object is code of a library, or was made by a class of one."""
+    if isinstance(value, (*_CONTAINERS, FunctionType, property)):
+        return False  # a function of a library may be its decorator, whose closure leads on
+    if isinstance(value, ModuleType):
+        return not _file(value).endswith(".py") or _is_foreign(_file(value))
+    home = sys.modules.get((value if isinstance(value, type) else type(value)).__module__)
+    if home is None or not (_file(home) or home.__name__ in sys.builtin_module_names):
+        return False  # of a notebook, say
+    return _is_foreign(_file(home))
+
+
+def _given_to(value: Foreign) -> list[Foreign]:
+    """What a library's object may have been given."""
+    if isinstance(value, type | ModuleType):
+        return []
+    found = [value()] if isinstance(value, weakref.ref) else [*getattr(value, "__dict__", {}).values()]
+    for name in _WRAPPED:
+        with contextlib.suppress(Exception):  # whatever a library makes of being asked
+            found.append(getattr(value, name))
+    return found
+
+
+def _held(slot: MemberDescriptorType, value: Foreign) -> Foreign:
+    try:
+        return slot.__get__(value)
+    except AttributeError:  # nothing yet
+        return None
+
+
+def _file(module: ModuleType) -> str:
+    return getattr(module, "__file__", None) or ""
+
+
+def _is_foreign(file: str) -> bool:
+    return not file or "site-packages" in file or "dist-packages" in file or file.startswith(_FOREIGN)
