@@ -290,10 +290,10 @@ def _again(record: Json) -> str:
     shown = limits.shown(runs[0], claim) >= words.least(record) * (1 - 1e-6)
     if shown and not (other and _here(record)):
         return " It is the counterexample below, and can be run again: verify --rerun."
-    where = f"a run with {_named(other)}" if other else "a run"
+    where = f", with {_named(other)}" if other else ""
     loss, claimed = abs(float(runs[0]["loss"])), float(runs[0].get("epsilon") or claim)
-    said = f"{where} (loss {digits(loss)}, claimed {digits(claimed)})"
-    return f" The record keeps another one, below: {said}. Both can be run again: verify --rerun."
+    said = f"{where}: loss {digits(loss)}, claimed {digits(claimed)}"
+    return f" The record keeps another run, below{said}. Both can be run again: verify --rerun."
 
 
 def _unbounded(record: Json) -> str:
@@ -331,7 +331,8 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
         alone = (
             f"their tests missed {'that fault' if len(missed) == 1 else 'those faults'}" if missed else alone
         )
-        said += f" Report at most {digits(most)} if the premises hold; {alone}."
+        rests = "" if missed else ", on which that bound rests"
+        said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
     claim = float(record["claim"]["epsilon"])
     mark = f"caught from epsilon {digits(ratio * claim)}"
     if (record["power"] or {}).get("by") == "alignment":

@@ -141,8 +141,8 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     record["power"], record["detectable"] = None, "inf"
     found = card.strength(record)
     assert found.words == (
-        "No leak, however large, is known to be caught by the tests. Report at most 2 if the premises hold; "
-        "tests alone show nothing."
+        "No leak, however large, is known to be caught by the tests. Report at most 2 if the premises hold, "
+        "on which that bound rests; tests alone show nothing."
     )
     assert (found.state, found.full, found.mark) == ("weak", 0, "no leak is known to be caught")
 
@@ -196,15 +196,14 @@ def test_intervals_say_what_they_rest_on():
 def test_which_counterexample_can_be_run_again_is_said():
     """Of another instance, or of this one; control: of samples there is no run."""
     here = "a replayed run of this instance has exactly that loss."
-    assert (
-        f"{here} The record keeps another one, below: a run with horizon = 16 (loss 1.014, claimed 1)."
-        in (of("adaptive-tree-printed").interval)
+    assert f"{here} The record keeps another run, below, with horizon = 16: loss 1.014, claimed 1." in (
+        of("adaptive-tree-printed").interval
     )
     again = f"{here} It is the counterexample below, and can be run again: verify --rerun."
     assert again in of("dp-robust-ucb-printed").interval
     record = load("dp-robust-ucb-printed")
     record["counterexamples"][0]["loss"] /= 2
-    kept = "The record keeps another one, below: a run (loss 0.5563, claimed 1). Both can be run again"
+    kept = "The record keeps another run, below: loss 0.5563, claimed 1. Both can be run again"
     assert kept in card.interval(record)
     assert "run again" not in of("ucb1").interval
     assert "does not keep that run" not in shown("adaptive-tree-printed")[0]
@@ -660,8 +659,8 @@ def test_a_counterexample_of_another_instance_says_so():
     found = of("ldp-linear-printed")
     assert found.interval == (
         "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record keeps "
-        "another one, below: a run with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = 400 (loss "
-        "40, claimed 20). Both can be run again: verify --rerun. There is no upper bound: one was computed, "
+        "another run, below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = 400: loss 40, "
+        "claimed 20. Both can be run again: verify --rerun. There is no upper bound: one was computed, "
         "but counts only if the alignment check passes, and that check refuted the claim."
     )
     assert found.instance.endswith("horizon = 1000.")
@@ -927,7 +926,8 @@ def test_a_promise_says_that_it_is_not_about_a_person():
 def test_a_ceiling_beside_weak_tests_says_what_to_report():
     """Control: a strong audit has nothing to choose from."""
     assert of("dp-nas").strength.words.endswith(
-        "Report at most 2 if the premises hold; tests alone would only have caught 8 or more."
+        "Report at most 2 if the premises hold, on which that bound rests; tests alone would only have "
+        "caught 8 or more."
     )
     assert "Report" not in of("dp-se").strength.words
     record = load("dp-nas") | {"epsilon_upper": None}
