@@ -40,8 +40,8 @@ def form(name: str) -> Callable[[Evaluate], Evaluate]:
 
 
 _BRIEFLY = (
-    (r"(Decisions|All that others see).*", "what is seen follows from the releases"),
-    (r"Each reward enters one block.*", "one block per reward"),
+    (r"(Decisions|All that others see).*", "outputs use noisy statistics alone"),
+    (r"Each reward enters one block.*", "each reward enters once"),
     (r"Each release has Laplace noise.*", "the stated noise"),
     (r"Each item enters only releases.* (\w+) noise.*", r"the stated \1 noise"),
     (r"Items are .* is clipped.*", "items are clipped"),

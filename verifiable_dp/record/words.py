@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from verifiable_dp.core.claims import GIVEN, PROTECTED
@@ -16,7 +17,7 @@ OUTPUTS = {
     "actions": "the sequence of actions",
     "releases": "the actions and every noisy statistic",
     "reports": "every report that leaves a client",
-    "shuffled": "the multiset of the reports of each batch",
+    "shuffled": "each batch of reports in shuffled order",
 }
 # Stopping rules and sums take no actions; every bandit of the catalogue has one of these parameters.
 _ARMS = {"n_arms", "actions"}
@@ -73,8 +74,9 @@ def verdict(record: Json) -> str:
     epsilon, at_least = digits(record["claim"]["epsilon"]), digits(least(record))
     if is_baseline(record):
         return (
-            f"This baseline makes no privacy promise. We hold it against epsilon {epsilon} to show that the "
-            f"audit detects it, so a refutation is expected. Epsilon is at least {at_least}."
+            "This baseline makes no privacy promise. We measure it against a yardstick, epsilon "
+            f"{epsilon}, to show that the audit detects it; a refutation is expected. Epsilon is at least "
+            f"{at_least}."
         )
     if record["verdict"] == "refuted":
         apart = " The listing was audited as printed." if is_printed(record) else ""
@@ -151,14 +153,36 @@ def interval(record: Json) -> str:
     delta = float(record["claim"]["delta"])
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
-        most = float(upper["epsilon"])
         scope = f"on {upper['paths']} paths" if upper["scope"] == "n paths" else f"on {upper['scope']}"
         scope = "certified" if upper["scope"] == "certified" else scope
-        return f"epsilon in [{digits(min(lower, most))}, {digits(most)}] {scope}{at}"
+        low, high = ends(record)
+        where = high if low == high else f"in [{low}, {high}]"
+        return f"epsilon {where} {scope}{at}"
     if record["verdict"] == "refuted" or seen is None or float(seen) == float("inf"):
-        claimed = "held against" if is_baseline(record) else "claimed"
-        return f"epsilon >= {digits(lower)}, {claimed} {digits(record['claim']['epsilon'])}{at}"
+        epsilon = digits(record["claim"]["epsilon"])
+        if is_baseline(record):
+            return f"epsilon >= {digits(lower)}; no claim, epsilon {epsilon} is a yardstick{at}"
+        return f"epsilon >= {digits(lower)}, claimed {epsilon}{at}"
     return f"epsilon >= {digits(lower)}; would have seen {digits(seen)}{at}"
+
+
+_SAME = 1e-9  # relative: what exact computation may leave between two ends that are one number
+
+
+def ends(record: Json) -> tuple[str, str]:
+    """The ends between which epsilon lies, alike only where they are one number.
+
+    That is called exact where the digits shown are all of it.
+    """
+    high = float(record["epsilon_upper"]["epsilon"])
+    low = min(least(record), high)
+    if math.isclose(low, high, rel_tol=_SAME):
+        shown = digits(high)
+        exact = math.isclose(float(shown), high, rel_tol=_SAME)
+        return (f"exactly {shown}" if exact else shown,) * 2
+    if digits(low) != digits(high):
+        return digits(low), digits(high)
+    return next((f"{low:.{n}g}", f"{high:.{n}g}") for n in range(5, 18) if f"{low:.{n}g}" != f"{high:.{n}g}")
 
 
 def detected(record: Json) -> str:

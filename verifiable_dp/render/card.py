@@ -11,11 +11,11 @@ from verifiable_dp.core.claims import GIVEN
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import conclude, words
+from verifiable_dp.record import words
 from verifiable_dp.render import limits
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
-_EMPTY = 5.0  # a leak of so many times the claim empties the meter
+_MARKS = (1, 2, 4, 8)  # times the claim: the marks of the meter, which ends where a leak has no limit
 _EXACT = 1.005  # times the claim: a leak no larger counts as any excess
 _CAVEATS = 3
 
@@ -69,7 +69,7 @@ class Strength:
     def in_words(self) -> str:
         """The meter for who does not see it."""
         places = ", ".join(f"epsilon {epsilon} ({what})" for _, epsilon, what in self.ticks)
-        return f"Scale of leaks: {places}. {self.mark[:1].upper()}{self.mark[1:]}."
+        return f"Scale of leaks, evenly doubling: {places}. {_capital(self.mark)}."
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,9 @@ class Card:
     def open(self) -> str:
         """How many hazards are open, and which; empty without any."""
         groups = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.hazards]
-        return f"{sum(len(rows) for _, rows in self.hazards)}. {'. '.join(groups)}" if groups else ""
+        todo = sum(len(rows) for _, rows in self.hazards)
+        how = "for your team to settle: by tests, or in a declaration (verifiable-dp declare)"
+        return f"{todo}, {how}. {'. '.join(groups)}" if groups else ""
 
 
 def of(record: Json, around: Around = ALONE) -> Card:
@@ -175,18 +177,35 @@ def promise(record: Json) -> str:
         return "Privacy was not audited."
     if words.is_baseline(record):
         return (
-            "None: no epsilon, no unit, no adversary. The audit holds this baseline against epsilon "
-            f"{digits(claim['epsilon'])} for changing {words.changed(record)}, seen in {words.seen(record)}."
+            "None: no epsilon, no unit, no adversary. The audit measures against epsilon "
+            f"{digits(claim['epsilon'])}, a yardstick, for changing {words.changed(record)}, seen in "
+            f"{words.seen(record)}."
         )
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
+    several = " with several" if _event(record) == "entry" else ""
+    one = f" It protects one {_event(record)}, not a person{several}." if _of_events(record) else ""
     return (
         f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
-        f"anyone who sees {words.seen(record)}."
+        f"anyone who sees {words.seen(record)}.{one}"
     )
 
 
+def _of_events(record: Json) -> bool:
+    """Whether the promise, as far as it is not known to be false, is about one event rather than more."""
+    claim = record["claim"]
+    one = int((claim.get("relation") or {"size": 1})["size"]) == 1
+    return one and record["verdict"] != "refuted" and claim["unit"] != GIVEN
+
+
+def _event(record: Json) -> str:
+    """What a person may have several of."""
+    if words.is_stream(record):
+        return "value"
+    return "entry" if record["target"]["kind"].startswith("release") else "round"
+
+
 # What a certificate is, and who vouches for it.
-_CERTIFIED = "certified for every input by this tool, by no third party"
+_CERTIFIED = ("certified", "by this tool alone")
 
 
 def interval(record: Json) -> str:
@@ -195,12 +214,15 @@ def interval(record: Json) -> str:
         return ""
     upper = record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        return f"Epsilon is at least {digits(words.least(record))}: {_seen(record)}. {_unbounded(record)}"
-    most = float(upper["epsilon"])
-    least = digits(min(float(record["epsilon_lower"]), most))
-    by = _CERTIFIED if upper["scope"] == "certified" else "the upper bound"
-    delta = f", both at delta {digits(upper['delta'])}" if upper["delta"] else ""
-    return f"Epsilon lies between {least} (observed) and {digits(most)} ({by}){delta}."
+        least = digits(words.least(record))
+        return f"Epsilon is at least {least}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
+    sure, by = _CERTIFIED if upper["scope"] == "certified" else ("bounded", "over what was traced")
+    least, most = words.ends(record)
+    delta = f" at delta {digits(upper['delta'])}" if upper["delta"] else ""
+    if least == most:
+        return f"Epsilon is {most}{delta}: observed, and {sure} to be no more ({by})."
+    delta = f", both{delta}" if delta else ""
+    return f"Epsilon lies between {least} (observed) and {most} ({sure} {by}){delta}."
 
 
 def premises(record: Json) -> str:
@@ -214,11 +236,11 @@ def premises(record: Json) -> str:
     found = bounds[0]["statistics"]["premises"]
     groups: dict[str, list[str]] = {}
     for premise in found:
-        groups.setdefault(premise["tested_by"], []).append(briefly(premise["text"]))
-    said = [
-        f"{f'tested by {by}' if by else 'taken for granted'}: {', '.join(names)}"
-        for by, names in groups.items()
-    ]
+        brief = briefly(premise["text"])
+        brief = brief.replace("reward", "value") if words.is_stream(record) else brief
+        by = premise["tested_by"].replace("alignment", "replaying runs")
+        groups.setdefault(f"tested by {by}" if by else "taken for granted", []).append(brief)
+    said = [f"{how}: {', '.join(names)}" for how, names in groups.items()]
     return f"{len(found)}; {'; '.join(said)}."
 
 
@@ -240,12 +262,9 @@ def _seen(record: Json) -> str:
     shows = least * (1 - 1e-6)
     kept = [e for e in record["counterexamples"] if "loss" in e and limits.shown(e, claim) >= shows]
     other = words.elsewhere(kept[0], record) if kept else {}
-    # The costliest transcript of the audited instance itself, where its course is recorded.
-    courses = [c["statistics"].get("spent") for c in record["checks"] if c["kind"] == "alignment"]
-    here = any(course and abs(float(course[-1][2])) >= shows for course in courses)
+    here = _here(record)
     exact = "a replayed run of this instance has exactly that loss"
     if not kept:
-        exact += ", but the record does not keep that run" if here else ""
         exact = exact if here else "that loss was computed in a run that the record does not keep"
     elif other and not here:
         exact = (
@@ -255,15 +274,36 @@ def _seen(record: Json) -> str:
     return f"{exact}; {from_runs} is {digits(limit[0])}" if limit[0] > least else exact
 
 
+def _here(record: Json) -> bool:
+    """Whether the costliest transcript of the audited instance, if its course is recorded, has the bound."""
+    shows = words.least(record) * (1 - 1e-6)
+    courses = [c["statistics"].get("spent") for c in record["checks"] if c["kind"] == "alignment"]
+    return any(course and abs(float(course[-1][2])) >= shows for course in courses)
+
+
+def _again(record: Json) -> str:
+    """Which run the page shows as a counterexample, and how it is run again; empty if none was replayed."""
+    runs = [e for e in limits.strongest_first(record) if "loss" in e and not e.get("divergence")]
+    if not runs:
+        return ""
+    other, claim = words.elsewhere(runs[0], record), float(record["claim"]["epsilon"])
+    shown = limits.shown(runs[0], claim) >= words.least(record) * (1 - 1e-6)
+    if shown and not (other and _here(record)):
+        return " It is the counterexample below, and can be run again: verify --rerun."
+    where = f", with {_named(other)}" if other else ""
+    loss, claimed = abs(float(runs[0]["loss"])), float(runs[0].get("epsilon") or claim)
+    said = f"{where}: loss {digits(loss)}, claimed {digits(claimed)}"
+    return f" The record keeps another run, below{said}. Both can be run again: verify --rerun."
+
+
 def _unbounded(record: Json) -> str:
     """Why no upper bound stands."""
     for check in record["checks"]:
         if check["kind"] == "upper_bound" and record["epsilon_upper"] is None:
             tests = " and ".join(sorted({p["tested_by"] for p in check["statistics"]["premises"]} - {""}))
-            most = digits(check["result"]["epsilon_upper"])
             return (
-                f"There is no upper bound: the {tests} check, on which the one computed ({most}) rests, "
-                "refuted the claim."
+                f"There is no upper bound: one was computed, but counts only if the {tests} check passes, "
+                "and that check refuted the claim."
             )
     return "There is no upper bound; other inputs may show more."
 
@@ -273,29 +313,51 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     if not record["checks"]:
         return Strength("Privacy was not audited.", "none")
     if record["verdict"] == "refuted":
-        return Strength("Does not matter here: a counterexample decides.", "none")
+        return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
     ratio, said = _caught(record)
-    missed = [row for row in _missed(kills) if _true(row) > WEAK * float(row["epsilon"])]
+    missed = _grave(kills)
     if missed:
         ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
         names = "; ".join(f"{row['mutant']} (epsilon {digits(_true(row))})" for row in missed)
-        them = "it" if len(missed) == 1 else "them"
-        names += f"; no certificate covers {them}" if conclude.bounded(record["checks"], "certified") else ""
-        said = f"{_many(len(missed), 'broken variant')} passed the same audit: {names}. {said}"
-    least = 0.05 if missed or not math.isinf(ratio) else 0.0
-    full = round(100 * max(least, 1 - math.log(max(ratio, 1.0), _EMPTY)))
+        said = f"{_many(len(missed), 'broken variant')} passed: {names}. {said}"
+        # The excess of a fault that passed was in none of the runs that were replayed.
+        fault = "that fault shows" if len(missed) == 1 else "those faults show"
+        said = said.replace("; other inputs", f"; {fault} only in others, which")
+    state = "weak" if missed or ratio > WEAK else "strong"
+    if state == "weak" and record["epsilon_upper"] is not None:
+        most, seen = record["epsilon_upper"]["epsilon"], ratio * float(record["claim"]["epsilon"])
+        caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
+        alone = f"tests alone {caught}"
+        alone = (
+            f"their tests missed {'that fault' if len(missed) == 1 else 'those faults'}" if missed else alone
+        )
+        rests = "" if missed else ", on which that bound rests"
+        said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
     claim = float(record["claim"]["epsilon"])
-    mark = "any excess is caught" if ratio <= _EXACT else f"caught from epsilon {digits(ratio * claim)}"
+    mark = f"caught from epsilon {digits(ratio * claim)}"
+    if (record["power"] or {}).get("by") == "alignment":
+        mark = "any excess on the replayed runs is caught"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
     mark = f"epsilon {digits(max(map(_true, missed)))} passed" if missed else mark
-    ticks = [(1.0, "claim"), (WEAK, "1.5 times"), (_EMPTY, "5 times or more")]
-    return Strength(
-        said,
-        "weak" if missed or ratio > WEAK else "strong",
-        full,
-        mark,
-        tuple((round(100 * math.log(times, _EMPTY)), digits(times * claim), what) for times, what in ticks),
-    )
+    ticks = [(_place(times), digits(times * claim), f"{times}×") for times in _MARKS[1:]]
+    ends = ((0, digits(claim), "claim"), (100, "∞", "no limit"))
+    return Strength(said, state, 100 - _place(ratio), mark, (ends[0], *ticks, ends[1]))
+
+
+def _place(ratio: float) -> int:
+    """Of a leak on the meter, in percent: even for each doubling; all beyond the last mark share the rest."""
+    last, part = _MARKS[-1], 100 / len(_MARKS)
+    if ratio <= _EXACT:
+        return 0
+    return round(part * math.log2(ratio) if ratio <= last else 100 - part * last / ratio)
+
+
+def _sampled(record: Json) -> str:
+    """That what refutes was seen in sampled runs, and how often those are wrong; empty where it was not."""
+    checks = [c for c in words.sampling(record) if c["result"].get("epsilon_lower") == words.least(record)]
+    level = max((float(c["statistics"]["alpha"]) for c in checks), default=0.0)
+    said = ", found in sampled runs, which reject a true claim at most once in {:,.0f} audits"
+    return said.format(1 / level) if level else ""
 
 
 def _caught(record: Json) -> tuple[float, str]:
@@ -318,10 +380,6 @@ def _caught(record: Json) -> tuple[float, str]:
         return least / claim, f"Exact computation catches epsilon {digits(least)}{_times(least, claim)}."
     chance = f"{100 * float(power['probability']):.4g} % probability"
     said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} with {chance}."
-    if least > WEAK * claim:
-        said += " The tests could pass a smaller leak"
-        bounded = record["epsilon_upper"] is not None
-        said += "; only the upper bound speaks against one." if bounded else "."
     return least / claim, said
 
 
@@ -356,6 +414,11 @@ def of_algorithm(record: Json, rows: Sequence[Json]) -> tuple[Json, ...]:
 def _missed(kills: Sequence[Json]) -> list[Json]:
     """Rows of a kill table whose mutant broke the promise and passed."""
     return [row for row in kills if row["outcome"] == "survived"]
+
+
+def _grave(kills: Sequence[Json]) -> list[Json]:
+    """Those whose leak makes an audit weak."""
+    return [row for row in _missed(kills) if _true(row) > WEAK * float(row["epsilon"])]
 
 
 def _true(row: Json) -> float:
@@ -432,7 +495,9 @@ def variant(record: Json) -> str:
     if words.is_printed(record):
         return "As printed in the paper."
     if corrected:
-        return f"Corrected{f', {note}' if note else ''}: not the listing as printed (see errata)."
+        return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
+    if "text is not at hand" in note:
+        return "Our own version: the paper's text was not at hand, so all constants are ours."
     return f"On the promise: {note}." if note else ""
 
 
@@ -440,14 +505,15 @@ def instance(record: Json) -> str:
     """Which instance was audited, and that nothing was said of others."""
     parameters = dict(record["target"]["parameters"])
     named = _named({key: value for key, value in parameters.items() if key != "variant"})
-    if any(words.elsewhere(e, record) for e in record["counterexamples"]):
-        named += "; the counterexample shown is of another instance of the same code"
     return f"Only this instance{f': {named}' if named else ''}."
 
 
 def _named(parameters: Json) -> str:
     """Parameters with short values, in words."""
-    return ", ".join(f"{k.removeprefix('n_').replace('_', ' ')} = {_short(v)}" for k, v in parameters.items())
+    named = {"budget": "split of epsilon"} | {
+        k: k.removeprefix("n_").replace("_", " ") for k in parameters if k != "budget"
+    }
+    return ", ".join(f"{named[k]} = {_short(v)}" for k, v in parameters.items())
 
 
 _SHOWN = 3  # numbers of a list that are written out
@@ -482,7 +548,7 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
         return [("Privacy was not audited: only regret was measured", "not-covered")]
     found: list[tuple[str, str]] = []
     names = missed(record, kills)
-    if names:
+    if names and len(names) > len(_grave(kills)):  # else the strength names them all
         found.append((f"{_passed(names)} passed this audit: {'; '.join(names)}", "mutants"))
     if record["verdict"] == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
@@ -495,7 +561,7 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
     guarantee = record["guarantee"]
     if guarantee:
         found += [
-            (f"Guidance: {row['words']}", "guarantee")
+            (_guided(row, float(record["claim"]["delta"])), "guarantee")
             for row in guarantee["guidance"]
             if row["level"] == "flag"
         ]
@@ -508,8 +574,20 @@ def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
         found.append(("The shuffler was trusted, not tested", "premises"))
     if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
         found.append(("The sampler of production was not audited", "hazards"))
-    found += [(_capital(line), "not-covered") for line in words.not_covered(record)]
-    return found
+    # The sentence under the verdict names these where there is a bound.
+    said = (
+        ("timing", "inputs, events", "the floating-point")
+        if record["epsilon_upper"] and record["verdict"] != "refuted"
+        else ()
+    )
+    lines = [line for line in words.not_covered(record) if not line.startswith(said)]
+    return [*found, *((_capital(line), "not-covered") for line in lines)]
+
+
+def _guided(row: Json, delta: float) -> str:
+    """A flag of the guidance; of delta also what it means."""
+    means = f": the promise may fail in 1 of {1 / delta:,.0f} runs" if row["about"] == "delta" else ""
+    return f"{_capital(row['words'])} (NIST's draft guidance){means}"
 
 
 _ROUNDS = 10  # of a person, whom the card speaks of
@@ -520,25 +598,21 @@ def of_a_person(record: Json) -> list[str]:
 
     Empty where it is about more already, where it is false, and where the data are given as pairs.
     """
-    if record["verdict"] == "refuted" or record["claim"]["unit"] == GIVEN:
+    if not _of_events(record):
         return []
     most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
-    what = "entries" if record["target"]["kind"].startswith("release") else "rounds"
-    what = "values" if words.is_stream(record) else what
+    what = "entries" if _event(record) == "entry" else f"{_event(record)}s"
     rows = [row for row in record["guarantee"]["group_privacy"] if 1 < row["rounds"] <= most]
-    return [of_rounds(row, float(record["claim"]["epsilon"]), what) for row in rows[-1:]]
+    return [of_rounds(row, what) for row in rows[-1:]]
 
 
-def of_rounds(row: Json, claim: float, what: str = "rounds") -> str:
-    """What a row of the table of groups leaves a person, beside the claimed epsilon."""
+def of_rounds(row: Json, what: str = "rounds") -> str:
+    """What a row of the table of groups leaves a person."""
+    person = f"{_capital(what)} add up: a person with {row['rounds']} (our example) is"
     if float(row["delta"]) >= 1:
-        return f"Nothing is promised to a person with {row['rounds']} {what}: delta is 1"
+        return f"{person} promised nothing, as delta grows to 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    epsilon = float(row["epsilon"])
-    return (
-        f"A person with {row['rounds']} {what} is protected less: epsilon {digits(epsilon)}{delta}, "
-        f"{epsilon / claim:.3g} times the claim"
-    )
+    return f"{person} protected less, by epsilon {digits(row['epsilon'])}{delta}"
 
 
 def _capital(line: str) -> str:
@@ -560,7 +634,7 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record["verdict"] == "inconclusive":
         return (
-            "Do not rely on this claim yet. Audit again with more runs (--budget), "
+            f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
             "or name pairs of inputs to try."
         )
     todo = sum(row["status"] == "open" for row in record["hazards"])
@@ -568,14 +642,22 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
     faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
     first = f"Look by hand for {faults}. " if names else ""
     if _caught(record)[0] > WEAK:
-        first += "Audit again with more runs (--budget), which catches smaller leaks. "
+        first += f"Audit again with more runs ({_more(record)}). "
     grave = sum(len(rows) for bears, rows in _hazards(record) if bears == BEARS[0])
     urgent = f", first the {grave} that can void it" if grave else ""
     return f"{first}Settle the {_many(todo, 'open hazard')} before you rely on the claim{urgent}."
 
 
+def _more(record: Json) -> str:
+    """The option for more runs than a record's audit had; a reader may take it for the privacy budget."""
+    size = "SECONDS" if record["plan"].get("budget") == "thorough" else "thorough"
+    return f"--budget {size}: runs, not epsilon"
+
+
 def _hazards(record: Json) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """The open hazards by what they can do, each with its short name."""
+    """The open hazards by what they can do, each with its short name; none where no promise stands."""
+    if record["verdict"] == "refuted":
+        return ()
     still = {row["id"] for row in record["hazards"] if row["status"] == "open"}
     groups = ((bears, [h for h in HAZARDS if h.bears == bears and h.id in still]) for bears in BEARS)
     return tuple((bears, tuple((h.id, h.brief) for h in rows)) for bears, rows in groups if rows)
@@ -587,7 +669,7 @@ def regret(record: Json) -> str:
     if not checks:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
-    what = "" if words.measured(record) == "Regret" else " on errors and rounds; none is about regret"
+    what = "" if words.measured(record) == "Regret" else " on errors and rounds"
     said = [
         f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with the theorems{what}"
     ]
@@ -599,9 +681,16 @@ def regret(record: Json) -> str:
         below = [
             float(c["statistics"]["least_horizon"]) for c in vacuous if c["statistics"].get("least_horizon")
         ]
-        what = "one bound is vacuous" if len(vacuous) == 1 else f"{len(vacuous)} bounds are vacuous"
-        said.append(f"{what}{f' below T = {min(below):.2g}' if below else ''}")
+        short = f"below {min(below):.2g} rounds" if below else "at this size"
+        said.append(
+            f"{len(vacuous)} cannot fail {short}, so it says nothing"
+            if len(vacuous) == 1
+            else f"{len(vacuous)} cannot fail {short}, so they say nothing"
+        )
     loose = sum(any(line.startswith("loose") for line in limits.of(c)) for c in checks)
     if loose:
-        said.append(f"{_many(loose, 'check')} {'is' if loose == 1 else 'are'} loose")
+        said.append(
+            f"{loose} of them {'is' if loose == 1 else 'are'} coarse "
+            f"({limits.LOOSE:g} times as much would pass)"
+        )
     return f"{'; '.join(said)}."

@@ -54,9 +54,8 @@ def section(page):
         ("ucb1", "1 could not decide the epsilon that is set. If the claim is true,"),
         (
             "shuffled-linear",
-            "changing the rewards of one round (whatever action it plays) makes anything seen in the "
-            "multiset of the reports of each batch at most 54.6 times more likely, except with probability "
-            "1e-06",
+            "changing the rewards of one round (whatever action it plays) makes anything seen in each batch "
+            "of reports in shuffled order at most 54.6 times more likely, except with probability 1e-06",
         ),
     ],
 )

@@ -4,14 +4,17 @@
   const count = document.getElementById("count");
   const items = [...document.querySelectorAll(".found li")];
   const texts = items.map((item) => `${item.textContent} ${item.dataset.words || ""}`.toLowerCase());
+  const most = 40; // a list that a phone can scroll
   const apply = () => {
     const sought = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
+    let found = 0;
     items.forEach((item, i) => {
-      item.hidden = !sought.every((word) => texts[i].includes(word));
-      shown += !item.hidden;
+      const fits = sought.length > 0 && sought.every((word) => texts[i].includes(word));
+      found += fits;
+      item.hidden = !fits || found > most;
     });
-    count.textContent = `${shown} of ${items.length} shown`;
+    const rest = found > most ? `, the first ${most} shown: add a word` : "";
+    count.textContent = sought.length ? `${found} of ${items.length} found${rest}` : "Nothing is listed yet: type a word.";
   };
   form.addEventListener("input", apply);
   form.addEventListener("submit", (event) => event.preventDefault());
