@@ -21,7 +21,15 @@ from verifiable_dp.auditing.looks import (
     hits_needed,
     look,
 )
-from verifiable_dp.auditing.plans import LEAST_RUNS, UNPLAYED, cost_of, first_plan, second_plan
+from verifiable_dp.auditing.plans import (
+    LEAST_RUNS,
+    SHORT,
+    UNPLAYED,
+    cost_of,
+    first_plan,
+    second_plan,
+    shorter,
+)
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
@@ -418,7 +426,9 @@ def bound(case: PlayCase) -> None:
 def first_look(case: PlayCase) -> None:
     """Plain neighbours, and those that tracing found."""
     case.pairs = case.grouped(case.pairs[: 4 if case.allowed.runs < _FEW_RUNS else None])
-    case.plan = case.sized(first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None))
+    plan = first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None)
+    part = case.sizes("part", lambda: SHORT if case.settled and not case.refuted else 1)
+    case.plan = case.sized(shorter(plan, part))
     case.take(look(case, case.pairs, case.plan, number=0))
     case.allowed.spend(cost_of(case.plan, len(case.pairs), once=True))
 

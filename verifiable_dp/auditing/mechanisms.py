@@ -10,7 +10,15 @@ import numpy as np
 from verifiable_dp.auditing import drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
-from verifiable_dp.auditing.plans import IDEALISED, Allowance, cost_of, pinned_plan, second_plan
+from verifiable_dp.auditing.plans import (
+    IDEALISED,
+    SHORT,
+    Allowance,
+    cost_of,
+    pinned_plan,
+    second_plan,
+    shorter,
+)
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
@@ -20,6 +28,7 @@ from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
 from verifiable_dp.targets.process import ProcessTarget
 
@@ -227,7 +236,7 @@ def _plan(case: ReleaseCase) -> Plan:
     return replace(plan, sequential=settings.sequential)
 
 
-def bound(case: ReleaseCase) -> None:
+def _bound(case: ReleaseCase) -> UpperBound | None:
     """What the code can give away at most, over all data in bounds; why that is not known goes into notes."""
     found, why = None, _unfollowed(case)
     if not why:
@@ -242,9 +251,9 @@ def bound(case: ReleaseCase) -> None:
         # Of all data within the bounds: those that were stated may cost less.
         why = f"over all data within the bounds it would be {found.epsilon:.4g}"
         found = None
-    case.bounded(found)
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"
+    return found
 
 
 def _unfollowed(case: ReleaseCase) -> str:
@@ -269,10 +278,23 @@ def _is_floats(data: Given) -> bool:
 
 
 def only_look(case: ReleaseCase) -> None:
-    """All the neighbours; the strongest pair and event are put to the test."""
+    """All the neighbours; the strongest pair and event are put to the test.
+
+    What an upper bound within the claim acquits is looked at for a short time only; the look comes first in
+    the record all the same.
+    """
+    found = None
+    if case.boundable:
+        case.request.progress("upper bound by tracing")
+        found = _bound(case)
+    within = found is not None and not exceeds(found.epsilon, case.claim.epsilon)
+    if "runs" in case.sizes.found:  # the sizes are ours: no plan was given
+        case.plan = shorter(case.plan, case.sizes("part", lambda: 4 * SHORT if within else 1))
     case.request.progress(f"black box: {2 * case.plan.test} draws")
     case.take(look(case, case.pairs, case.plan))
     case.allowed.spend(cost_of(case.plan, len(case.pairs)))
+    if not case.refuted:
+        case.bounded(found)
 
 
 def between(case: ReleaseCase) -> None:

@@ -55,6 +55,7 @@ class Budget:
     repeats: int
 
 
+SHORT = 4  # of how many parts of its runs a look makes one where an upper bound settles the audit
 _RATE = 4000  # plays that a second of budget stands for, on every machine
 _SIZES = {
     "smoke": Budget(1 << 18, 50_000, 20, _RATE, 60.0, 1),
@@ -200,6 +201,14 @@ def second_plan(runs: int, pairs: int, most: int, *, once: bool = False) -> Plan
     select = int(np.clip(0.2 * runs / (2 * finalists), 16, most // 2))
     test = int(np.clip(0.55 * runs / 2, 50, most))
     return Plan(probe, select, test, finalists=finalists)
+
+
+def shorter(plan: Plan, part: int) -> Plan:
+    """The plan of a look at what an upper bound settles: a part of its runs."""
+    if part == 1:
+        return plan
+    probe, select, test = (min(size, max(100, size // part)) for size in (plan.probe, plan.select, plan.test))
+    return replace(plan, probe=probe, select=select, test=test)
 
 
 def cost_of(plan: Plan, pairs: int, *, once: bool = False) -> int:

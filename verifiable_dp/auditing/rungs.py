@@ -52,6 +52,11 @@ def _unsaid(case: Case) -> bool:
     return isinstance(case, ReleaseCase) and not (case.settled or case.stated or case.seen.deterministic)
 
 
+def _undecided(case: Case) -> bool:
+    """Whether a mechanism's power is asked for, or a test above the claim can go on."""
+    return isinstance(case, ReleaseCase) and not case.refuted and (not case.settled or case.lead is not None)
+
+
 def _mutated(case: Case) -> bool:
     if not isinstance(case, AlgorithmCase) or case.auditor is None:
         return False
@@ -87,11 +92,6 @@ RUNGS = (
     ),
     Rung("", lambda case: _played(case) and not case.settled, bandits.second_look),
     Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
-    Rung(
-        "upper bound by tracing",
-        lambda case: isinstance(case, ReleaseCase) and case.boundable and not case.refuted,
-        mechanisms.bound,
-    ),
     Rung("values between the bounds", _unsaid, mechanisms.between),
     Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),
     Rung("hockey-stick curve", lambda case: isinstance(case, UserCase) and _curved(case), looks.curve),
@@ -106,7 +106,7 @@ RUNGS = (
         algorithms.power,
     ),
     Rung("", lambda case: _played(case) and not case.settled, bandits.power),
-    Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
+    Rung("", _undecided, mechanisms.power),
     Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
