@@ -106,6 +106,31 @@ FAULTS = (
         "a class whose method was replaced is taken for what it was",
         ("tests/unit/evidence/test_contents.py",),
     ),
+    # noise that rare outcomes of public chance set
+    Fault(
+        "public draws never all alike",
+        f"{EVIDENCE}/symbolic/paths.py",
+        "    WAYS = 3",
+        "    WAYS = 0",
+        "noise that is small only where all public draws are alike is bounded at what it costs elsewhere",
+        ("tests/unit/evidence/test_symbolic_rare.py",),
+    ),
+    Fault(
+        "any size of noise is believed",
+        f"{EVIDENCE}/symbolic/coverage.py",
+        "            if constant is None or position.lineno is None:",
+        "            if True:",
+        "a scale that a look-up or a comparison sets counts as looked at",
+        ("tests/unit/evidence/test_symbolic_rare.py",),
+    ),
+    Fault(
+        "a constant table is no look-up",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "constant = self._settled and not base.any",
+        "constant = False",
+        "one entry of a table that is like no other sets the scale unseen",
+        ("tests/unit/evidence/test_symbolic_rare.py",),
+    ),
     # alignment and replay
     Fault(
         "alignment tolerance",

@@ -34,7 +34,7 @@ from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.symbolic.alignments import _of_one, _programs, epsilon_of
 from verifiable_dp.evidence.symbolic.coverage import _ends
-from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
+from verifiable_dp.evidence.symbolic.paths import Extreme, Found, Program, explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import UpperBound, evaluated
@@ -329,7 +329,7 @@ def test_the_bound_carries_a_certificate_that_gives_it_again():
     bound = found(bounded.tree_of_sums, most=12).bound()
     assert isinstance(bound, UpperBound)
     assert bound.scope == "n paths"
-    assert bound.paths == 12
+    assert bound.paths == 12 + Extreme.WAYS
     assert evaluated(bound.certificate, 0.0) == pytest.approx(1.0)
 
 

@@ -11,6 +11,7 @@ import ast
 import builtins
 import functools
 import itertools
+import operator
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ _KEEPS_SIZE = frozenset(
     (
         *(
             "sqrt",
+            "bit_length",
             "log",
             "log2",
             "log1p",
@@ -55,13 +57,25 @@ _MAY_GROW = frozenset(("add", "update", "setdefault", "remove", "discard", "popi
 
 
 class Mark(NamedTuple):
-    """Whether what something holds may be random, and whether its size may be."""
+    """Whether what something holds may be random, and whether its size may be.
+
+    And whether it follows from what is random in a way that may do for rare outcomes what it does for no
+    others, as a remainder or a look-up does, and a sum or a root does not. And whether random numbers say how
+    much of a list is left.
+    """
 
     holds: bool = False
     size: bool = False
+    jumps: bool = False
+    cut: bool = False
 
     def __or__(self, other: Any) -> Mark:
-        return Mark(self.holds or other.holds, self.size or other.size)
+        return Mark(*map(operator.or_, self, other))
+
+    @property
+    def jumping(self) -> Mark:
+        """The same, of what jumps if it is random at all."""
+        return self._replace(jumps=self.jumps or self.any)
 
     @property
     def any(self) -> bool:
@@ -115,6 +129,14 @@ def _called(node: ast.Call) -> str:
 def is_choice(node: ast.Call) -> bool:
     """Whether it is `np.where(condition, one, other)`."""
     return _of_numpy(node) and _called(node) == "where" and len(node.args) == 3 and not node.keywords
+
+
+def _counts(node: ast.Call) -> bool:
+    """Whether a sum is of truth values, one by one: how often something holds."""
+    given = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else node.args[:1]
+    part = given[0] if isinstance(given, list) and given else given
+    part = part.elt if isinstance(part, ast.GeneratorExp | ast.ListComp) else part
+    return isinstance(part, ast.Compare)
 
 
 def _plainly(decorator: Any) -> bool:
@@ -175,6 +197,18 @@ def _stored(node: Any) -> list[tuple[Any, Any]]:
     return []
 
 
+_SMOOTH = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult),
+    *(ast.UAdd, ast.USub),
+)
+# And what does for rare outcomes what it does for others.
+_SMOOTH_NAMES = (_KEEPS_SIZE | _GROWS | _SEQUENCES) - {"abs", "sign", "var", "std", "median"} | {
+    *("log10", "pow", "prod", "add", "subtract", "multiply", "divide", "true_divide", "outer"),
+    *("zeros", "ones", "full", "full_like", "arange", "linspace", "empty", "fill", "repeat", "tile"),
+    *("reshape", "broadcast_to", "stack", "concatenate", "bincount", "count", "flatnonzero", "nonzero"),
+    *("int", "float", "len", "range", "isinstance", "values", "items", "keys", "index"),
+    *("where", "default_rng"),
+}
 _KEEPS_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 
 
@@ -230,18 +264,21 @@ class Constancy:
         Of the file.
     scope
         Its globals.
+    called
+        Whether functions that are handed on may be called at any time, so that nothing in them is constant.
     """
 
-    def __init__(self, tree: ast.Module, scope: Mapping[str, Any]) -> None:
-        self._tree, self._scope = tree, scope
+    def __init__(self, tree: ast.Module, scope: Mapping[str, Any], called: bool = True) -> None:
+        self._tree, self._scope, self._anytime = tree, scope, called
         self._marks: dict[Any, Mark] = {}
-        self._changed = False
+        self._changed = self._settled = False
         self._outer: dict[Any, Any] = {}  # of a function, the one around it
         self._names: dict[Any, set[str]] = {}  # that are local to a function
         self._functions: dict[str, list[Any]] = {}
         self._classes: dict[str, Any] = {}
         self._random_exits: set[Any] = set()  # functions and loops that may be left early, at random
         self._conditions: dict[Any, tuple[Mark, bool]] = {}
+        self._operands: dict[Any, list[Mark]] = {}  # of operations and calls
         self._objects: dict[
             Any, bool
         ] = {}  # names and attributes that hold objects of the file's classes only
@@ -259,12 +296,13 @@ class Constancy:
         self._obscure = bool(used & _OBSCURE or special - _FOLLOWED)
         self._kinds()
         self._entries(tree)
-        while True:
-            self._changed = False
-            for function in self._all:
-                self._function(function)
-            if not self._changed:
-                break
+        for self._settled in (False, True):  # what jumps is asked of what is known to be constant
+            while True:
+                self._changed = False
+                for function in self._all:
+                    self._function(function)
+                if not self._changed:
+                    break
 
     def constant(self, position: Any) -> bool:
         """Whether the condition at a position, or the length of what is looped over, is always the same."""
@@ -272,6 +310,17 @@ class Constancy:
             return False
         found = self._conditions.get(place_of(position))
         return found is not None and not found[0].any and not found[1]
+
+    def jumps(self, position: Any, side: int | None) -> bool:
+        """Whether an operand of what stands at a position jumps (see `Mark`), or any of them."""
+        found = self._operands.get(place_of(position), [])
+        one = side is not None and side < len(found)
+        return found[side or 0].jumps if one else any(mark.jumps for mark in found)
+
+    def cuts(self, position: Any, side: int) -> bool:
+        """Whether how much there is of an operand may be random."""
+        found = self._operands.get(place_of(position), [])
+        return len(found) > side and found[side].cut
 
     def constant_at_entry(self, position: Any) -> bool:
         """Whether the condition of a loop is the same in every run when it is asked for the first time.
@@ -386,11 +435,17 @@ class Constancy:
         """Parameters of functions that are called from elsewhere, or are passed on."""
         calls = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
         called = {_called(n) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-        passed = {
-            n.id if isinstance(n, ast.Name) else n.attr
-            for n in ast.walk(tree)
-            if isinstance(n, ast.Name | ast.Attribute) and isinstance(n.ctx, ast.Load) and id(n) not in calls
-        }
+        passed = (
+            {
+                n.id if isinstance(n, ast.Name) else n.attr
+                for n in ast.walk(tree)
+                if isinstance(n, ast.Name | ast.Attribute)
+                and isinstance(n.ctx, ast.Load)
+                and id(n) not in calls
+            }
+            if self._anytime
+            else set()
+        )
         for function in self._all:
             name = getattr(function, "name", "")
             dunder = name.startswith("__") and name.endswith("__")
@@ -430,10 +485,12 @@ class Constancy:
         return Mark() if known or module or (name not in self._scope and hasattr(builtins, name)) else _RANDOM
 
     def _assign(self, function: Any, target: Any, mark: Mark, control: bool) -> None:
-        mark = _RANDOM if control else mark
+        mark = mark | _RANDOM if control else mark
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
-                self._assign(function, part, Mark(mark.any, mark.any and mark.size), control)
+                self._assign(
+                    function, part, mark._replace(holds=mark.any, size=mark.any and mark.size), control
+                )
         elif isinstance(target, ast.Starred):
             self._assign(function, target.value, mark, control)
         elif isinstance(target, ast.Name):
@@ -444,7 +501,7 @@ class Constancy:
             # A new key of a dictionary changes its size, an entry of an array does not.
             key = self._of(function, target.slice)
             grows = control or (key.holds and not self._kind(self._arrays, function, target.value))
-            self._into(function, target.value, Mark(mark.any or key.any, grows))
+            self._into(function, target.value, Mark(mark.any or key.any, grows, mark.jumps or key.jumps))
 
     def _into(self, function: Any, target: Any, mark: Mark) -> None:
         """What a container holds is changed."""
@@ -469,7 +526,7 @@ class Constancy:
         if node is None or isinstance(node, ast.Constant):
             return Mark()
         if isinstance(node, ast.FormattedValue):
-            return Mark(self._of(function, node.value).any)
+            return Mark(self._of(function, node.value).any).jumping
         if isinstance(node, ast.Name):
             return self._name(function, node.id)
         if isinstance(node, ast.Attribute):
@@ -488,7 +545,11 @@ class Constancy:
         if isinstance(node, ast.Subscript):
             base, key = self._of(function, node.value), self._of(function, node.slice)
             masked = key.any and not isinstance(node.slice, ast.Constant)
-            return Mark(base.holds or key.any, base.size or masked)
+            # A table that is always the same may have one entry that is like no other.
+            constant = self._settled and not base.any
+            jumps = key.any and constant and not isinstance(node.slice, ast.Slice)
+            cut = base.cut or (key.any and isinstance(node.slice, ast.Slice))
+            return Mark(base.holds or key.any, base.size or masked, jumps or base.jumps or key.jumps, cut)
         if isinstance(node, ast.Call):
             return self._call(function, node)
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
@@ -504,13 +565,14 @@ class Constancy:
             test = self._test(function, node.test)
             self._asks(node)
             parts = self._of(function, node.body) | self._of(function, node.orelse)
-            return _RANDOM if test else parts
+            return parts | _RANDOM if test else parts
         if isinstance(node, ast.BoolOp):
             tests = [self._test(function, value) for value in node.values]  # each is a branch
             asked = [self._conditions[where(value)] for value in node.values[:-1]]
             self._conditions[where(node)] = (Mark(any(m.any for m, _ in asked)), any(v for _, v in asked))
             marks = [self._of(function, value) for value in node.values]
-            return Mark(any(tests) or any(m.holds for m in marks), any(tests) or any(m.size for m in marks))
+            found = functools.reduce(Mark.__or__, marks)
+            return Mark(any(tests) or found.holds, any(tests) or found.size, found.jumps)
         kinds = (
             ast.BinOp,
             ast.UnaryOp,
@@ -525,33 +587,63 @@ class Constancy:
         )
         if not isinstance(node, kinds):
             return _RANDOM
-        found = Mark()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                found |= self._of(function, child)
+        marks = [
+            self._of(function, part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
+        ]
+        found = functools.reduce(Mark.__or__, marks, Mark())
+        if isinstance(node, ast.BinOp):
+            self._operands[where(node)] = marks
+        smooth = isinstance(getattr(node, "op", ast.Add()), _SMOOTH)
+        found = found if smooth and not isinstance(node, ast.Compare | ast.JoinedStr) else found.jumping
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             for side, times in ((node.left, node.right), (node.right, node.left)):
                 if isinstance(side, ast.List):  # [0] * n
                     found |= Mark(size=self._of(function, times).any)
-        return Mark(found.any) if isinstance(node, ast.Compare) else found
+        return Mark(found.any, jumps=found.jumps) if isinstance(node, ast.Compare) else found
 
     def _comprehension(self, function: Any, node: Any) -> Mark:
         size = False
         for part in node.generators:
             mark = self._of(function, part.iter)
-            self._assign(function, part.target, Mark(mark.any), False)
+            self._assign(function, part.target, mark._replace(holds=mark.any, size=False), False)
             tests = [self._test(function, test) for test in part.ifs]
             size = size or mark.size or any(tests)
         self._conditions[where(node.generators[0].iter)] = (Mark(size), False)
         parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         marks = [self._of(function, part) for part in parts]
         keyed = isinstance(node, ast.DictComp | ast.SetComp) and marks[0].any
-        return Mark(size or any(m.any for m in marks), size or keyed)
+        found = functools.reduce(Mark.__or__, marks)
+        jumps = found.jumps or isinstance(node, ast.SetComp)
+        return Mark(size or found.any, size or keyed, jumps, found.cut)
 
     def _call(self, function: Any, node: ast.Call) -> Mark:
+        """The mark of a call."""
+        found, given = self._call_of(function, node), self._operands[where(node)]
+        name, base = _called(node), getattr(node.func, "value", None)
+        if name in self._functions or name in self._classes:
+            return found
+        every = functools.reduce(Mark.__or__, given, Mark())
+        if base is not None:
+            every |= self._of(function, base)
+        counted = name in ("sum", "mean") and _counts(node)
+        smooth = name in _SMOOTH_NAMES or hasattr(_GENERATOR, name) or name == "rvs"
+        if name == "get" and base is not None:
+            smooth = not self._settled or len(node.args) < 2 or self._of(function, base).any
+        if isinstance(node.func, ast.Name) and self._owner(function, name) is not None:
+            smooth = True  # a function that was handed over: what it does stands elsewhere
+        jumps = every.jumps and not counted if smooth else every.any
+        return found._replace(jumps=jumps, cut=found.cut or every.cut)
+
+    def _call_of(self, function: Any, node: ast.Call) -> Mark:
         if is_choice(node):
             self._test(function, node.args[0])
         given = [self._of(function, a) for a in (*node.args, *(k.value for k in node.keywords))]
+        if hasattr(_GENERATOR, _called(node)) or _called(node) == "rvs":
+            # How many numbers are drawn at once is no matter of their size.
+            nodes = [*node.args, *(k.value if k.arg != "size" else None for k in node.keywords)]
+            sized = [n is None or (isinstance(n, ast.Call) and _called(n) == "len") for n in nodes]
+            given = [mark._replace(jumps=mark.jumps and not s) for mark, s in zip(given, sized, strict=True)]
+        self._operands[where(node)] = given
         any_given = functools.reduce(Mark.__or__, given, Mark())
         name = _called(node)
         if isinstance(node.func, ast.Name):
@@ -570,7 +662,7 @@ class Constancy:
                             self._add("." + field, any_given)
                     return Mark(size=False)
                 if name == "len":
-                    return Mark(any_given.size)
+                    return Mark(any_given.size, jumps=any_given.jumps)
                 if name in _NUMBERS:
                     return Mark(any_given.any)
                 if name in _SEQUENCES:
@@ -729,7 +821,9 @@ class Constancy:
             if isinstance(node, ast.AugAssign):
                 mark = self._of(function, node.value)
                 if isinstance(node.target, ast.Name | ast.Attribute):
-                    mark |= self._of(function, node.target)
+                    held = self._of(function, node.target)
+                    self._operands[where(node)] = [held, mark]
+                    mark = mark | held if isinstance(node.op, _SMOOTH) else (mark | held).jumping
                     if self._kind(self._containers, function, node.target):
                         mark |= Mark(size=control)
                 self._assign(function, node.target, mark, control)
@@ -746,11 +840,14 @@ class Constancy:
             mark = self._of(function, node.iter)
             varies = control and self._varies(function, node.iter) and not isinstance(node.iter, ast.Name)
             self._conditions[where(node)] = self._conditions[where(node.iter)] = (Mark(mark.size), varies)
-            self._assign(function, node.target, Mark(mark.any, mark.any), control or mark.size)
+            self._assign(
+                function, node.target, mark._replace(holds=mark.any, size=mark.any), control or mark.size
+            )
             self._block(function, node.body, control or mark.size, [*around, node])
             self._block(function, node.orelse, control or mark.size, around)
         elif isinstance(node, ast.Return):
-            self._add((function, "return"), _RANDOM if control else self._of(function, node.value))
+            mark = self._of(function, node.value)
+            self._add((function, "return"), mark | _RANDOM if control else mark)
             self._leave(around, control)
         elif isinstance(node, ast.Break | ast.Continue):
             loops = [a for a in around if isinstance(a, ast.For | ast.While)]
@@ -808,14 +905,14 @@ class Constancy:
         return isinstance(made, ast.Name) and made.id in self._classes and not self._classes[made.id].bases
 
 
-def constancy_of(file: str, scope: Mapping[str, Any]) -> Constancy | None:
+def constancy_of(file: str, scope: Mapping[str, Any], called: bool = True) -> Constancy | None:
     """What may be random in a file; None if it cannot be read."""
     try:
         with open(file, encoding="utf-8") as text:
             tree = ast.parse(text.read())
     except (OSError, SyntaxError, ValueError):
         return None
-    return Constancy(tree, scope)
+    return Constancy(tree, scope, called)
 
 
 def body_of(code: types.CodeType) -> Any:

@@ -53,6 +53,8 @@ class Coverage:
         Whether there was any exception but those that end a loop.
     mixed
         Where conditions stand both sides of which were followed at once.
+    scales
+        Instructions that set how much noise there is (`World.scales`).
     """
 
     files: frozenset[str]
@@ -66,6 +68,7 @@ class Coverage:
     mistaken: Place | None = None
     raised: bool = False
     mixed: set[Any] = field(default_factory=set)
+    scales: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -73,6 +76,7 @@ class Coverage:
             for code, tried in new.items():
                 known[code] = tried and known.get(code, True)
         self.mixed |= other.mixed
+        self.scales |= other.scales
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
             self.compared[key] = [before[0] + certain, before[1] + open_]
@@ -140,6 +144,22 @@ class Coverage:
             asked = {step.positions for step in _branches(code, steps)}
             found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
         return found
+
+    def jumping(self, scopes: Mapping[str, dict[str, Any]]) -> Place | None:
+        """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
+        known: dict[str, Constancy | None] = {}
+        found = []
+        for code, offset, side in self.scales:
+            file, at = code.co_filename, list(code.co_positions())[offset // 2]
+            if file not in known:
+                known[file] = constancy_of(file, scopes.get(file, {}), called=False)
+            constant, position = known[file], dis.Positions(*at)
+            if constant is None or position.lineno is None:
+                continue
+            jumps = constant.jumps(position, side) if side is None or side < 2 else False
+            if jumps or (side is not None and side > 1 and constant.cuts(position, side - 2)):
+                found.append(Place(file, position.lineno))
+        return min(found, key=lambda place: (place.file, place.line), default=None)
 
     def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[tuple[Place, Any]]:
         """Lines with a branch that was taken one way only, and where its condition stands, or None.

@@ -94,8 +94,11 @@ class Uniform(Lazy):
 
     def plain(self) -> Any:
         """The number itself: the draw is public from here on."""
-        self.source.spend()
-        return np.float64(self.function(np.float64(self.source.value)))
+        source = self.source
+        if not (source.is_public or source.taken or source.thins or source.state or self.world.oracle):
+            source.value = self.world.chooser.level(source.value)
+        source.spend()
+        return np.float64(self.function(np.float64(source.value)))
 
     def term(self) -> Any:
         """The number, or noise of a known law around a constant."""
@@ -937,6 +940,7 @@ class FollowedGenerator(np.random.Generator):
 
     def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0, shape: Any = 1.0) -> Any:
         """Draws at a scale, around `loc`."""
+        self.world.scaled()
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
         each = zip(
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
@@ -1074,6 +1078,8 @@ class FollowedGenerator(np.random.Generator):
             index = super().choice(many, self._size(size), replace, p, **kwargs)
             if not np.ndim(index):
                 index = self.world.chooser.seldom(index, lambda: _possible(a, p))
+            elif replace:
+                index = self.world.chooser.several(index, lambda: _possible(a, p))
             if p is None and replace and np.shape(a) == (2,) and not boxes.has_own(a):
                 signs = [sign_of(self.world, a, int(i)) for i in np.ravel(index)]
                 return (
@@ -1167,6 +1173,8 @@ class FollowedGenerator(np.random.Generator):
         made = getattr(np.random.Generator, name)(self, *args, **kwargs)
         if name in _PARAMETERS and not np.ndim(made) and self.world.oracle is None:
             made = self.world.chooser.seldom(made, lambda: self._ends(name, args, kwargs))
+        elif name in _PARAMETERS and np.size(made) and not any(map(np.ndim, args[: _PARAMETERS[name]])):
+            made = self.world.chooser.several(made, lambda: self._ends(name, args, kwargs))
         return boxes.wrapped(self.world, made)
 
     def _ends(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:

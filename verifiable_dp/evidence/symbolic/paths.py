@@ -40,6 +40,8 @@ from verifiable_dp.evidence.upper import Premise, UpperBound, form
 _NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _CROWDED = 12
+_APART = 1003  # numbers that no other path has
+_PATIENCE = 400  # public draws of a path that come out alike
 _MANY = 4000  # values of a public draw, of which the ends are looked at
 
 
@@ -124,6 +126,14 @@ class Chooser:
         found = others()
         return found[int(self._rng.integers(len(found)))]
 
+    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+        """As `seldom`, of an array."""
+        return natural
+
+    def level(self, natural: float) -> float:
+        """A uniform draw that is used as a number."""
+        return natural
+
     def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
         """The smallest and the largest of many values that `draw(generator, size)` gives."""
         many = draw(self._rng, _MANY)
@@ -132,6 +142,54 @@ class Chooser:
     def one_of(self, values: FloatArray) -> float:
         """One of these."""
         return float(self._rng.choice(values))
+
+
+class Extreme(Chooser):
+    """What comes out where all public draws are alike: the lowest each time, the highest, or both in turn.
+
+    What is computed of them, the scale of noise say, may be of use only there, and chance hardly ever gets
+    there. Of many draws it gives up, for a loop may never end else.
+    """
+
+    WAYS = 3
+
+    def __init__(self, number: int, n_arms: int, way: int) -> None:
+        super().__init__(number, n_arms)
+        self._way, self._asked = way, 0
+
+    def _turn(self) -> int | None:
+        """0 for the lowest, -1 for the highest; None for what comes."""
+        self._asked += 1
+        if self._asked > _PATIENCE:
+            return None
+        return -(self._way if self._way < 2 else self._asked % 2)
+
+    def answer(self, natural: bool) -> bool:
+        """As `Chooser`'s."""
+        turn = self._turn()
+        return natural if turn is None else turn == -1
+
+    def winner(self, natural: int, rivals: Sequence[int]) -> int:
+        """As `Chooser`'s; in turn each of them."""
+        turn = self._turn()
+        if turn is None or not len(rivals):
+            return natural
+        return int(rivals[turn if self._way < 2 else self._asked % len(rivals)])
+
+    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+        """As `Chooser`'s."""
+        turn = self._turn()
+        return natural if turn is None else others()[:2][turn]
+
+    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+        """As `Chooser`'s."""
+        found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
+        return found.reshape(natural.shape)
+
+    def level(self, natural: float) -> float:
+        """As `Chooser`'s."""
+        turn = self._turn()
+        return natural if turn is None else abs(turn + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -440,6 +498,20 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
             return Found(
                 tuple(paths), "how many proposals were turned down shows in what follows", path.contested
             )
+    for way in range(Extreme.WAYS):
+        steps = Coverage(
+            frozenset(scopes)
+        )  # which does not count: what is alike is no typical look at a branch
+        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps)
+        if path.failure and path.beyond:
+            continue
+        paths.append(path)
+        if path.failure:
+            return Found(tuple(paths), path.failure, path.at)
+        coverage.scales |= steps.scales
+    jumping = coverage.jumping(scopes)
+    if jumping is not None:
+        return Found(tuple(paths), "rare outcomes of public chance may set how much noise there is", jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 

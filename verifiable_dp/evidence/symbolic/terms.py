@@ -269,6 +269,8 @@ class World:
         Whether the generators give plain numbers for now.
     mixed
         Where conditions stand both sides of which were followed at once.
+    scales
+        Instructions that set how much noise there is, and on which side of them; None for any.
     """
 
     files: frozenset[str]
@@ -297,6 +299,7 @@ class World:
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
+    scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
@@ -305,6 +308,14 @@ class World:
             for part in code.co_consts:
                 if isinstance(part, types.CodeType):  # of a function in it
                     self.note(part, tried=tried)
+
+    def scaled(self, side: int | None = None) -> None:
+        """Note where a public number, on which side of an operation, sets how much noise there is."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename not in self.files:
+            frame = frame.f_back
+        if frame is not None:
+            self.scales.add((frame.f_code, frame.f_lasti, side))
 
     def compare(self, *, certain: bool, public: bool = False) -> None:
         """Note that a uniform draw is compared, and whether the answer is certain.
@@ -484,7 +495,8 @@ class Term:
         # A draw knows what it means to be a sign of noise.
         return other.__mul__(self) if nature(other) == "uniform" else _operate(multiply, self, other)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> Any:
+        return other.__mul__(self) if nature(other) == "uniform" else _operate(_turned, self, other)
 
     def __truediv__(self, other: Any) -> Any:
         return _operate(divide, self, other)
@@ -713,6 +725,8 @@ def add(left: Any, right: Any) -> Any:
         return left + right
     world = _world(left, right)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
+    if (raw and others and not more) or (more and noise and not raw):
+        world.scaled(2 + int(bool(raw)))
     return _term(
         world,
         a + b,
@@ -770,6 +784,11 @@ def _quiet(value: Any) -> Any:
     return value.settle() if type(value) is Term and value.noise else value
 
 
+def _turned(right: Any, left: Any) -> Any:
+    """The product, of which the other factor comes first."""
+    return multiply(left, right)
+
+
 def multiply(left: Any, right: Any) -> Any:
     """The product."""
     left, right = number(left), number(right)
@@ -782,7 +801,10 @@ def multiply(left: Any, right: Any) -> Any:
             return _product(left, right)
     if type(left) is not Term and type(right) is not Term:
         return left * right
-    term, by = (left, float(right)) if type(left) is Term else (right, float(left))
+    side = int(type(left) is Term)
+    term, by = (left, float(right)) if side else (right, float(left))
+    if term.noise and not term.raw:
+        term.world.scaled(side)
     if not math.isfinite(by):
         raise term.world.stop("raw rewards are multiplied by a number that is not finite")
     return _term(

@@ -1,0 +1,36 @@
+"""Noise that is small only where public chance comes out as it hardly ever does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.user_code import rare, rare_right
+from verifiable_dp.evidence.symbolic.paths import Program, explore
+
+WORDS = "rare outcomes of public chance may set how much noise there is"
+
+
+def found(function):
+    return explore(Program(function, (40, 2), (0.0, 1.0)), 2, most=14)
+
+
+@pytest.mark.parametrize("play", rare.FOUND, ids=lambda f: f.__name__)
+def test_the_leaks_that_an_attack_came_up_with_have_no_bound_within_the_claim(play):
+    assert found(play).epsilon() > 100
+
+
+@pytest.mark.parametrize("play", rare.LEAKS, ids=lambda f: f.__name__)
+def test_noise_that_rare_outcomes_may_set_has_no_bound(play):
+    got = found(play)
+    assert (got.failure, got.at.line > 0) == (WORDS, True)
+
+
+@pytest.mark.parametrize("play", rare.ENDS, ids=lambda f: f.__name__)
+def test_public_draws_that_are_all_alike_are_looked_at(play):
+    assert found(play).epsilon() == pytest.approx(1000, rel=1e-3)
+
+
+@pytest.mark.parametrize("play", rare_right.RIGHT, ids=lambda f: f.__name__)
+def test_right_twins_keep_their_bound(play):
+    got = found(play)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
