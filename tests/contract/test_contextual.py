@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp import algorithms, make
-from verifiable_dp.algorithms.contextual._regression import Confident
+from verifiable_dp.algorithms.contextual._regression import Confident, _total
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
 from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable, clipped
@@ -118,6 +118,12 @@ def test_a_bad_parameter_is_refused_in_one_line_that_names_it(name, field, value
     with pytest.raises(InputError, match=field) as error:
         make(name, **{**instance(name).parameters, field: value})
     assert "\n" not in str(error.value)
+
+
+def test_parts_are_added_in_their_order():
+    parts = np.random.default_rng(0).standard_normal((30, 9, 6))
+    assert np.array_equal(_total(parts), parts.sum(axis=1))
+    assert not np.array_equal(_total(parts), parts[:, ::-1].sum(axis=1))
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 5])
