@@ -11,6 +11,7 @@ import numpy as np
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Query, State
 from verifiable_dp.core.contextual import ContextualAlgorithm, Rule, clipped, matrix, outer
+from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 MOST_REWARD = 1.0  # rewards lie in [0, 1]
@@ -49,10 +50,14 @@ class Confident(Rule):
 
     def indices(self, contexts: FloatArray) -> FloatArray:
         """Upper confidence bounds (n, K)."""
-        x = self.clip(contexts)
-        means = (x @ self.estimate[:, :, None])[:, :, 0]
-        widths = ((x @ self.inverse) * x).sum(axis=2)
-        return np.asarray(means + self.radius[:, None] * np.sqrt(np.maximum(widths, 0.0)))
+        found: FloatArray = _bounds(
+            np.ascontiguousarray(contexts, dtype=np.float64),
+            np.ascontiguousarray(self.estimate),
+            np.ascontiguousarray(self.inverse),
+            self.radius,
+            self.norm,
+        )
+        return found
 
     def choose(self, contexts: FloatArray) -> IntArray:
         """See `Rule.choose`; ties go to the first arm."""
@@ -61,6 +66,46 @@ class Confident(Rule):
     def items(self, context: FloatArray, reward: FloatArray) -> FloatArray:
         """See `Rule.items`."""
         return outer(np.hstack([self.clip(context), np.clip(reward, 0.0, MOST_REWARD)[:, None]]))
+
+
+@kernel
+def _bounds(contexts, estimate, inverse, radius, norm):  # type: ignore[no-untyped-def]
+    """x' theta + radius |x|_(V^-1) of the clipped contexts x, (n, K)."""
+    runs, n_arms, d = contexts.shape
+    bounds = np.empty((runs, n_arms))
+    x = np.empty(d)
+    for i in range(runs):
+        for arm in range(n_arms):
+            squares = 0.0
+            for j in range(d):
+                squares += contexts[i, arm, j] * contexts[i, arm, j]
+            shrunk = norm[i] / max(math.sqrt(squares), norm[i])
+            mean = 0.0
+            for j in range(d):
+                x[j] = contexts[i, arm, j] * shrunk
+                mean += x[j] * estimate[i, j]
+            width = 0.0
+            for j in range(d):
+                total = 0.0
+                for k in range(d):
+                    total += x[k] * inverse[i, k, j]
+                width += total * x[j]
+            if width < 0.0:  # of an indefinite matrix
+                width = 0.0
+            bounds[i, arm] = mean + radius[i] * math.sqrt(width)
+    return bounds
+
+
+@kernel
+def _total(parts):  # type: ignore[no-untyped-def]
+    """Sum of the parts (n, levels, m) in their order, which NumPy is slow at where they are short."""
+    runs, levels, size = parts.shape
+    total = np.zeros((runs, size))
+    for i in range(runs):
+        for level in range(levels):
+            for j in range(size):
+                total[i, j] += parts[i, level, j]
+    return total
 
 
 @dataclass(frozen=True)
@@ -146,7 +191,7 @@ class Regression(ContextualAlgorithm):
     def solved(self, state: Regressed) -> Regressed:
         """The regression on the released parts."""
         d = self.dimension
-        whole = matrix(state.sums.sum(axis=1), d + 1)
+        whole = matrix(_total(state.sums), d + 1)
         gram = whole[:, :d, :d] + self.ridge * np.eye(d)
         sign, log_det = np.linalg.slogdet(gram)
         # An indefinite matrix gives widths that mean nothing; the promise is about releases, and holds.

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from verifiable_dp import algorithms, make
+from verifiable_dp.algorithms.contextual._regression import Confident, _total
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
-from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
+from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable, clipped
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
@@ -117,6 +118,30 @@ def test_a_bad_parameter_is_refused_in_one_line_that_names_it(name, field, value
     with pytest.raises(InputError, match=field) as error:
         make(name, **{**instance(name).parameters, field: value})
     assert "\n" not in str(error.value)
+
+
+def test_parts_are_added_in_their_order():
+    parts = np.random.default_rng(0).standard_normal((30, 9, 6))
+    assert np.array_equal(_total(parts), parts.sum(axis=1))
+    assert not np.array_equal(_total(parts), parts[:, ::-1].sum(axis=1))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 5])
+def test_the_kernel_computes_the_confidence_bounds_of_the_formula(dimension):
+    rng, n, size = np.random.default_rng(dimension), 50, (dimension, dimension)
+    root = rng.standard_normal((n, *size))
+    inverse = root @ root.swapaxes(1, 2)
+    inverse[::10] *= -1  # no width there: it would be the root of a number below 0
+    rule = Confident(rng.standard_normal((n, dimension)), inverse, rng.random(n), np.full(n, 0.8))
+    contexts = rng.standard_normal((n, 4, dimension))
+
+    def formula(x):
+        width = np.einsum("nki,nij,nkj->nk", x, inverse, x)
+        means = np.einsum("nki,ni->nk", x, rule.estimate)
+        return means + rule.radius[:, None] * np.sqrt(np.maximum(width, 0.0))
+
+    assert np.allclose(rule.indices(contexts), formula(clipped(contexts, 0.8)), rtol=1e-12, atol=1e-12)
+    assert not np.allclose(rule.indices(contexts), formula(contexts), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
