@@ -15,7 +15,8 @@ def test_every_fault_applies_to_the_source(fault):
     text = (ROOT / fault.file).read_text()
     edited = fault.edited(text)
     assert edited != text
-    compile(edited, fault.file, "exec")
+    if fault.file.endswith(".py"):
+        compile(edited, fault.file, "exec")
     for test in fault.tests:
         path, _, name = test.partition("::")
         assert (ROOT / path).is_file(), test

@@ -323,6 +323,14 @@ def second_moment(rewards, rng):
     return _committed(rewards, np.argmin(squares + rng.laplace(0, 1 / EPSILON, n_arms)))
 
 
+def product_of_two_factors(rewards, rng):
+    """(1 + r)(2 + r) goes from 2 to 6, as both of its factors move."""
+    horizon, n_arms = rewards.shape
+    half = rewards[: horizon // 2]
+    products = ((1 + half) * (2 + half)).sum(axis=0)
+    return _committed(rewards, np.argmax(products + rng.laplace(0, 4 / EPSILON, n_arms)))
+
+
 def discounted(rewards, rng):
     """Discounted sums, released once; the sensitivity is 1."""
     horizon, n_arms = rewards.shape
@@ -506,6 +514,7 @@ RIGHT = {
     incremental_means: 1.0,
     counts_of_successes: 1.0,
     second_moment: 1.0,
+    product_of_two_factors: 1.0,
     discounted: 1.0,
     two_budgets: 1.0,
     softmax_of_released: 1.0,

@@ -254,6 +254,15 @@ def accepted_too_often(rewards, rng):
             return committed(rewards, arm)
 
 
+def accepted_surely(rewards, rng):
+    """A chance that exceeds 1 where sums exceed 2."""
+    sums = [min(s, 4.0) for s in explored(rewards)]
+    while True:
+        arm = int(rng.integers(len(sums)))
+        if rng.random() <= math.exp(EPSILON * (sums[arm] - 2)):
+            return committed(rewards, arm)
+
+
 def gives_up(rewards, rng):
     """After five proposals the best arm is taken."""
     sums = [min(s, 4.0) for s in explored(rewards)]
@@ -390,7 +399,7 @@ LEAKS = [
         coin_used_again,
     ),
     *(rounded_and_doubled, biased_by_rewards_twice, rounded_and_told, rounded_and_branched, sampled_and_told),
-    *(accepted_too_often, gives_up, proposals_counted, looked_up_before),
+    *(accepted_too_often, accepted_surely, gives_up, proposals_counted, looked_up_before),
     *(twin(f, scale=0.5) for f in (counted_by_a_branch, counted_by_a_condition)),
     *(twin(weighed_by_a_branch, scale=1.0), twin(flipped_bits, keep=0.9)),
     *(counted_twice_by_a_branch, seldom_and_raw, raw_side),
