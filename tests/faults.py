@@ -1200,6 +1200,16 @@ FAULTS = (
     ),
     # upper bounds by symbolic tracing
     Fault(
+        "one factor of a product moves",
+        f"{EVIDENCE}/symbolic/terms.py",
+        "found[unit] = (one[0] + other[0], one[1] + other[1])",
+        "found[unit] = one",
+        "a product of two raw numbers moves as if one of them stood still: the bound is too small",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_right_programs_are_bounded_at_their_true_cost[product_of_two_factors]",
+        ),
+    ),
+    Fault(
         "a coin that was told hides",
         f"{EVIDENCE}/symbolic/draws.py",
         "return len(self.thins) == 1 and not self.is_public and self.state is None and self.noise is None",
@@ -1210,12 +1220,52 @@ FAULTS = (
         ),
     ),
     Fault(
+        "the far end of a shift alone",
+        f"{EVIDENCE}/symbolic/samplers.py",
+        "least = min(heights[i : last + 1])",
+        "least = heights[last]",
+        "of a density in steps the dearest place within a shift is passed over: the bound is too small",
+        ("tests/unit/evidence/test_symbolic_samplers.py",),
+    ),
+    Fault(
+        "chances above one are taken",
+        f"{EVIDENCE}/symbolic/contests.py",
+        "if not self.permuted and any((x.range()[1] if is_term(x) else x) > _TINY for x in logs):",
+        "if not logs:",
+        "proposals that are always accepted count as if they were in proportion: the bound is too small",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_no_leak_is_bounded_within_the_claim_as_it_is_asked_in_one_piece[accepted_surely]",
+        ),
+    ),
+    Fault(
         "one of two places of a histogram",
         f"{EVIDENCE}/symbolic/alignments.py",
         "return Cost(places[0][0].place, sum(pure[-2:]), sum(pure[-2:]), sum(squared[-2:]))",
         "return Cost(places[0][0].place, sum(pure[-1:]), sum(pure[-1:]), sum(squared[-1:]))",
         "a value that leaves one place and enters another pays for one: the bound is half of it",
         ("tests/unit/evidence/test_symbolic_histograms.py",),
+    ),
+    Fault(
+        "raw numbers are shown for nothing",
+        f"{EVIDENCE}/symbolic/boxes.py",
+        "return value.public(what) if type(value) is Term else value",
+        "return value.value() if type(value) is Term else value",
+        "rewards that are told as they are neither end the bound nor cost anything",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_what_a_program_returns_in_a_sequence_of_its_own_is_looked_at",
+            "tests/unit/evidence/test_symbolic.py::test_no_leak_is_bounded_within_the_claim[raw_tie_break]",
+        ),
+    ),
+    Fault(
+        "every known condition is constant",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "return found is not None and not found[0].any and not found[1]",
+        "return found is not None",
+        "what stands behind a condition that seldom holds is not looked at, and does not end the bound",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_no_leak_is_bounded_within_the_claim[rare_size_of_a_set]",
+            "tests/unit/evidence/test_symbolic.py::test_a_loop_that_seldom_goes_another_way_ends_the_bound",
+        ),
     ),
     Fault(
         "the first leader is forgotten",
@@ -1236,6 +1286,16 @@ FAULTS = (
         "a comparison that was open at times need not have gone both ways",
         (
             "tests/unit/evidence/test_symbolic.py::test_no_leaking_decision_is_bounded_within_the_claim[comparison_that_is_seldom_open]",
+        ),
+    ),
+    Fault(
+        "coins in order for nothing",
+        f"{EVIDENCE}/symbolic/orders.py",
+        "contests.won(world, logs, winner)",
+        "world.count()",
+        "the outcome of permute-and-flip in a function of its own is not paid for",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_right_decisions_are_bounded_at_their_true_cost[flip_of_a_list]",
         ),
     ),
     # renderings
@@ -1289,6 +1349,14 @@ FAULTS = (
     ),
     # records, keys and checkpoints
     Fault(
+        "a key twice in an object",
+        f"{RECORD}/verify.py",
+        "if len(found) < len(pairs):",
+        "if len(found) > len(pairs):",
+        "a record that readers take in two ways holds",
+        ("tests/unit/compliance/test_blocks.py::test_a_hostile_file_is_refused_in_one_line",),
+    ),
+    Fault(
         "a re-run is not compared",
         f"{RECORD}/verify.py",
         "difference = first_difference(expected, found)",
@@ -1319,6 +1387,14 @@ FAULTS = (
         'files.content("key", path, _LARGEST)',
         "a key that others may have copied signs records",
         ("tests/unit/record/test_signing.py",),
+    ),
+    Fault(
+        "a torn line stays in a checkpoint",
+        f"{AUDITING}/resume.py",
+        "self.cpu_seconds, end = cpu, self._file.tell()\n        self._file.truncate(end)",
+        "self.cpu_seconds, end = cpu, self._file.tell()",
+        "what is added after half a line is lost when the audit is resumed once more",
+        ("tests/unit/auditing/test_resume.py::test_a_file_torn_at_any_byte_gives_what_is_whole",),
     ),
 )
 
