@@ -1464,6 +1464,16 @@ FAULTS = (
     ),
     # sizes and levels of audits
     Fault(
+        "tests that could have gone on",
+        f"{AUDITING}/looks.py",
+        "parts=_STEPS * case.black_boxes",
+        "parts=_STEPS",
+        "the test that goes on is chosen among several and does not share its level with them",
+        (
+            "tests/unit/auditing/test_leads.py::test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim",
+        ),
+    ),
+    Fault(
         "power without the delta",
         f"{AUDITING}/power.py",
         "    if claim.delta > 0:\n        return exact.approximate_power",
