@@ -1225,6 +1225,16 @@ FAULTS = (
     ),
     # upper bounds by symbolic tracing
     Fault(
+        "one factor of a product moves",
+        f"{EVIDENCE}/symbolic/terms.py",
+        "found[unit] = (one[0] + other[0], one[1] + other[1])",
+        "found[unit] = one",
+        "a product of two raw numbers moves as if one of them stood still: the bound is too small",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_right_programs_are_bounded_at_their_true_cost[product_of_two_factors]",
+        ),
+    ),
+    Fault(
         "a coin that was told hides",
         f"{EVIDENCE}/symbolic/draws.py",
         "return len(self.thins) == 1 and not self.is_public and self.state is None and self.noise is None",
@@ -1235,12 +1245,52 @@ FAULTS = (
         ),
     ),
     Fault(
+        "the far end of a shift alone",
+        f"{EVIDENCE}/symbolic/samplers.py",
+        "least = min(heights[i : last + 1])",
+        "least = heights[last]",
+        "of a density in steps the dearest place within a shift is passed over: the bound is too small",
+        ("tests/unit/evidence/test_symbolic_samplers.py",),
+    ),
+    Fault(
+        "chances above one are taken",
+        f"{EVIDENCE}/symbolic/contests.py",
+        "if not self.permuted and any((x.range()[1] if is_term(x) else x) > _TINY for x in logs):",
+        "if not logs:",
+        "proposals that are always accepted count as if they were in proportion: the bound is too small",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_no_leak_is_bounded_within_the_claim_as_it_is_asked_in_one_piece[accepted_surely]",
+        ),
+    ),
+    Fault(
         "one of two places of a histogram",
         f"{EVIDENCE}/symbolic/alignments.py",
         "return Cost(places[0][0].place, sum(pure[-2:]), sum(pure[-2:]), sum(squared[-2:]))",
         "return Cost(places[0][0].place, sum(pure[-1:]), sum(pure[-1:]), sum(squared[-1:]))",
         "a value that leaves one place and enters another pays for one: the bound is half of it",
         ("tests/unit/evidence/test_symbolic_histograms.py",),
+    ),
+    Fault(
+        "raw numbers are shown for nothing",
+        f"{EVIDENCE}/symbolic/boxes.py",
+        "return value.public(what) if type(value) is Term else value",
+        "return value.value() if type(value) is Term else value",
+        "rewards that are told as they are neither end the bound nor cost anything",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_what_a_program_returns_in_a_sequence_of_its_own_is_looked_at",
+            "tests/unit/evidence/test_symbolic.py::test_no_leak_is_bounded_within_the_claim[raw_tie_break]",
+        ),
+    ),
+    Fault(
+        "every known condition is constant",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "return found is not None and not found[0].any and not found[1]",
+        "return found is not None",
+        "what stands behind a condition that seldom holds is not looked at, and does not end the bound",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_no_leak_is_bounded_within_the_claim[rare_size_of_a_set]",
+            "tests/unit/evidence/test_symbolic.py::test_a_loop_that_seldom_goes_another_way_ends_the_bound",
+        ),
     ),
     Fault(
         "the first leader is forgotten",
@@ -1261,6 +1311,16 @@ FAULTS = (
         "a comparison that was open at times need not have gone both ways",
         (
             "tests/unit/evidence/test_symbolic.py::test_no_leaking_decision_is_bounded_within_the_claim[comparison_that_is_seldom_open]",
+        ),
+    ),
+    Fault(
+        "coins in order for nothing",
+        f"{EVIDENCE}/symbolic/orders.py",
+        "contests.won(world, logs, winner)",
+        "world.count()",
+        "the outcome of permute-and-flip in a function of its own is not paid for",
+        (
+            "tests/unit/evidence/test_symbolic.py::test_right_decisions_are_bounded_at_their_true_cost[flip_of_a_list]",
         ),
     ),
     # renderings
@@ -1314,6 +1374,14 @@ FAULTS = (
     ),
     # records, keys and checkpoints
     Fault(
+        "a key twice in an object",
+        f"{RECORD}/verify.py",
+        "if len(found) < len(pairs):",
+        "if len(found) > len(pairs):",
+        "a record that readers take in two ways holds",
+        ("tests/unit/compliance/test_blocks.py::test_a_hostile_file_is_refused_in_one_line",),
+    ),
+    Fault(
         "a re-run is not compared",
         f"{RECORD}/verify.py",
         "difference = first_difference(expected, found)",
@@ -1344,6 +1412,124 @@ FAULTS = (
         'files.content("key", path, _LARGEST)',
         "a key that others may have copied signs records",
         ("tests/unit/record/test_signing.py",),
+    ),
+    Fault(
+        "a torn line stays in a checkpoint",
+        f"{AUDITING}/resume.py",
+        "self.cpu_seconds, end = cpu, self._file.tell()\n        self._file.truncate(end)",
+        "self.cpu_seconds, end = cpu, self._file.tell()",
+        "what is added after half a line is lost when the audit is resumed once more",
+        ("tests/unit/auditing/test_resume.py::test_a_file_torn_at_any_byte_gives_what_is_whole",),
+    ),
+    # further faces
+    Fault(
+        "broken records of a folder pass",
+        "verifiable_dp/cli/records.py",
+        'counts not run again")\n    sys.exit(2 if found.broken else 0)',
+        'counts not run again")\n    sys.exit(0)',
+        "verify of a folder ends well though records in it do not hold",
+        ("tests/unit/cli/test_options.py::test_verify", "tests/unit/render/test_portfolio.py"),
+    ),
+    Fault(
+        "what has no record is passed over",
+        "verifiable_dp/campaign/judge.py",
+        "statuses += [2] if failed or not reports else []",
+        "statuses += [2] if not reports else []",
+        "CI passes where one of several targets was not audited",
+        ("tests/unit/campaign/test_judge.py",),
+    ),
+    Fault(
+        "margins of rates are lost",
+        "verifiable_dp/cli/audit.py",
+        "(_plain_value(rate), _plain_value(margin)) if colon else claim",
+        "_plain_value(rate) if colon else claim",
+        "the margin that the command line gives a rate does nothing",
+        ("tests/unit/cli/test_options.py::test_each_option_of_regret_by_itself",),
+    ),
+    # targets
+    Fault(
+        "the first of two verdicts counts",
+        "verifiable_dp/targets/child.py",
+        "if more or len(message) != 1:",
+        "if len(message) != 1:",
+        "code of a target may send a verdict before the audit does",
+        ("tests/e2e/test_child.py::test_of_two_verdicts_none_counts",),
+    ),
+    Fault(
+        "one guard ends for all",
+        "verifiable_dp/targets/guard.py",
+        "if not _Guards.on:",
+        "if _Guards:",
+        "while one thread still runs a target, os._exit may end the audit",
+        ("tests/unit/targets/test_guard.py",),
+    ),
+    Fault(
+        "spawned generators come again",
+        "verifiable_dp/targets/randomness.py",
+        "first, self._spawned = self._spawned, self._spawned + n_children",
+        "first, self._spawned = self._spawned, n_children",
+        "generators that are spawned later draw what earlier ones drew",
+        ("tests/unit/targets/test_randomness.py::test_generators_that_are_spawned_later_are_others",),
+    ),
+    Fault(
+        "an arm too many",
+        "verifiable_dp/targets/load.py",
+        "arms.max() >= self.n_arms",
+        "arms.max() > self.n_arms",
+        "arms that are counted from 1 are taken for right ones",
+        ("tests/unit/targets/test_targets.py::test_arms_that_are_counted_from_one_are_refused",),
+    ),
+    Fault(
+        "secrets in longer names",
+        "verifiable_dp/targets/child.py",
+        "_SECRET.search(name.upper())",
+        "_SECRET.fullmatch(name.upper())",
+        "a target sees the tokens of the job that audits it",
+        ("tests/e2e/test_child.py::test_it_inherits_nothing_that_steers_a_job",),
+    ),
+    # sizes and levels of audits
+    Fault(
+        "tests that could have gone on",
+        f"{AUDITING}/looks.py",
+        "parts=_STEPS * case.black_boxes",
+        "parts=_STEPS",
+        "the test that goes on is chosen among several and does not share its level with them",
+        (
+            "tests/unit/auditing/test_leads.py::test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim",
+        ),
+    ),
+    Fault(
+        "power without the delta",
+        f"{AUDITING}/power.py",
+        "    if claim.delta > 0:\n        return exact.approximate_power",
+        "    if claim.delta < 0:\n        return exact.approximate_power",
+        "the stated power of a test with a delta is that of one without",
+        ("tests/unit/auditing/test_power.py::test_what_delta_allows_for_is_not_refuted",),
+    ),
+    Fault(
+        "idle up to the next horizon",
+        "verifiable_dp/targets/horizons.py",
+        "idle, horizon = horizon, 2 * horizon",
+        "idle, horizon = 2 * horizon, 2 * horizon",
+        "a horizon at which rewards act is called idle",
+        ("tests/unit/auditing/test_horizons.py::test_the_horizon_is_found_by_doubling",),
+    ),
+    # instances, estimates and limits
+    Fault(
+        "outliers are the rule",
+        "verifiable_dp/core/environments.py",
+        "bad = generator.random(count) < self.alpha",
+        "bad = generator.random(count) > self.alpha",
+        "contaminated arms pay outliers nearly always",
+        ("tests/unit/algorithms/test_robust.py::test_contamination",),
+    ),
+    Fault(
+        "limit of a lower bound",
+        f"{EVIDENCE}/regret/judges.py",
+        "confidence if at_most else 1 - confidence",
+        "confidence",
+        "a mean at least as large as its bound says is inconclusive, and one that may be smaller consistent",
+        ("tests/unit/evidence/test_regret_kinds.py::test_mean_at_least",),
     ),
 )
 

@@ -389,3 +389,9 @@ def test_workers_of_a_child_have_a_tracker_of_their_own():
     resource_tracker.ensure_running()
     report = vdp.audit(styles.commit, epsilon=1.0, n_arms=2, horizon=12, runs=400, workers=2)
     assert report.record["checks"]
+
+
+def test_of_two_verdicts_none_counts():
+    assert child._told([{"answer": 1}], 0) == 1
+    with pytest.raises(InputError, match="more than one verdict"):
+        child._told([{"answer": 1}, {"answer": 2}], 0)

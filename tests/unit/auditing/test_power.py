@@ -102,3 +102,10 @@ def test_the_least_factor_by_bisection():
     assert least_factor(lambda factor: factor >= 1.37, 1e-3) == pytest.approx(1.37, abs=1e-3)
     assert least_factor(lambda factor: factor >= 37, 1e-3) == pytest.approx(37, abs=1e-3)
     assert least_factor(lambda factor: False, 1e-3) is None
+
+
+def test_what_delta_allows_for_is_not_refuted():
+    """Control: without a delta the same event refutes."""
+    plan = Plan(0, 0, 1000)
+    assert power.rejection(0.1, 0.0, plan, PrivacyClaim(1.0, 0.5), 1e-6) < 1e-6
+    assert power.rejection(0.1, 0.0, plan, PrivacyClaim(1.0), 1e-6) > 0.99

@@ -210,3 +210,8 @@ def test_a_state_is_noted_by_its_value():
     two, three = ({"state": {"key": np.zeros(size)}} for size in (2, 3))
     assert randomness._noted(two) != randomness._noted(three)
     assert randomness._noted({"last": Fraction(1, 2)}) == randomness._noted({"last": Fraction(2, 4)})
+
+
+def test_generators_that_are_spawned_later_are_others():
+    rng = randomness.generator(np.array([1, 2], np.uint64), 0)
+    assert len({one.random() for _ in range(3) for one in rng.spawn(2)}) == 6

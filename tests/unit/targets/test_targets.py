@@ -406,3 +406,9 @@ def test_scaled_seeds_leaves_all_else_as_it_is():
     with pytest.raises(RuntimeError), scaled_seeds(of_a_seed, 0.5):
         raise RuntimeError
     assert np.random.default_rng is plain
+
+
+def test_arms_that_are_counted_from_one_are_refused():
+    sampler = PlaySampler(lambda rewards, rng: [1, 2, 1], False, 2, 3, 0)
+    with pytest.raises(InputError, match=r"must return arms in 0 \.\. 1"):
+        sampler.actions(np.zeros((3, 2)), (0,), np.arange(2))
