@@ -79,8 +79,9 @@ def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
     beside it or below. Installed libraries are left out, wherever the rest lies. A target that is made of a
     library's parts names their modules itself, in its attribute `modules`.
     """
-    reach = _Reach()
-    reach.follow([target, *functions_of(target)])
+    own = functions_of(target)
+    reach = _Reach(frozenset(function.__code__.co_filename for function in own))
+    reach.follow([target, *own])
     if reach.searches:
         folders = {os.path.join(os.path.dirname(os.path.abspath(file)), "") for file in reach.found}
         beside = tuple(folder for folder in folders if os.path.exists(folder))
@@ -95,13 +96,16 @@ class _Reach:
 
     Attributes
     ----------
+    files
+        In which the target's own functions are: there may be no such file.
     found
         Globals of the user's code, by file.
     searches
         Whether some of that code finds other code by itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, files: frozenset[str]) -> None:
+        self.files = files
         self.found: dict[str, dict[str, object]] = {}
         self.searches = False
         self._seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
@@ -127,7 +131,8 @@ class _Reach:
             yield from self._globals(_file(value), vars(value))
         elif isinstance(value, FunctionType):
             file = value.__code__.co_filename
-            if not file.startswith("<frozen") and not _is_foreign(os.path.abspath(file)):
+            # Methods that `dataclass` writes, say, are in no file.
+            if (file in self.files or os.path.exists(file)) and not _is_foreign(os.path.abspath(file)):
                 yield from self._globals(file, value.__globals__)
                 yield from self._imported(value)
             yield from [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
