@@ -610,7 +610,7 @@ def of_rounds(row: Json, what: str = "rounds") -> str:
     """What a row of the table of groups leaves a person."""
     person = f"{_capital(what)} add up: a person with {row['rounds']} (our example) is"
     if float(row["delta"]) >= 1:
-        return f"{person} promised nothing, as delta grows to 1"
+        return f"{person} promised nothing: delta grows exponentially, to 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
     return f"{person} protected less, by epsilon {digits(row['epsilon'])}{delta}"
 

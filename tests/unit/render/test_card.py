@@ -607,7 +607,8 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     for name in ("shuffled-linear", "dp-lin-ucb"):
         people = [line for line, _ in of(name).caveats if "a person with" in line]
         assert people == [
-            "Rounds add up: a person with 10 (our example) is promised nothing, as delta grows to 1"
+            "Rounds add up: a person with 10 (our example) is promised nothing: delta grows "
+            "exponentially, to 1"
         ]
     few = {"parameters": load("shuffled-linear")["target"]["parameters"] | {"horizon": 2}}
     people = [
