@@ -36,6 +36,7 @@ TARGETS = {
     "def play(x): return ADD(x)",
     "a weak table": "import weakref, helper\nHELD = weakref.WeakValueDictionary(a=helper.add)\ndel helper\n"
     "def play(x): return HELD['a'](x)",
+    "a global by name": "from helper import add\ndef play(x): return globals()['add'](x)",
     "modules by name": "import sys\ndef play(x): return sys.modules['helper'].add(x)",
     "an import by name": "import importlib\ndef play(x): return importlib.import_module('helper').add(x)",
 }
@@ -65,6 +66,12 @@ def test_what_a_target_uses_is_reached_and_no_more(how, files):
     """Negative control: a module beside it that it does not use."""
     beside = {"unused.py"} if how in SEARCHING else set()
     assert files(TARGETS[how]) == {"target.py", "helper.py"} | beside
+
+
+def test_what_others_use_is_not_reached(files):
+    """A module of tests, say: its other functions have nothing to do with the target."""
+    others = "import helper, unused\ndef other(x): return unused.far(x)\ndef last(): eval('1')\n"
+    assert files(others + "def play(x): return helper.add(x)") == {"target.py", "helper.py"}
 
 
 def test_numbers_lead_nowhere(files):

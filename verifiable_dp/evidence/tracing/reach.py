@@ -27,8 +27,16 @@ _LEAVES = frozenset((types.NoneType, bool, int, float, complex, str, bytes))
 # What code finds other code with to which no object leads.
 _SEARCHING = frozenset(
     (
-        *("import_module", "__import__", "modules", "exec", "eval", "loads", "load", "get_objects"),
-        *("__subclasses__", "iter_modules", "walk_packages", "entry_points", "run_path", "run_module"),
+        *("import_module", "__import__", "modules", "exec", "eval", "pickle", "dill", "cloudpickle"),
+        *(
+            "get_objects",
+            "__subclasses__",
+            "iter_modules",
+            "walk_packages",
+            "entry_points",
+            "run_path",
+            "run_module",
+        ),
     )
 )
 # What wraps other code names it so: methods, functools, numba.
@@ -133,8 +141,7 @@ class _Reach:
             file = value.__code__.co_filename
             # Methods that `dataclass` writes, say, are in no file.
             if (file in self.files or os.path.exists(file)) and not _is_foreign(os.path.abspath(file)):
-                yield from self._globals(file, value.__globals__)
-                yield from self._imported(value)
+                yield from self._named(value)
             yield from [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
             yield from [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
         elif isinstance(value, property):
@@ -149,15 +156,18 @@ class _Reach:
 
     def _globals(self, file: str, scope: dict[str, object]) -> list[Foreign]:
         self.found.setdefault(file, scope)
-        return [part for name, part in self.found[file].items() if name != "__builtins__"]
+        return [part for name, part in scope.items() if name != "__builtins__"]
 
-    def _imported(self, function: FunctionType) -> Iterator[Foreign]:
-        """Loaded modules that a function imports, or imports something from, while it runs."""
-        package = str(function.__globals__.get("__package__") or "")
+    def _named(self, function: FunctionType) -> Iterator[Foreign]:
+        """The globals that a function names, and loaded modules that it imports (from) while it runs."""
+        scope = function.__globals__
+        everything = self._globals(function.__code__.co_filename, scope)
+        package = str(scope.get("__package__") or "")
         codes = [function.__code__]
         while codes:
             code = codes.pop()
             self.searches |= not _SEARCHING.isdisjoint(code.co_names)
+            yield from everything if "globals" in code.co_names else [scope.get(n) for n in code.co_names]
             codes += [part for part in code.co_consts if isinstance(part, CodeType)]
             if _IMPORT_NAME not in code.co_code[::2]:  # spares most functions the slow `dis`
                 continue
