@@ -15,7 +15,7 @@ from tests.commands import PATIENCE
 from verifiable_dp.core.validate import InputError
 
 FILES = {
-    "record": 3,  # each takes a second
+    "record": 1,  # each takes seconds
     "errata": 3,
     "study": 2,
     "mutants": 1,

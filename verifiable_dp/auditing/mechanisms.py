@@ -335,7 +335,11 @@ def power(case: ReleaseCase) -> None:
     stated = settings.power and not (pinned is not None and "runs" not in pinned["sizes"])
     if stated and found is not None:
         allowed = case.allowed
-        variants.state_power(case, found, case.sizes("last", lambda: max(allowed.left, allowed.runs // 2)))
+        # That of the look that was made, which is short where a bound settles the audit.
+        last = case.sizes(
+            "last", lambda: max(allowed.left, allowed.runs // 2) // case.sizes.found.get("part", 1)
+        )
+        variants.state_power(case, found, last)
 
 
 def last_bits(case: ReleaseCase) -> None:

@@ -52,11 +52,6 @@ def _unsaid(case: Case) -> bool:
     return isinstance(case, ReleaseCase) and not (case.settled or case.stated or case.seen.deterministic)
 
 
-def _undecided(case: Case) -> bool:
-    """Whether a mechanism's power is asked for, or a test above the claim can go on."""
-    return isinstance(case, ReleaseCase) and not case.refuted and (not case.settled or case.lead is not None)
-
-
 def _mutated(case: Case) -> bool:
     if not isinstance(case, AlgorithmCase) or case.auditor is None:
         return False
@@ -106,7 +101,7 @@ RUNGS = (
         algorithms.power,
     ),
     Rung("", lambda case: _played(case) and not case.settled, bandits.power),
-    Rung("", _undecided, mechanisms.power),
+    Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
     Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
