@@ -186,9 +186,6 @@ NIGHT: dict[str, dict[str, tuple[str, ...]]] = {
             "Eps-dp-se-asked2-dp-se (beta 0.5, epsilon 4, horizon 200, n_arms 2)",
         ),
     },
-    "unit/auditing/test_resume.py": {
-        "test_what_is_finished_is_not_run_again": ("release-options1",),
-    },
     "unit/auditing/test_tracing_face.py": {
         "test_every_step_is_a_line_of_the_source_and_lies_in_an_excerpt": (
             "with_two_sided_geometric",
