@@ -89,6 +89,31 @@ RECORD = "verifiable_dp/record"
 RENDER = "verifiable_dp/render"
 
 FAULTS = (
+    # what a certificate settles
+    Fault(
+        "mutants get a part of the runs",
+        f"{AUDITING}/audit.py",
+        "getattr(plan, name) * case.part for",
+        "getattr(plan, name) for",
+        "a mutant of what a certificate settles is tried with a quarter of the runs",
+        ("tests/unit/auditing/test_budgets.py",),
+    ),
+    Fault(
+        "a short look without a certificate",
+        f"{AUDITING}/audit.py",
+        "elif case.settled and not case.refuted and case.visible(case.claim):",
+        "elif case.visible(case.claim):",
+        "the black box makes a quarter of its runs where nothing is proved",
+        ("tests/unit/auditing/test_budgets.py",),
+    ),
+    Fault(
+        "plots drawn again",
+        f"{RENDER}/page.py",
+        "plots=_drawn(json.dumps(record, sort_keys=True))",
+        "plots=_drawn(json.dumps(record))",
+        "a record from its file has the plots drawn again",
+        ("tests/unit/render/test_page_words.py",),
+    ),
     # what is remembered of a module between runs
     Fault(
         "code of a module not looked at again",

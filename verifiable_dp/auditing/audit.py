@@ -11,6 +11,7 @@ import numpy as np
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.pipeline import Case
+from verifiable_dp.auditing.plans import SHORT, shorter
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import (
     WALK,
@@ -66,6 +67,8 @@ class AlgorithmCase(Case):
         The candidates of the black box, best first.
     spoken
         The neighbours of interactive games, in words.
+    part
+        Of how many parts of its runs the black box makes one; see `certify`. Mutants get all of them.
     """
 
     auditor: Auditor | None
@@ -78,8 +81,9 @@ class AlgorithmCase(Case):
     chosen: blackbox.Selected | None = None
     best: list[AnyPair] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
+    part: int = 1
 
-    CHANGED = (*Case.CHANGED, "worst", "chosen", "best", "spoken")
+    CHANGED = (*Case.CHANGED, "worst", "chosen", "best", "spoken", "plan", "game", "part")
     visible = staticmethod(visible)
 
     @classmethod
@@ -209,6 +213,7 @@ class AlgorithmCase(Case):
             "examples": self.examples,
             "repeats": self.repeats,
             "mutants": self.request.settings.mutants,
+            **({"part": self.part} if self.part > 1 else {}),
             **self.request.noted(self.event.epsilon, self.event.delta),
             **({"interactive": self.game.as_dict()} if self.game else {}),
         }
@@ -273,8 +278,18 @@ def align(case: AlgorithmCase) -> None:
 
 
 def certify(case: AlgorithmCase) -> None:
-    """What is proved of the whole instance."""
+    """What is proved of the whole instance.
+
+    Where alignment sees each loss exactly and a certificate covers the rest, frequencies give a second
+    opinion.
+    """
     case.bounded(case.certificate())
+    pinned = case.request.pinned
+    if pinned:
+        case.part = int(pinned.get("part", 1))  # of sizes that are the look's own
+    elif case.settled and not case.refuted and case.visible(case.claim):
+        case.part, case.plan = SHORT, shorter(case.plan, SHORT)
+        case.game = case.game and case.game.shorter(SHORT)
 
 
 def exact_law(case: AlgorithmCase) -> None:
@@ -401,7 +416,7 @@ def power(case: AlgorithmCase) -> None:
 
     plan = case.plan
     # The power at a share of the runs is a careful statement for all of them.
-    share = WALK if case.sampler.compared else _SETTLED if case.settled else 1
+    share = WALK if case.sampler.compared else _SETTLED if case.settled and case.part == 1 else 1
     if share > 1:
         plan = replace(plan, select=plan.select // share, test=plan.test // share)
     measured = powers.of_black_box(
@@ -495,10 +510,11 @@ def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> JsonDict:
 def _mutant_looks(case: AlgorithmCase, broken: Subject) -> list[Check]:
     """The black box at a mutant: most fall to few runs. The two looks share the level."""
     settings, claim, plan, checks = case.request.settings, broken.claim, case.plan, list[Check]()
+    whole = {name: getattr(plan, name) * case.part for name in ("probe", "select", "test")}
     for look, share in enumerate((_FEW, 1)):
         seed = settings.seed + look
         own = AlgorithmSampler(broken.algorithm, claim.observe, seed)
-        parts = {name: max(1, getattr(plan, name) // share) for name in ("probe", "select", "test")}
+        parts = {name: max(1, size // share) for name, size in whole.items()}
         tests, _, _ = sequential.conduct(
             own,
             functools.partial(_select, own, broken, workers=settings.workers),

@@ -156,7 +156,7 @@ def _drawn(text: str) -> dict[str, str | None]:
 
 def layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
     """A plot in the layouts of a desktop and of a phone, of which a page shows one; None without one."""
-    return _kept(draw, json.dumps(given))
+    return _kept(draw, json.dumps(given, sort_keys=True))
 
 
 @functools.lru_cache(maxsize=400)
@@ -219,7 +219,7 @@ def render(record: Json, *, drawn: bool = True, around: card.Around = card.ALONE
         + _style("card.css")
         + (_style("tracing.css") if traced else "")
         + _style("hazards.css"),
-        plots=_drawn(json.dumps(record)) if drawn else dict.fromkeys(_PLOTS),
+        plots=_drawn(json.dumps(record, sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
         spent=courses.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],

@@ -11,8 +11,11 @@ import verifiable_dp as vdp
 from tests.user_code import accusations
 from verifiable_dp import InputError, api
 from verifiable_dp.auditing import bandits, ground, plans
+from verifiable_dp.auditing.audit import AlgorithmCase, _mutant_looks
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
-from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.evidence.blackbox import search, sequential
+from verifiable_dp.registry import entries as registry
 from verifiable_dp.targets import guard
 
 
@@ -190,6 +193,29 @@ def test_a_re_run_takes_its_sizes_from_the_record_and_needs_no_clock(clock):
     again = vdp.api.rerun(record)
     assert again["checks"] == record["checks"]
     assert again["plan"] == record["plan"]
+
+
+def test_where_exact_losses_and_a_certificate_decide_the_black_box_makes_a_quarter(monkeypatch):
+    """Control: without the certificate it makes all of its runs. Mutants get all of them in both."""
+    record, given = vdp.audit("tree-sum", budget=0.02, mutants=False).record, list[int]()
+    again = api.rerun(record, in_process=True)
+    assert (again["checks"], again["plan"]) == (record["checks"], record["plan"])
+    of_mutants = sequential.conduct
+
+    def conduct(sampler, select, plan, terms, **others):
+        given.append(plan.test)
+        return of_mutants(sampler, select, plan, terms, **others)
+
+    monkeypatch.setattr(sequential, "conduct", conduct)
+    case = AlgorithmCase.of(AuditRequest(registry.make("tree-sum", epsilon=1.0, horizon=8), "tree-sum"))
+    case.plan, case.part = case.plan.__class__(probe=24, select=100, test=100), 4
+    assert _mutant_looks(case, case.subject)[-1].verdict == "not_refuted"
+    assert given == [100 * 4 // 8, 100 * 4]
+    monkeypatch.setattr(AlgorithmCase, "certificate", lambda _: None)
+    whole = vdp.audit("tree-sum", budget=0.02, mutants=False).record
+    assert record["plan"]["part"] == 4
+    assert "part" not in whole["plan"]
+    assert whole["plan"]["test"] == 4 * record["plan"]["test"]
 
 
 def test_a_table_that_memory_cannot_hold_is_refused():

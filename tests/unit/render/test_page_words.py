@@ -86,6 +86,17 @@ def test_all_faces_take_the_sentence_of_a_check_from_beside_its_judge(name, monk
         assert shown.count("otherwise") >= len(record["checks"]) + len(regret["checks"])
 
 
+def test_a_record_read_from_its_file_has_the_plots_of_the_one_that_was_written():
+    """A report renders each page twice, before its neighbours stand and after. Control: another record."""
+    record = json.loads((REPORTS / "ucb1" / "record.json").read_text("utf-8"))
+    page.render(dict(reversed(record.items())))
+    hits = page._drawn.cache_info().hits
+    page.render(record)
+    assert page._drawn.cache_info().hits == hits + 1
+    page.render({**record, "seed": record["seed"] + 1})
+    assert page._drawn.cache_info().hits == hits + 1
+
+
 def test_pages_without_plots_leave_none_behind(monkeypatch):
     """Pages keep the plots of a record; control: an empty one that is kept takes the place of later ones."""
     record = json.loads((REPORTS / "ucb1" / "record.json").read_text("utf-8"))

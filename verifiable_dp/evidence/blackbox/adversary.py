@@ -71,6 +71,10 @@ class Sizes:
         """The sizes of an earlier record."""
         return cls(**{field.name: int(mapping[field.name]) for field in fields(cls)})
 
+    def shorter(self, part: int) -> Sizes:
+        """With a part of the runs of the test; the search stays."""
+        return replace(self, select=max(1, self.select // part), test=max(1, self.test // part))
+
     def as_dict(self) -> dict[str, int]:
         """Plain values."""
         return asdict(self)
