@@ -106,6 +106,23 @@ FAULTS = (
         "the black box makes a quarter of its runs where nothing is proved",
         ("tests/unit/auditing/test_budgets.py",),
     ),
+    # what a generator of the program's own is seeded with, and orders
+    Fault(
+        "any number is a secret seed",
+        f"{EVIDENCE}/symbolic/randoms.py",
+        "part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:",
+        "part.source.size < _LEAST_SEEDS for part in drawn):",
+        "a generator whose seed everybody knows hides something",
+        ("tests/unit/evidence/test_symbolic.py",),
+    ),
+    Fault(
+        "a secret serves twice",
+        f"{EVIDENCE}/symbolic/randoms.py",
+        "part.is_dead = True  # whoever uses it again knows what is drawn",
+        "pass  # whoever uses it again knows what is drawn",
+        "two generators with the same secret seed count as two",
+        ("tests/unit/evidence/test_symbolic.py",),
+    ),
     Fault(
         "plots drawn again",
         f"{RENDER}/page.py",

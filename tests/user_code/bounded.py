@@ -155,6 +155,21 @@ def inverse_laplace_one_by_one(rewards, rng):
     return _committed(rewards, int(np.argmax(noisy)))
 
 
+def _drawing(uniform, scale, least=1e-16):
+    def draw():
+        u = uniform() - 0.5
+        return -scale * math.copysign(math.log1p(-min(2 * abs(u), 1 - least)), u)
+
+    return draw
+
+
+def inverse_laplace_in_a_closure(rewards, rng, least=1e-16):
+    """The sign is that of the number that the size comes from."""
+    noise = _drawing(rng.random, 1 / EPSILON, least)
+    noisy = [s + noise() for s in _explored(rewards)]
+    return _committed(rewards, max(range(len(noisy)), key=noisy.__getitem__))
+
+
 def difference_of_exponentials(rewards, rng):
     sums = _explored(rewards)
     noise = rng.exponential(1 / EPSILON, len(sums)) - rng.exponential(1 / EPSILON, len(sums))
@@ -500,6 +515,7 @@ RIGHT = {
     inverse_laplace: 1.0,
     inverse_laplace_by_cases: 1.0,
     inverse_laplace_one_by_one: 1.0,
+    inverse_laplace_in_a_closure: 1.0,
     difference_of_exponentials: 1.0,
     difference_of_logarithms: 1.0,
     logistic_noise: 1.0,

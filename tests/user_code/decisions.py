@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 
@@ -333,6 +334,53 @@ def flip_of_a_dictionary(rewards, rng):
     return committed(rewards, int(flipped_by_name(dict(zip("012", explored(rewards), strict=False)))))
 
 
+def in_order(scores, order, coin, steep=1.0):
+    best = max(scores)
+    for arm in order:
+        if coin() < math.exp(steep * EPSILON * (scores[arm] - best)):
+            return int(arm)
+    raise AssertionError("the best one is taken with certainty")
+
+
+def flip_in_an_order_of_pythons(rewards, rng, steep=1.0):
+    """The order and the coins come from another generator."""
+    own, order = random.Random(int(rng.integers(2**63))), list(range(rewards.shape[1]))
+    own.shuffle(order)
+    return committed(rewards, in_order(explored(rewards), order, own.random, steep))
+
+
+def flip_in_an_order_of_an_array(rewards, rng, steep=1.0):
+    order = rng.permutation(np.arange(rewards.shape[1]))
+    return committed(rewards, in_order(explored(rewards), order, rng.random, steep))
+
+
+def flip_in_a_shuffled_array(rewards, rng):
+    order = np.arange(rewards.shape[1])
+    rng.shuffle(order)
+    return committed(rewards, in_order(explored(rewards), order, rng.random))
+
+
+def flip_in_an_order_that_is_sorted(rewards, rng):
+    order = [*range(rewards.shape[1])]
+    random.Random(int(rng.integers(2**63))).shuffle(order)
+    return committed(rewards, in_order(explored(rewards), sorted(order), rng.random))
+
+
+def flip_in_an_order_that_is_told(rewards, rng):
+    order = [*range(rewards.shape[1])]
+    rng.shuffle(order)
+    arms = list(committed(rewards, in_order(explored(rewards), order, rng.random)))
+    return [*arms[:-1], order[0]]
+
+
+def flip_in_pythons_order_too_steep(rewards, rng):
+    return flip_in_an_order_of_pythons(rewards, rng, 1.5)
+
+
+def flip_in_an_order_of_an_array_too_steep(rewards, rng):
+    return flip_in_an_order_of_an_array(rewards, rng, 1.5)
+
+
 def flip_too_steep(rewards, rng):
     return flip_of_a_list(rewards, rng, 2.0)
 
@@ -632,6 +680,9 @@ RIGHT = {
     rejection_twice: 1.0,
     flip_of_a_list: 1.0,
     flip_of_a_dictionary: 1.0,
+    flip_in_an_order_of_pythons: 1.0,
+    flip_in_an_order_of_an_array: 1.0,
+    flip_in_a_shuffled_array: 1.0,
     determinant: 1.0,
     sum_of_products: 1.0,
     squares: 1.0,
@@ -649,6 +700,10 @@ LEAKS = [
     alias_with_counted_looks,
     alias_with_memory,
     flip_too_steep,
+    flip_in_an_order_that_is_sorted,
+    flip_in_an_order_that_is_told,
+    flip_in_pythons_order_too_steep,
+    flip_in_an_order_of_an_array_too_steep,
     flip_twice,
     flip_with_one_draw,
     flip_without_an_order,

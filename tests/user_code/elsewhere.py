@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import secrets
+from secrets import randbits
+
 import numpy as np
 from numpy.random import default_rng, laplace
 
@@ -87,3 +90,45 @@ def leak_one_seed_for_two(rewards, rng):
 def leak_few_seeds(rewards, rng):
     own = default_rng(rng.integers(2))
     return _committed(rewards, np.argmax(_explored(rewards) + own.laplace(0, 1 / EPSILON, rewards.shape[1])))
+
+
+def _with(own, rewards):
+    return _committed(rewards, np.argmax(_explored(rewards) + own.laplace(0, 1 / EPSILON, rewards.shape[1])))
+
+
+def seeded_by_a_secret(rewards, rng):
+    return _with(np.random.default_rng(secrets.randbits(128)), rewards)
+
+
+def seeded_by_a_secret_by_name(rewards, rng):
+    return _with(default_rng(randbits(64)), rewards)
+
+
+def seeded_by_several(rewards, rng):
+    return _with(np.random.default_rng([secrets.randbits(64), int(rng.integers(2**32)), 7]), rewards)
+
+
+def leak_few_secret_bits(rewards, rng):
+    return _with(np.random.default_rng(secrets.randbits(16)), rewards)
+
+
+def leak_no_secret_among_several(rewards, rng):
+    return _with(np.random.default_rng([3, 7]), rewards)
+
+
+def leak_one_secret_twice(rewards, rng):
+    seed = secrets.randbits(128)
+    first = np.argmax(_explored(rewards) + np.random.default_rng(seed).laplace(0, 1, rewards.shape[1]))
+    again = np.random.default_rng(seed).laplace(0, 1, rewards.shape[1])
+    return _committed(rewards, np.argmax(_explored(rewards) - again) if first else 0)
+
+
+def leak_a_secret_that_is_told(rewards, rng):
+    seed = secrets.randbits(128)
+    arms = _with(np.random.default_rng([seed, 1]), rewards)
+    arms[0] = seed % rewards.shape[1]
+    return arms
+
+
+def leak_sums_as_a_seed(rewards, rng):
+    return _with(np.random.default_rng([secrets.randbits(64), int(rewards[0, 0])]), rewards)

@@ -553,6 +553,7 @@ def many_with_a_raw_tie_break(rewards, n_runs, rng):
 
 
 RIGHT = {
+    flip_in_shuffled_order: 1.0,
     by_logits: 1.0,
     by_logaddexp: 1.0,
     by_multinomial: 1.0,
@@ -581,7 +582,7 @@ RIGHT = {
     response_of_arrays: 1.0,
     reals_of_arrays: 1.0,
 }
-UNFOLLOWED = (alias_table, flip_in_shuffled_order, rejection_of_floats, discrete_by_steps)
+UNFOLLOWED = (alias_table, rejection_of_floats, discrete_by_steps)
 _STEEP = (
     *(by_logits, by_logaddexp, by_multinomial, by_choices, by_bisection, mixed_with_integers, alias_table),
     *(flip_in_shuffled_order, flip_in_permuted_list, rejection_of_floats),

@@ -13,6 +13,8 @@ import random
 
 import numpy as np
 
+from tests.user_code import bounded
+
 EPSILON = 1.0
 
 
@@ -95,6 +97,17 @@ def inverse_with_a_wrong_factor(rewards, rng):
     u = rng.random(rewards.shape[1]) - 0.5
     noise = -np.sign(u) * np.log(1 - np.abs(u))
     return _committed(rewards, np.argmax(_explored(rewards) + noise))
+
+
+def inverse_that_ends_early(rewards, rng):
+    return bounded.inverse_laplace_in_a_closure(rewards, rng, 1e-3)
+
+
+def sign_of_another_size(rewards, rng):
+    """One number gives all the sizes: what they differ by does not hide the sums."""
+    u, signs = rng.random(), rng.random(rewards.shape[1]) - 0.5
+    noise = [math.copysign(math.log(u), sign) for sign in signs]
+    return _committed(rewards, np.argmax(_explored(rewards) + np.array(noise)))
 
 
 def one_uniform_for_all(rewards, rng):

@@ -184,6 +184,8 @@ _OFTEN = {
         decisions.rejection_twice,
         decisions.alias_in_two_parts,
         decisions.flip_of_a_list,
+        decisions.flip_in_an_order_of_pythons,
+        decisions.flip_in_an_order_of_an_array,
         decisions.long_sparse_vector,
     ),
     *(walks.by_added_chances, walks.by_bisect, walks.by_choices_of_sums, walks.by_the_largest_key),

@@ -593,6 +593,8 @@ def _sign(value: Any) -> Any:
 def _copysign(size: Any, sign: Any) -> Any:
     if nature(sign) == "uniform" and not _hidden(size):
         return sign.through(functools.partial(np.copysign, float(size)))
+    if nature(size) == nature(sign) == "uniform" and size.source is sign.source and not size.source.is_public:
+        return size.joined(sign, np.copysign)
     return terms.multiply(terms.absolute(ordinary(size)), _sign(ordinary(sign)))
 
 

@@ -135,10 +135,14 @@ class Uniform(Lazy):
             made.step = 1 / scale if kind == "exponential" and center == 0 and scale > 0 else 0.0
         return made
 
+    def joined(self, other: Uniform, function: Callable[[Any, Any], Any]) -> Uniform:
+        """A function of two numbers that both follow from this draw."""
+        mine, theirs = self.function, other.function
+        return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
+
     def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
         if type(other) is Uniform and other.source is self.source and not self.source.is_public:
-            mine, theirs = self.function, other.function
-            return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
+            return self.joined(other, function)
         if isinstance(other, Uniform) and function in _SIGNS and not self._gone and not other._gone:
             return Product([*self.factors, *((f, _SIGNS[function] * by) for f, by in other.factors)])
         if type(other) in (Uniform, Product, Coin, contests.Pick, contests.Veiled):
@@ -492,6 +496,21 @@ def uniform(world: World, value: float) -> Uniform:
 def one_of(world: World, size: int, natural: int) -> int:
     """One of the first whole numbers, each as likely as the others."""
     return natural if world.oracle is None else world.oracle.choose([1 / size] * size, natural)
+
+
+def proposed(world: World, order: Any) -> list[Any] | None:
+    """An order of the first few whole numbers as proposals; None if it is of something else."""
+    if isinstance(order, boxes.Box) and (order.ndim != 1 or order.kind != "i"):
+        return None
+    values = [*(order.data if isinstance(order, boxes.Box) else order)]
+    if not all(type(value) in (int, np.int64) for value in values) or len(values) < 2:
+        return None
+    if sorted(values) != [*range(len(values))]:
+        return None
+    if world.oracle is not None:
+        return list(world.oracle.order(values))
+    source = contests.Proposals(world, len(values), True)
+    return [contests.Pick(source, int(value)) for value in values]
 
 
 def coin_of(world: World, chance: float, answer: bool) -> Coin:
@@ -1139,13 +1158,8 @@ class FollowedGenerator(np.random.Generator):
         if boxes.has_terms(x):
             raise self.world.stop("raw rewards are shuffled")
         made = self._coins("permutation", (x, *args), kwargs)
-        if type(x) is not int:
-            return made
-        if self.world.oracle is not None:
-            return boxes.wrapped(self.world, np.array(self.world.oracle.order(made.data.tolist())))
-        source = contests.Proposals(self.world, x, True)
-        picks = [contests.Pick(source, int(value)) for value in made.data.tolist()]
-        return boxes.Box(self.world, boxes.objects(picks, (x,)), "i")
+        order = proposed(self.world, made) if type(made) is boxes.Box else None
+        return made if order is None else boxes.Box(self.world, boxes.objects(order, made.shape), "i")
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """As numpy's; one coin with a raw chance is paid for."""
@@ -1227,6 +1241,10 @@ def _coin(name: str) -> Any:
             kept = args[0].copy() if isinstance(args[0], boxes.Box) else list(args[0])
             for i, j in enumerate(order.tolist()):
                 args[0][i] = kept[j]
+            found = proposed(self.world, args[0]) if self.world.oracle is None else None
+            if found is not None:
+                place: Any = args[0].data if type(args[0]) is boxes.Box else args[0]
+                place[:] = found
             return None
         return self._coins(name, args, kwargs)
 

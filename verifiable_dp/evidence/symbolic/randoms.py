@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import random
+import secrets
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +18,14 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import boxes, contests
-from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, one_of, paid_for, sign_of, uniform
+from verifiable_dp.evidence.symbolic.draws import (
+    FollowedGenerator,
+    one_of,
+    paid_for,
+    proposed,
+    sign_of,
+    uniform,
+)
 from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number, subtract
 
 _LEAST_SEEDS = 2**31
@@ -90,8 +98,29 @@ class FollowedRandom:
         natural = self._real.choices(range(len(weights)), weights=values)[0]
         return [population[paid_for(self._world, [divide(w, whole) for w in weights], natural)]]
 
+    def shuffle(self, x: Any) -> None:
+        """As Python's; a list of the first few whole numbers is an order of proposals."""
+        if boxes.has_own(x):
+            raise self._world.stop("random.shuffle of what is not public")
+        self._real.shuffle(x)
+        x[:] = proposed(self._world, x) or x
+
+    def sample(self, population: Any, k: int, **kwargs: Any) -> Any:
+        """As Python's; all of the first few whole numbers are an order of proposals."""
+        if boxes.has_own([*population, k, *kwargs.values()]):
+            raise self._world.stop("random.sample of what is not public")
+        made = self._real.sample(population, k, **kwargs)
+        return proposed(self._world, made) or made
+
+    def getrandbits(self, k: int) -> Any:
+        """As Python's; a large number may be a seed."""
+        made = self._real.getrandbits(k)
+        if 1 << k < _LEAST_SEEDS or self._world.oracle is not None:
+            return made
+        return contests.Pick(contests.Proposals(self._world, 1 << k, False), made)
+
     def __getattr__(self, name: str) -> Any:
-        if name not in ("randint", "getrandbits", "sample", "shuffle", "choices", "betavariate"):
+        if name not in ("randint", "choices", "betavariate"):
             raise self._world.stop(f"random.{name} is not followed")
         real = getattr(self._real, name)
 
@@ -103,18 +132,35 @@ class FollowedRandom:
         return draw
 
 
-def _drawn_seed(world: World, what: str, seed: Any) -> int:
-    """A seed that was drawn for one generator."""
-    value = seed[0] if len(seed) == 1 else None
-    if (
-        type(value) is not contests.Pick
-        or value.is_public
-        or value.is_dead
-        or value.source.size < _LEAST_SEEDS
-    ):
+def _drawn_seed(world: World, what: str, seed: Any) -> Any:
+    """A seed that was drawn for one generator: a whole number, or some of which one suffices."""
+    value: Any = seed[0] if len(seed) == 1 else None
+    parts = list(value) if type(value) in (list, tuple) else [value]
+    drawn = [part for part in parts if type(part) is contests.Pick]
+    if any(part.is_public or part.is_dead or part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:
         raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more")
-    value.is_dead = True  # whoever uses it again knows what is drawn
-    return int(value.value)
+    if not all(type(part) is contests.Pick or type(part) is int for part in parts):
+        raise world.stop(f"{what} has a seed of what is not a whole number")
+    for part in drawn:
+        part.is_dead = True  # whoever uses it again knows what is drawn
+    numbers = [int(part.value) if type(part) is contests.Pick else part for part in parts]
+    return numbers if type(value) in (list, tuple) else numbers[0]
+
+
+# What ``secrets`` draws, and what it is called of a generator of Python's.
+_SECRET = {"randbits": "getrandbits", "randbelow": "randrange", "choice": "choice"}
+
+
+def secret(name: str, drawn: Any) -> Any:
+    """What stands in for a name of ``secrets``, drawn from this generator of Python's; None for nothing."""
+    if name == "SystemRandom":
+        return lambda: drawn
+    return getattr(drawn, _SECRET[name]) if name in _SECRET else None
+
+
+def name_of_secret(value: Any) -> str:
+    """By which name ``secrets`` has it; empty if by none."""
+    return next((name for name in (*_SECRET, "SystemRandom") if vars(secrets)[name] is value), "")
 
 
 class _Legacy:
@@ -225,12 +271,13 @@ _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator[None]:
     """Give generators of the modules, and those that the system seeds, a state, so that runs repeat."""
     changed: list[tuple[dict[str, Any], str, Any]] = []
-    sources = Sources(number)
+    sources, drawn = Sources(number), random.Random(number)
     try:
         for scope in scopes.values():
             for name, value in list(scope.items()):
                 system = isinstance(value, random.SystemRandom)
                 other = random.Random(number) if system else sources.instead_of(value)
+                other = secret(name_of_secret(value), drawn) or other
                 if other is not None:
                     changed.append((scope, name, value))
                     scope[name] = other
@@ -238,6 +285,9 @@ def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator
         changed += [(numpy, name, numpy[name]) for name in (*Sources.NAMES, "default_rng", "RandomState")]
         numpy |= {name: getattr(sources.state, name) for name in Sources.NAMES}
         numpy |= {"default_rng": sources.default_rng, "RandomState": sources.states}
+        own = vars(secrets)
+        changed += [(own, name, own[name]) for name in (*_SECRET, "SystemRandom")]
+        own |= {name: secret(name, drawn) for name in (*_SECRET, "SystemRandom")}
         yield
     finally:
         for scope, name, value in changed:

@@ -13,6 +13,7 @@ import inspect
 import itertools
 import math
 import random
+import secrets
 import statistics
 import sys
 import types
@@ -37,7 +38,7 @@ from verifiable_dp.evidence.symbolic import (
     terms,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
-from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, secret
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.standin import PLAIN, is_function
@@ -176,6 +177,19 @@ class _Random(_Module):
         if name == "seed" or isinstance(real, type) or not callable(real):
             return getattr(_Elsewhere(self._real, self._world), name)
         return getattr(self._world.python, name)
+
+
+class _Secrets(_Module):
+    """The module ``secrets``: one state for all that it draws, as `system_seeded` has."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _of_secrets(name, self._world) or getattr(_Elsewhere(self._real, self._world), name)
+
+
+def _of_secrets(name: str, world: World) -> Any:
+    if world.system is None:
+        world.system = FollowedRandom(world, random.Random(world.chooser.number))
+    return secret(name, world.system)
 
 
 class _Math(_Module):
@@ -414,6 +428,7 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         (np.random, _Drawing),
         (math, _Math),
         (random, _Random),
+        (secrets, _Secrets),
         (special, _Special),
         (bisect, _Bisect),
         (statistics, _Statistics),
@@ -431,6 +446,8 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         return None
     if (source := world.sources.instead_of(value)) is not None:
         return source
+    if called := name_of_secret(value):
+        return _of_secrets(called, world)
     if isinstance(value, random.SystemRandom):
         return FollowedRandom(world, random.Random(world.chooser.number))
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):

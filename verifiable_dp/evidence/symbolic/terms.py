@@ -243,6 +243,8 @@ class World:
         Those that the run draws from: NumPy's bit generators and Python's.
     python
         What stands in for the generator of Python's module ``random``.
+    system
+        What stands in for the generator of the module ``secrets``, once something draws from it.
     sources
         What stands in for NumPy's generators other than the given one.
     oracle
@@ -285,6 +287,7 @@ class World:
     proposals: dict[int, Any] = field(default_factory=dict)
     generators: list[Any] = field(default_factory=list)
     python: Any = None
+    system: Any = None
     sources: Any = None
     oracle: Any = None
     pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
