@@ -183,7 +183,8 @@ def promise(record: Json) -> str:
         )
     delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
     several = " with several" if _event(record) == "entry" else ""
-    one = f" It protects one {_event(record)}, not a person{several}." if _of_events(record) else ""
+    verb = "was to protect" if record["verdict"] == "refuted" else "protects"
+    one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
     return (
         f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
         f"anyone who sees {words.seen(record)}.{one}"
@@ -192,9 +193,11 @@ def promise(record: Json) -> str:
 
 def _of_events(record: Json) -> bool:
     """Whether the promise, as far as it is not known to be false, is about one event rather than more."""
-    claim = record["claim"]
-    one = int((claim.get("relation") or {"size": 1})["size"]) == 1
-    return one and record["verdict"] != "refuted" and claim["unit"] != GIVEN
+    return _of_one(record["claim"]) and record["verdict"] != "refuted"
+
+
+def _of_one(claim: Json) -> bool:
+    return int((claim.get("relation") or {"size": 1})["size"]) == 1 and claim["unit"] != GIVEN
 
 
 def _event(record: Json) -> str:
@@ -301,9 +304,10 @@ def _unbounded(record: Json) -> str:
     for check in record["checks"]:
         if check["kind"] == "upper_bound" and record["epsilon_upper"] is None:
             tests = " and ".join(sorted({p["tested_by"] for p in check["statistics"]["premises"]} - {""}))
+            what = " (runs replayed on neighbouring inputs)" if tests == "alignment" else ""
             return (
-                f"There is no upper bound: one was computed, but counts only if the {tests} check passes, "
-                "and that check refuted the claim."
+                f"There is no upper bound: one was computed, but counts only if the {tests} check{what} "
+                "passes, and that check refuted the claim."
             )
     return "There is no upper bound; other inputs may show more."
 
@@ -670,9 +674,12 @@ def regret(record: Json) -> str:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
-    said = [
-        f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with the theorems{what}"
+    papers = [
+        str((claim.get("source") or {}).get("paper", "")) for claim in record["regret"].get("claims", ())
     ]
+    own = bool(papers) and all(paper.startswith("our own") for paper in papers)
+    by = "our derivations" if own else "the theorems"
+    said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [str(c["name"]) for c in checks if c["result"]["verdict"] == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []

@@ -185,7 +185,8 @@ def test_intervals_say_what_they_rest_on():
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
     printed = of("dp-linear-printed").interval
     assert printed.endswith(
-        "There is no upper bound: one was computed, but counts only if the alignment check passes, and that "
+        "There is no upper bound: one was computed, but counts only if the alignment check (runs "
+        "replayed on neighbouring inputs) passes, and that "
         "check refuted the claim."
     )
     assert "the 95 % lower limit of the sampled runs of the audited instance is 2.003." in printed
@@ -662,7 +663,8 @@ def test_a_counterexample_of_another_instance_says_so():
         "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record keeps "
         "another run, below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = 400: loss 40, "
         "claimed 20. Both can be run again: verify --rerun. There is no upper bound: one was computed, "
-        "but counts only if the alignment check passes, and that check refuted the claim."
+        "but counts only if the alignment check (runs replayed on neighbouring inputs) passes, and that "
+        "check refuted the claim."
     )
     assert found.instance.endswith("horizon = 1000.")
     assert (
@@ -913,13 +915,20 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 # ---------------------------------------------------------------- what a fifth reading found
 
 
+def test_theorems_are_those_of_a_paper():
+    """Control: claims of a paper."""
+    assert "agree with our derivations" in card.regret(load("dp-lin-ucb"))
+    assert "agree with the theorems" in card.regret(load("dp-se"))
+
+
 def test_a_promise_says_that_it_is_not_about_a_person():
-    """Control: one about several events is about more, a false one protects nobody, a pair is no person."""
+    """Control: one about several events is about more, a false one never did, a pair is no person."""
     assert of("dp-se").promise.endswith("It protects one round, not a person.")
     assert of("tree-sum").promise.endswith("It protects one value, not a person.")
     several = load("dp-se")["claim"] | {"relation": {"kind": "group", "size": 3}}
-    for name, changes in (("dp-se", {"claim": several}), ("dp-linear-printed", {}), ("ucb1", {})):
+    for name, changes in (("dp-se", {"claim": several}), ("ucb1", {})):
         assert "not a person" not in of(name, **changes).promise
+    assert of("dp-linear-printed").promise.endswith("It was to protect one round, not a person.")
     given = mechanism("as the neighbouring data given")
     assert "not a person" not in of("dp-se", **given).promise
 
