@@ -153,14 +153,12 @@ _SECRET = {"randbits": "getrandbits", "randbelow": "randrange", "choice": "choic
 
 def secret(name: str, drawn: Any) -> Any:
     """What stands in for a name of ``secrets``, drawn from this generator of Python's; None for nothing."""
-    if name == "SystemRandom":
-        return lambda: drawn
     return getattr(drawn, _SECRET[name]) if name in _SECRET else None
 
 
 def name_of_secret(value: Any) -> str:
     """By which name ``secrets`` has it; empty if by none."""
-    return next((name for name in (*_SECRET, "SystemRandom") if vars(secrets)[name] is value), "")
+    return next((name for name in _SECRET if vars(secrets)[name] is value), "")
 
 
 class _Legacy:
@@ -286,8 +284,8 @@ def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator
         numpy |= {name: getattr(sources.state, name) for name in Sources.NAMES}
         numpy |= {"default_rng": sources.default_rng, "RandomState": sources.states}
         own = vars(secrets)
-        changed += [(own, name, own[name]) for name in (*_SECRET, "SystemRandom")]
-        own |= {name: secret(name, drawn) for name in (*_SECRET, "SystemRandom")}
+        changed += [(own, name, own[name]) for name in _SECRET]
+        own |= {name: secret(name, drawn) for name in _SECRET}
         yield
     finally:
         for scope, name, value in changed:
