@@ -28,3 +28,10 @@ def pytest_collection_finish():
     """All tests are loaded: half a million objects, which each audit would search for generators."""
     gc.collect()
     settle()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """So would it what the tests of a file have left behind."""
+    if nextitem is not None and nextitem.path != item.path:
+        pytest_collection_finish()

@@ -262,14 +262,18 @@ class Constancy:
     ----------
     tree
         Of the file.
-    scope
-        Its globals.
+    plain
+        Names of globals that hold numbers and the like: constant unless a function sets them.
+    steady
+        Names that hold the same whatever happens: modules, and what is built in.
     called
         Whether functions that are handed on may be called at any time, so that nothing in them is constant.
     """
 
-    def __init__(self, tree: ast.Module, scope: Mapping[str, Any], called: bool = True) -> None:
-        self._tree, self._scope, self._anytime = tree, scope, called
+    def __init__(
+        self, tree: ast.Module, plain: frozenset[str], steady: frozenset[str], called: bool = True
+    ) -> None:
+        self._tree, self._plain, self._steady, self._anytime = tree, plain, steady, called
         self._marks: dict[Any, Mark] = {}
         self._changed = self._settled = False
         self._outer: dict[Any, Any] = {}  # of a function, the one around it
@@ -336,7 +340,7 @@ class Constancy:
                 if isinstance(node, ast.While) and where(node.test) == place_of(position):
                     function.body = [*body[:i], ast.If(node.test, [ast.Pass()], [])]
                     try:
-                        return Constancy(self._tree, self._scope).constant(position)
+                        return Constancy(self._tree, self._plain, self._steady).constant(position)
                     finally:
                         function.body = body
         return False
@@ -480,9 +484,8 @@ class Constancy:
             return self._marks.get((owner, name), Mark())
         if name in self._functions or name in self._classes:
             return Mark()
-        known = name in self._scope and isinstance(self._scope[name], _PLAIN) and name not in self._shared
-        module = isinstance(self._scope.get(name), types.ModuleType)
-        return Mark() if known or module or (name not in self._scope and hasattr(builtins, name)) else _RANDOM
+        known = name in self._steady or (name in self._plain and name not in self._shared)
+        return Mark() if known else _RANDOM
 
     def _assign(self, function: Any, target: Any, mark: Mark, control: bool) -> None:
         mark = mark | _RANDOM if control else mark
@@ -906,13 +909,20 @@ class Constancy:
 
 
 def constancy_of(file: str, scope: Mapping[str, Any], called: bool = True) -> Constancy | None:
-    """What may be random in a file; None if it cannot be read."""
+    """What may be random in a file with these globals; None if it cannot be read."""
+    plain = frozenset(name for name, value in scope.items() if isinstance(value, _PLAIN))
+    modules = {name for name, value in scope.items() if isinstance(value, types.ModuleType)}
+    steady = frozenset(modules | (vars(builtins).keys() - scope.keys()))
     try:
         with open(file, encoding="utf-8") as text:
-            tree = ast.parse(text.read())
+            return _constancy_of(text.read(), plain, steady, called)
     except (OSError, SyntaxError, ValueError):
         return None
-    return Constancy(tree, scope, called)
+
+
+@functools.lru_cache(maxsize=32)
+def _constancy_of(text: str, plain: frozenset[str], steady: frozenset[str], called: bool) -> Constancy:
+    return Constancy(ast.parse(text), plain, steady, called)
 
 
 def body_of(code: types.CodeType) -> Any:
@@ -934,8 +944,14 @@ def _functions_of(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
 def around(file: str, positions: frozenset[Any]) -> set[Any]:
     """Where all of what the conditions at these positions decide stands (see `Constancy._asks`)."""
     with open(file, encoding="utf-8") as text:
-        nodes = [n for n in ast.walk(ast.parse(text.read())) if isinstance(n, ast.If | ast.While | ast.IfExp)]
-    return {where(n) for n in nodes if any(where(part) in positions for part in ast.walk(n.test))}
+        return {place for place, parts in _conditions_of(text.read()) if parts & positions}
+
+
+@functools.lru_cache(maxsize=64)
+def _conditions_of(text: str) -> list[tuple[Any, frozenset[Any]]]:
+    """Where what is done on a condition stands, with where the parts of the condition do."""
+    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.If | ast.While | ast.IfExp)]
+    return [(where(n), frozenset(map(where, ast.walk(n.test)))) for n in nodes]
 
 
 class Handler(NamedTuple):

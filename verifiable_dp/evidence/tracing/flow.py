@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dis
+import functools
 import linecache
 import math
 import re
+import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -105,18 +107,23 @@ def _line(file: str, number: int) -> str:
 
 def returns_of(functions: Iterable[Function[Foreign]]) -> tuple[Place, ...]:
     """Lines on which `functions` return a value."""
-    found = set()
-    for function in functions:
-        code, given = function.__code__, True
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_CONST", "RETURN_CONST"):
-                given = step.argval is not None  # without `return` a function gives None: no action
-            if step.opname in ("RETURN_VALUE", "RETURN_CONST") and given:
-                line = step.positions.lineno if step.positions else None
-                found.add(Place(code.co_filename, line or code.co_firstlineno))
-            if step.opname != "LOAD_CONST":
-                given = True
+    codes = [function.__code__ for function in functions]
+    found = {Place(code.co_filename, line) for code in codes for line in _lines_with_returns(code)}
     return tuple(sorted(found, key=_position))
+
+
+@functools.lru_cache(maxsize=256)
+def _lines_with_returns(code: types.CodeType) -> frozenset[int]:
+    found, given = set(), True
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_CONST", "RETURN_CONST"):
+            given = step.argval is not None  # without `return` a function gives None: no action
+        if step.opname in ("RETURN_VALUE", "RETURN_CONST") and given:
+            line = step.positions.lineno if step.positions else None
+            found.add(line or code.co_firstlineno)
+        if step.opname != "LOAD_CONST":
+            given = True
+    return frozenset(found)
 
 
 def _position(place: Place) -> tuple[str, int]:
