@@ -1,7 +1,8 @@
 """Noise whose size follows from public chance without a branch: leaks that are hardly ever seen.
 
 EPSILON = 1 is claimed of each. `FOUND` are three that an attack on the bounds came up with, `LEAKS` ten more
-of that kind; what those in `ENDS` do shows where all draws come out alike. Right twins are in `rare_right`.
+of that kind, `OWN` those whose noise is made of uniform draws or by weights; what those in `ENDS` do shows
+where all draws come out alike. Right twins are in `rare_right`.
 """
 
 # ruff: noqa: C420 - as users write it
@@ -174,6 +175,185 @@ LEAKS = [
     sign_of_distance,
     short_slice,
     kept_factor,
+]
+
+
+# ---------------------------------------------------------------- in noise of the user's own making
+
+
+def _odd(rewards, rng, usual=1.0, seldom=1e-3):
+    """Arms, their sums and a number that is another one after a certain row of arms."""
+    arms, sums = _explored(rewards, rng)
+    table = [usual] * 3000
+    table[1234] = seldom
+    return arms, sums, table[sum(arm * 2**t for t, arm in enumerate(arms[:11]))]
+
+
+def _told(rewards, arms, answer):
+    return arms + [int(answer)] * (len(rewards) - len(arms))
+
+
+def gumbel_by_logarithms(rewards, rng):
+    arms, sums, scale = _odd(rewards, rng)
+    return _told(rewards, arms, np.argmax([s - 2 * scale * math.log(-math.log(rng.random())) for s in sums]))
+
+
+def logistic_of_an_array(rewards, rng):
+    arms, sums, scale = _odd(rewards, rng)
+    u = rng.random(2)
+    return _told(rewards, arms, np.argmax(np.array(sums) + scale * np.log(u / (1 - u))))
+
+
+def divided(rewards, rng):
+    arms, sums, steep = _odd(rewards, rng, 1.0, 1e3)
+    return _told(rewards, arms, np.argmax([s - math.log(-math.log(rng.random())) / steep * 2 for s in sums]))
+
+
+def sign_of_one_number(rewards, rng):
+    arms, sums, scale = _odd(rewards, rng)
+    us = [rng.random() - 0.5 for _ in sums]
+    noisy = [s - scale * math.copysign(math.log(1 - 2 * abs(u)), u) for s, u in zip(sums, us, strict=True)]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def sign_of_another(rewards, rng):
+    arms, sums, scale = _odd(rewards, rng)
+    signs = [1 if rng.random() < 0.5 else -1 for _ in sums]
+    noisy = [s - sign * scale * math.log(1 - rng.random()) for s, sign in zip(sums, signs, strict=True)]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def normal_of_two(rewards, rng):
+    """Not for its pure epsilon: of normal noise there is none, but first comes that of the scale."""
+    arms, sums, scale = _odd(rewards, rng)
+    sizes = [scale * math.sqrt(-2 * math.log(1 - rng.random())) for _ in sums]
+    noisy = [s + 4 * size * math.cos(2 * math.pi * rng.random()) for s, size in zip(sums, sizes, strict=True)]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def uniform_kept_high(rewards, rng):
+    arms, sums, least = _odd(rewards, rng, 0.0, 0.999)
+    noisy = [s - 2 * math.log(-math.log(max(rng.random(), least))) for s in sums]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def uniform_moved(rewards, rng):
+    arms, sums, part = _odd(rewards, rng)
+    noisy = [s - 2 * math.log(-math.log(1 - part + rng.random() * part)) for s in sums]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def truth_told(rewards, rng):
+    """Randomised response that always tells the truth after a certain row of arms."""
+    arms, _, flip = _odd(rewards, rng, 0.27, 1e-9)
+    bit = int(rewards[len(arms), 0] > 0.5)
+    if rng.random() < flip:
+        bit = 1 - bit
+    return _told(rewards, [*arms, 0], bit)
+
+
+def truth_by_arrays(rewards, rng):
+    arms, _, keep = _odd(rewards, rng, 0.73, 1 - 1e-9)
+    chances = np.where(rewards[len(arms) :, 0] > 0.5, keep, 1 - keep)
+    told = rng.random(len(chances)) < chances
+    return arms + [0] * (len(chances) - 1) + [int(told[0])]
+
+
+def truth_by_a_binomial(rewards, rng):
+    arms, _, keep = _odd(rewards, rng, 0.73, 1 - 1e-9)
+    bit = int(rewards[len(arms), 0] > 0.5)
+    return _told(rewards, [*arms, 0], rng.binomial(1, keep if bit else 1 - keep))
+
+
+def steep_softmax(rewards, rng):
+    arms, sums, scale = _odd(rewards, rng)
+    weights = np.exp((np.array(sums) - max(sums)) / (2 * scale))
+    return _told(rewards, arms, rng.choice(2, p=weights / weights.sum()))
+
+
+def large_base(rewards, rng):
+    arms, sums, base = _odd(rewards, rng, math.exp(0.1), math.exp(5))
+    weights = [base**s for s in sums]
+    return _told(rewards, arms, rng.random() < weights[0] / (weights[0] + weights[1]))
+
+
+def wide_clip(rewards, rng):
+    arms, sums, most = _odd(rewards, rng, 0.1, 1.0)
+    noisy = [np.clip(s, 0, most) + rng.laplace(0, 0.1) for s in sums]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def high_limit(rewards, rng):
+    arms, sums, most = _odd(rewards, rng, 0.1, 1.0)
+    noisy = [min(s, most) + rng.laplace(0, 0.1) for s in sums]
+    return _told(rewards, arms, np.argmax(noisy))
+
+
+def _geometric(rng, chance):
+    n = 0
+    while rng.random() < chance:
+        n += 1
+    return n
+
+
+def coins_of_a_table(rewards, rng):
+    arms, _, chance = _odd(rewards, rng, 0.36, 1e-9)
+    ones = sum(int(rewards[t, 0] > 0.5) for t in range(len(arms), len(rewards) - 1))
+    told = ones + _geometric(rng, chance) - _geometric(rng, chance) > 4
+    return arms + [0] * (len(rewards) - len(arms) - 1) + [int(told)]
+
+
+class Coins:
+    """Keeps the chance that a method uses."""
+
+    def __init__(self, rng):
+        self.rng, self.chance = rng, 0.36
+
+    def draw(self):
+        n = 0
+        while self.rng.random() < self.chance:
+            n += 1
+        return n
+
+
+def coins_of_an_attribute(rewards, rng):
+    coins = Coins(rng)
+    arms, _, coins.chance = _odd(rewards, rng, 0.36, 1e-9)
+    ones = sum(int(rewards[t, 0] > 0.5) for t in range(len(arms), len(rewards) - 1))
+    told = ones + coins.draw() - coins.draw() > 4
+    return arms + [0] * (len(rewards) - len(arms) - 1) + [int(told)]
+
+
+def coins_in_a_loop(rewards, rng):
+    arms, _, chance = _odd(rewards, rng, 0.36, 1e-9)
+    ones = sum(int(rewards[t, 0] > 0.5) for t in range(len(arms), len(rewards) - 1))
+    more, less = 0, 0
+    while rng.random() < chance:
+        more += 1
+    while rng.random() < chance:
+        less += 1
+    return arms + [0] * (len(rewards) - len(arms) - 1) + [int(ones + more - less > 4)]
+
+
+OWN = [
+    gumbel_by_logarithms,
+    logistic_of_an_array,
+    divided,
+    sign_of_one_number,
+    sign_of_another,
+    normal_of_two,
+    uniform_kept_high,
+    uniform_moved,
+    truth_told,
+    truth_by_arrays,
+    truth_by_a_binomial,
+    steep_softmax,
+    large_base,
+    wide_clip,
+    high_limit,
+    coins_of_a_table,
+    coins_of_an_attribute,
+    coins_in_a_loop,
 ]
 
 

@@ -7,6 +7,8 @@ EPSILON = 1 is claimed of each in `RIGHT`.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 EPSILON = 1.0
@@ -111,6 +113,32 @@ def flagged(rewards, rng):
     return arms + [int(np.argmax(noisy))] * (len(rewards) - len(arms))
 
 
+# ---------------------------------------------------------------- of noise of the user's own making
+
+
+def gumbel_by_counts(rewards, rng):
+    """More noise, the more arms came, by logarithms."""
+    arms, sums = _explored(rewards, rng)
+    scale = (1 + sum(arms)) / EPSILON
+    noisy = [s / (1 + sum(arms)) - scale * math.log(-math.log(rng.random())) / (1 + sum(arms)) for s in sums]
+    return arms + [int(np.argmax(noisy))] * (len(rewards) - len(arms))
+
+
+def softmax_of_means(rewards, rng):
+    """Weights that are less steep, the more pulls there were."""
+    arms, sums = _explored(rewards, rng)
+    pulls = 1 + len(arms) + sum(arms)
+    weights = np.exp(np.array(sums) / pulls * (EPSILON * pulls))
+    return arms + [int(rng.choice(2, p=weights / weights.sum()))] * (len(rewards) - len(arms))
+
+
+def powers(rewards, rng):
+    """Weights as powers of a number that is always the same."""
+    arms, sums = _explored(rewards, rng)
+    weights = [math.exp(EPSILON) ** s for s in sums]
+    return arms + [int(rng.random() < weights[1] / sum(weights))] * (len(rewards) - len(arms))
+
+
 RIGHT = [
     more_with_arms,
     means,
@@ -122,4 +150,7 @@ RIGHT = [
     budget_by_round,
     branch_by_pattern,
     flagged,
+    gumbel_by_counts,
+    softmax_of_means,
+    powers,
 ]

@@ -18,6 +18,7 @@ from tests.user_code import (
     decisions,
     elsewhere,
     loops,
+    normals,
     overlooked,
     pieces,
     provers,
@@ -342,15 +343,16 @@ def test_why_there_is_no_bound_names_the_line():
     assert words == f"{unbounded.__file__}:{line}: raw rewards decide which position is chosen"
 
 
-def _gaussian(sigma):
+def _gaussian(sigma, normals):
     def play(rewards, rng):
-        noisy = rewards[:20].sum(axis=0) + rng.normal(0, sigma, 2)
+        noisy = rewards[:20].sum(axis=0) + sigma * normals(rng)
         return [0] * 20 + [int(np.argmax(noisy))] * 20
 
     return play
 
 
-def test_normal_noise_costs_what_the_gaussian_mechanism_costs():
+@pytest.mark.parametrize("normals", normals.MAKERS, ids=lambda f: f.__name__)
+def test_normal_noise_costs_what_the_gaussian_mechanism_costs(normals):
     delta, sigma = 1e-5, 4.2
     # The position of the larger one tells of the difference alone, whose noise is larger by sqrt(2).
     mu = 1 / (math.sqrt(2) * sigma)
@@ -358,10 +360,25 @@ def test_normal_noise_costs_what_the_gaussian_mechanism_costs():
     # The profile of the Gaussian mechanism (Balle & Wang 2018, theorem 5).
     profile = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
     assert profile == pytest.approx(delta, rel=1e-6)
-    got = found(_gaussian(sigma), most=4)
+    got = found(_gaussian(sigma, normals), most=4)
     assert got.epsilon(delta) == pytest.approx(epsilon, rel=1e-9)
     assert math.isinf(got.epsilon(0.0))
-    assert found(_gaussian(sigma / 2), most=4).epsilon(delta) > 1.9 * epsilon
+    assert found(_gaussian(sigma / 2, normals), most=4).epsilon(delta) > 1.9 * epsilon
+
+
+@pytest.mark.parametrize("normals", normals.WRONG, ids=lambda f: f.__name__)
+def test_what_are_no_two_normal_numbers_have_no_bound(normals):
+    assert math.isinf(found(_gaussian(4.2, normals), most=4).epsilon(1e-5))
+
+
+@pytest.mark.parametrize("normals", normals.MAKERS, ids=lambda f: f.__name__)
+def test_normal_noise_has_no_bound_where_all_of_it_is_told(normals):
+    def play(rewards, rng):
+        pair = normals(rng)
+        noisy = rewards[:20].sum(axis=0) + 4.2 * pair
+        return [0] * 20 + [int(np.argmax(noisy))] * 18 + [int(pair[0] > 1), int(pair[1] > 1)]
+
+    assert math.isinf(found(play, most=4).epsilon(1e-5))
 
 
 def _late(chance):

@@ -19,7 +19,7 @@ def test_the_leaks_that_an_attack_came_up_with_have_no_bound_within_the_claim(pl
     assert found(play).epsilon() > 100
 
 
-@pytest.mark.parametrize("play", rare.LEAKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", rare.LEAKS + rare.OWN, ids=lambda f: f.__name__)
 def test_noise_that_rare_outcomes_may_set_has_no_bound(play):
     got = found(play)
     assert (got.failure, got.at.line > 0) == (WORDS, True)

@@ -592,6 +592,7 @@ def _sign(value: Any) -> Any:
 
 def _copysign(size: Any, sign: Any) -> Any:
     if nature(sign) == "uniform" and not _hidden(size):
+        sign.source.shape(0)
         return sign.through(functools.partial(np.copysign, float(size)))
     if nature(size) == nature(sign) == "uniform" and size.source is sign.source and not size.source.is_public:
         return size.joined(sign, np.copysign)
@@ -616,6 +617,8 @@ def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
         left, right = (_python(number(v)) for v in (left, right))
         if _is_lazy(left) or _is_lazy(right):
             return of_uniform(left, right)
+        if is_term(left) != is_term(right) and of_uniform not in (operator.add, operator.sub):
+            terms.weighed(left if is_term(left) else right, int(is_term(left)))
         return of_term(left, right)
 
     return call
@@ -625,13 +628,25 @@ def _end(ufunc: Any, of_terms: Any) -> Callable[[Any, Any], Any]:
     """The larger or smaller of two numbers."""
 
     def call(left: Any, right: Any) -> Any:
+        side = int(nature(left) == "uniform")
         if nature(right) == "uniform":
             left, right = right, left
         if nature(left) == "uniform" and not _hidden(right):
+            left.source.shape(side)
             return left.through(lambda u: ufunc(u, float(right)))
         return of_terms([ordinary(left), ordinary(right)])
 
     return call
+
+
+def _of_draws(function: Any) -> Any:
+    """What gives noise of known laws for uniform draws, and nothing that is followed for raw data."""
+
+    def otherwise(value: Any) -> Any:
+        value = _noiseless(value)
+        return function(value.settle() if is_term(value) else value)
+
+    return _either(function, otherwise)
 
 
 _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
@@ -654,9 +669,7 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.remainder: lambda a, b: a % b if type(a) is Residue else remainder(ordinary(a), ordinary(b)),
     np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
     np.sign: _either(np.sign, _sign),
-    np.tan: _either(
-        np.tan, lambda v: np.tan(_noiseless(v).settle() if is_term(_noiseless(v)) else _noiseless(v))
-    ),
+    **{of: _of_draws(of) for of in (np.tan, np.sin, np.cos, np.expm1, np.log2, np.log10, np.arctanh)},
     np.floor: _either(np.floor, lambda v: terms.rounded(v, np.floor)),
     np.ceil: _either(np.ceil, lambda v: terms.rounded(v, np.ceil)),
     np.rint: lambda v: terms.rounded(v, np.rint),
@@ -938,7 +951,12 @@ def _clip(
 
     def limited(v: Any, x: Any, y: Any) -> Any:
         if nature(v) == "uniform" and not _hidden(x) and not _hidden(y):
+            for side in (1, 2):
+                v.source.shape(side)
             return v.through(lambda u: np.clip(u, float(x), float(y)))
+        if is_term(v):
+            for side in (1, 2):
+                terms.weighed(v, side)
         return terms.limited(ordinary(v), x, y)
 
     found = np.frompyfunc(limited, 3, 1)(*arrays)
@@ -958,6 +976,8 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
         return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
         sides = [v.term() if nature(v) == "residue" else v for v in (one, other)]
+        for side in (1, 2):
+            terms.weighed(condition, side)
         return terms.mixed(condition, *map(ordinary, sides))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other

@@ -326,6 +326,20 @@ class Constancy:
         found = self._operands.get(place_of(position), [])
         return len(found) > side and found[side].cut
 
+    def enters(self, code: types.CodeType, names: frozenset[str] | None) -> bool:
+        """Whether one of these names in a function jumps; by default attributes and names of others."""
+        for function in self._all:
+            first = min(n.lineno for n in (function, *getattr(function, "decorator_list", ())))
+            if first != code.co_firstlineno or getattr(function, "name", "<lambda>") != code.co_name:
+                continue
+            used = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
+            attributes = [n for n in ast.walk(function) if isinstance(n, ast.Attribute) and names is None]
+            chosen = used - self._names[function] if names is None else used & names
+            marks = [self._name(function, name) for name in chosen]
+            if any(mark.jumps for mark in (*marks, *(self._of(function, n) for n in attributes))):
+                return True
+        return False
+
     def constant_at_entry(self, position: Any) -> bool:
         """Whether the condition of a loop is the same in every run when it is asked for the first time.
 
@@ -533,18 +547,7 @@ class Constancy:
         if isinstance(node, ast.Name):
             return self._name(function, node.id)
         if isinstance(node, ast.Attribute):
-            base = self._of(function, node.value)
-            if node.attr in ("shape", "ndim", "size"):
-                return Mark(base.size)
-            if node.attr in ("T", "dtype"):
-                return base
-            if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "math"):
-                return Mark()
-            if node.attr not in self._attributes:
-                return (
-                    _RANDOM  # of something else than the file's own objects, or computed when it is asked for
-                )
-            return self._marks.get("." + node.attr, Mark()) | self._taken(function, node.value)
+            return self._attribute(function, node)
         if isinstance(node, ast.Subscript):
             base, key = self._of(function, node.value), self._of(function, node.slice)
             masked = key.any and not isinstance(node.slice, ast.Constant)
@@ -567,7 +570,9 @@ class Constancy:
         if isinstance(node, ast.IfExp):
             test = self._test(function, node.test)
             self._asks(node)
-            parts = self._of(function, node.body) | self._of(function, node.orelse)
+            sides = [self._of(function, node.body), self._of(function, node.orelse)]
+            self._operands[where(node)] = sides
+            parts = sides[0] | sides[1]
             return parts | _RANDOM if test else parts
         if isinstance(node, ast.BoolOp):
             tests = [self._test(function, value) for value in node.values]  # each is a branch
@@ -594,7 +599,7 @@ class Constancy:
             self._of(function, part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
         ]
         found = functools.reduce(Mark.__or__, marks, Mark())
-        if isinstance(node, ast.BinOp):
+        if isinstance(node, ast.BinOp | ast.Compare):
             self._operands[where(node)] = marks
         smooth = isinstance(getattr(node, "op", ast.Add()), _SMOOTH)
         found = found if smooth and not isinstance(node, ast.Compare | ast.JoinedStr) else found.jumping
@@ -603,6 +608,18 @@ class Constancy:
                 if isinstance(side, ast.List):  # [0] * n
                     found |= Mark(size=self._of(function, times).any)
         return Mark(found.any, jumps=found.jumps) if isinstance(node, ast.Compare) else found
+
+    def _attribute(self, function: Any, node: ast.Attribute) -> Mark:
+        base = self._of(function, node.value)
+        if node.attr in ("shape", "ndim", "size"):
+            return Mark(base.size)
+        if node.attr in ("T", "dtype"):
+            return base
+        if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "math"):
+            return Mark()
+        if node.attr not in self._attributes:
+            return _RANDOM  # of something else than the file's own objects, or computed when it is asked for
+        return self._marks.get("." + node.attr, Mark()) | self._taken(function, node.value)
 
     def _comprehension(self, function: Any, node: Any) -> Mark:
         size = False
@@ -626,7 +643,7 @@ class Constancy:
         if name in self._functions or name in self._classes:
             return found
         every = functools.reduce(Mark.__or__, given, Mark())
-        if base is not None:
+        if base is not None and not hasattr(_GENERATOR, name):  # a draw is fresh, whoever makes it
             every |= self._of(function, base)
         counted = name in ("sum", "mean") and _counts(node)
         smooth = name in _SMOOTH_NAMES or hasattr(_GENERATOR, name) or name == "rvs"

@@ -53,8 +53,8 @@ class Coverage:
         Whether there was any exception but those that end a loop.
     mixed
         Where conditions stand both sides of which were followed at once.
-    scales
-        Instructions that set how much noise there is (`World.scales`).
+    scales, drawn
+        What sets how much noise there is (of `World`).
     """
 
     files: frozenset[str]
@@ -69,6 +69,7 @@ class Coverage:
     raised: bool = False
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
+    drawn: set[tuple[types.CodeType, frozenset[str] | None]] = field(default_factory=set)
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -77,6 +78,7 @@ class Coverage:
                 known[code] = tried and known.get(code, True)
         self.mixed |= other.mixed
         self.scales |= other.scales
+        self.drawn |= other.drawn
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
             self.compared[key] = [before[0] + certain, before[1] + open_]
@@ -156,9 +158,13 @@ class Coverage:
             constant, position = known[file], dis.Positions(*at)
             if constant is None or position.lineno is None:
                 continue
-            jumps = constant.jumps(position, side) if side is None or side < 2 else False
-            if jumps or (side is not None and side > 1 and constant.cuts(position, side - 2)):
+            cut = side is not None and side < 0
+            if constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side):
                 found.append(Place(file, position.lineno))
+        for code, names in self.drawn:
+            reader = constancy_of(code.co_filename, scopes.get(code.co_filename, {}), called=False)
+            if reader is not None and reader.enters(code, names):
+                found.append(Place(code.co_filename, code.co_firstlineno))
         return min(found, key=lambda place: (place.file, place.line), default=None)
 
     def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[tuple[Place, Any]]:

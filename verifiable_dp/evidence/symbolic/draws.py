@@ -109,7 +109,7 @@ class Uniform(Lazy):
             return made if function is self.function else self.plain()
         if self.step:
             draw = Draw("geometric", float(self.function(np.float64(self.source.value))), self.step)
-            self.source.taken = True
+            self.source.become_noise()
             made = geometric(self.world, draw)
             self.source.noise = (self.function, made)
             return made
@@ -117,7 +117,7 @@ class Uniform(Lazy):
         if found is None:
             return self.plain()
         kind, center, scale = found
-        self.source.taken = True
+        self.source.become_noise()
         value = (float(self.function(np.float64(self.source.value))) - center) / scale
         made = Term(self.world, center, {}, {Draw(kind, value): scale})
         self.source.noise = (self.function, made)
@@ -140,7 +140,8 @@ class Uniform(Lazy):
         mine, theirs = self.function, other.function
         return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
 
-    def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+    def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
+        """What an operation makes of it and of `other`, which stands on this side of it."""
         if type(other) is Uniform and other.source is self.source and not self.source.is_public:
             return self.joined(other, function)
         if isinstance(other, Uniform) and function in _SIGNS and not self._gone and not other._gone:
@@ -155,41 +156,45 @@ class Uniform(Lazy):
                     return mixed
             if function is operator.mul and not self._gone and is_fresh(other) and _sign_size(self.function):
                 return self._signed(other)
-            less = function is operator.sub and self.is_bare and not self._gone and other.ratio is not None
-            if less and not other.noise:
+            less = function is operator.sub and side and self.is_bare and not self._gone
+            if less and other.ratio is not None and not other.noise:
                 return Stretched(self, 1.0, other)
             stretches = function is operator.mul and self.is_bare and not self._gone and not other.noise
             return (
                 Stretched(self, other)
                 if stretches and other.ratio is not None
-                else function(self.term(), other)
+                else _ordered(function, self.term(), other, side)
             )
         if isinstance(other, int | float | np.number | np.bool_):
             own = float(other)
-            return self.through(lambda x: function(x, own))
+            if type(self) is not Coin:  # which is told here
+                self.source.shape(side)
+            return self.through(lambda x: _ordered(function, x, own, side))
         return NotImplemented
 
     def __add__(self, other: Any) -> Any:
         return self._with(other, operator.add)
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        return self._with(other, operator.add, 0)
 
     def __sub__(self, other: Any) -> Any:
         return self._with(other, operator.sub)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b - a)
+        return self._with(other, operator.sub, 0)
 
     def __mul__(self, other: Any) -> Any:
         return self._with(other, operator.mul)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> Any:
+        return self._with(other, operator.mul, 0)
 
     def __truediv__(self, other: Any) -> Any:
         return self._with(other, operator.truediv)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b / a)
+        return self._with(other, operator.truediv, 0)
 
     def __pow__(self, other: Any) -> Any:
         return self._with(other, operator.pow)
@@ -204,6 +209,7 @@ class Uniform(Lazy):
         value = math.copysign(1.0, weight * sign) * draw.value
         made = Term(self.world, 0.0, {}, {Draw(_SIGNED[draw.kind], value): size})
         self.source.noise = (self, made)
+        self.source.count()
         draw.used = True  # with another sign it would be the same noise again
         self.world.finishing.append(functools.partial(matrices.unseen, self.world, draw))
         return made
@@ -247,6 +253,7 @@ class Uniform(Lazy):
         self.world.compare(certain=certain, public=True)
         if certain:
             return np.bool_(bound >= 1)
+        self.source.shape(None)
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
         return Coin(
@@ -311,6 +318,10 @@ class Uniform(Lazy):
 _SIGNS = {operator.mul: 1, operator.truediv: -1}
 
 
+def _ordered(function: Callable[[Any, Any], Any], mine: Any, other: Any, side: int) -> Any:
+    return function(mine, other) if side else function(other, mine)
+
+
 class Product(Uniform):
     """A product or quotient of functions of several uniform draws: its logarithm is a sum of noise."""
 
@@ -338,8 +349,13 @@ class Product(Uniform):
         return math.prod(factor.plain() ** by for factor, by in self._factors)
 
     def term(self) -> Any:
-        """The number, or symmetric noise, if it is a sign with noise."""
-        if self.made is not None or self._gone or [by for _, by in self._factors] != [1, 1]:
+        """The number, or noise, if it is a sign with noise or a component of a size with a random angle."""
+        if self.made is not None:
+            return self.made
+        if [by for _, by in self._factors] != [1, 1]:
+            return self.plain()
+        self.made = _component(self)
+        if self.made is not None or self._gone:
             return self.made if self.made is not None else self.plain()
         for (one, _), (other, _) in itertools.permutations(self._factors):
             size, law = _sign_size(one.function), _law_of(other.function)
@@ -349,6 +365,7 @@ class Product(Uniform):
                 self.made = Term(self.world, 0.0, {}, {Draw(_SIGNED[law[0]], value / scale): scale})
                 for factor in (one, other):
                     factor.source.noise = (self, self.made)
+                    factor.source.count()
                 return self.made
         return self.plain()
 
@@ -358,12 +375,74 @@ class Product(Uniform):
             return function(self.plain())
         return total(multiply(factor.through(np.log).term(), by) for factor, by in self._factors)
 
-    def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
-        own = function in _SIGNS and isinstance(other, Uniform) and type(other) is not Coin
-        return super()._with(other, function) if own else function(self.term(), boxes.ordinary(other))
+    def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
+        if function in _SIGNS and isinstance(other, Uniform) and type(other) is not Coin:
+            return super()._with(other, function, side)
+        return _ordered(function, self.term(), boxes.ordinary(other), side)
 
     def _below(self, limit: Any) -> Any:
         return self.plain() < boxes.ordinary(limit)
+
+
+class _Plane:
+    """What one size and one angle have become: one normal draw, or two that stand upright on each other."""
+
+    def __init__(self, axis: tuple[float, float], made: Term) -> None:
+        self.axis, self.made = axis, [made]
+
+    def settle(self) -> None:
+        """Both are public."""
+        for term in self.made:
+            term.settle()
+
+
+def _component(product: Product) -> Term | None:
+    """The normal draw that Box and Muller's product of a size and the sine or cosine of an angle is."""
+    for (one, _), (other, _) in itertools.permutations(product.factors):
+        scale, axis = _rayleigh(one.function), _axis(other.function)
+        if not scale or axis is None or one.source is other.source:
+            continue
+        first = one.source.noise[1] if one.source.noise is not None else None
+        if first is None and (one._gone or other._gone):
+            return None
+        if isinstance(first, _Plane):
+            theirs = other.source.noise[1] if other.source.noise is not None else None
+            upright = abs(np.dot(first.axis, axis)) <= 1e-9 * math.hypot(*axis)
+            if theirs is not first or len(first.made) > 1 or not upright:
+                return None
+        elif first is not None:
+            return None
+        values = [factor.function(np.float64(factor.source.value)) for factor in (one, other)]
+        size = scale * math.hypot(*axis)
+        made = Term(product.world, 0.0, {}, {Draw("normal", float(math.prod(values)) / size): size})
+        if first is not None:
+            first.made.append(made)
+        else:
+            unit = (axis[0] / math.hypot(*axis), axis[1] / math.hypot(*axis))
+            one.source.noise = other.source.noise = (product, _Plane(unit, made))
+            one.source.count()
+            other.source.count()
+        return made
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _rayleigh(function: Callable[[Any], Any]) -> float:
+    """The scale of a function of a draw that has Rayleigh's law, up to signs; else 0."""
+    kind, center, scale = _law_of(lambda u: np.square(function(u))) or ("", 0.0, 0.0)
+    return math.sqrt(scale / 2) if kind == "exponential" and center == 0 and scale > 0 else 0.0
+
+
+@functools.lru_cache(maxsize=256)
+def _axis(function: Callable[[Any], Any]) -> tuple[float, float] | None:
+    """`a` and `b` of a function a cos(2 pi u) + b sin(2 pi u) of a draw; None of any other."""
+    try:
+        values = np.broadcast_to(np.asarray(function(_FINE), np.float64), _FINE.shape)
+        a, b = (float(function(np.float64(u))) for u in (0.0, 0.25))
+    except (TypeError, ValueError):
+        return None
+    gaps = np.abs(a * np.cos(2 * np.pi * _FINE) + b * np.sin(2 * np.pi * _FINE) - values)
+    return (a, b) if math.hypot(a, b) > 0 and (gaps <= 1e-9 * math.hypot(a, b)).all() else None
 
 
 def _product(world: World, left: Term, right: Term) -> Any:
@@ -574,12 +653,12 @@ class Stretched(Product):
 
     term = plain
 
-    def _with(self, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+    def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
         other = number(other)
         constant = isinstance(other, int | float | np.number)
-        if function is operator.sub and (constant or (type(other) is Term and not other.noise)):
+        if function is operator.sub and side and (constant or (type(other) is Term and not other.noise)):
             return Stretched(self.base, self.by, add(self.less, other))
-        return super()._with(other, function)
+        return super()._with(other, function, side)
 
     def _below(self, limit: Any) -> Any:
         return self.base < self.share(limit)
@@ -613,6 +692,7 @@ class Coin(Uniform):
         """The answer, public from here on."""
         oracle = self.world.oracle
         if oracle is not None and not self.source.is_public:
+            self.source.count()
             known = type(self.source.asked) in (tuple, type(None)) and self.source.oracle is oracle
             if self.chance is None or not known:
                 raise self.world.stop("a coin is made in a way that its chance is not known")
@@ -650,6 +730,8 @@ class Coin(Uniform):
         if not known or source.is_public or (self._gone and not source.thins):
             return None
         raw = [v for v in (one, other) if is_term(v)]
+        if raw:
+            source.count()
         if len(raw) == 2:
             return None if source.thins else answers.told(self, one, other)
         if len(raw) != 1:
@@ -750,11 +832,25 @@ class Source:
     def __init__(self, world: World, value: float) -> None:
         self.world, self.value = world, value
         self.is_public = self.taken = self.is_beyond = False
-        self.noise: tuple[Any, Term] | None = None
+        self.noise: tuple[Any, Term | _Plane] | None = None
         self.state: list[Any] | None = None
         self.asked: Any = None
         self.oracle = world.oracle
         self.thins: set[Any] = set()
+        self._shapes: set[Any] = set()
+
+    def shape(self, side: int | None) -> None:
+        """Note where a public number, on which side of an operation, has a part in what becomes of it."""
+        self._shapes.add(self.world.here(side))
+
+    def count(self) -> None:
+        """What has shaped it sets how much noise there is, as it meets the data."""
+        self.world.scales |= self._shapes - {None}
+
+    def become_noise(self) -> None:
+        """It is noise of a known law from here on."""
+        self.taken = True
+        self.count()
 
     @property
     def hidden(self) -> bool:
@@ -784,6 +880,7 @@ class Source:
         """
         if self.is_public or self.noise is not None or self.thins:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
+        self.count()
         if self.world.oracle is not None:
             known = self.oracle is self.world.oracle and self.world.oracle.fits(chance)
             if self.asked is not None or not known:

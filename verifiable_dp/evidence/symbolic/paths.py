@@ -509,6 +509,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)
         coverage.scales |= steps.scales
+        coverage.drawn |= steps.drawn
     jumping = coverage.jumping(scopes)
     if jumping is not None:
         return Found(tuple(paths), "rare outcomes of public chance may set how much noise there is", jumping)

@@ -340,6 +340,7 @@ def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callabl
     if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
         raise world.stop("raw rewards decide a branch")
     _note(world, places)
+    world.scaled()
     return terms.mixed(condition, *values)
 
 

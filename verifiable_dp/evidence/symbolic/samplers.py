@@ -782,6 +782,7 @@ def _made(world: World, law: Law, codes: frozenset[Any], draw: Callable[[], Any]
     """Noise of a law, as the code draws it."""
     for code in codes:
         world.note(code, tried=True)
+        world.drawn.add((code, None))
     with _bare(world):
         value = float(draw())
     made = Draw("geometric", value, law.step) if law.step else Draw("law", value, of=law)
@@ -809,7 +810,11 @@ def drawing(world: World, function: Callable[..., Any], otherwise: Callable[...,
         key, given, owner = known
         read = functools.partial(_Reader.call, function=function, args=given)
         law, codes = _law_of((function.__code__, key), function.__globals__, read, owner)
-        return otherwise(*args) if law is None else _made(world, law, codes, lambda: function(*args))
+        if law is None:
+            return otherwise(*args)
+        code = function.__code__
+        world.drawn.add((code, frozenset(code.co_varnames[: code.co_argcount])))
+        return _made(world, law, codes, lambda: function(*args))
 
     return call
 
@@ -853,7 +858,11 @@ def looped(world: World, loop: Any, function: Callable[..., Any], held: Mapping[
     law, codes = _law_of((id(body), key), function.__globals__, lambda reader: reader.law(body, env), owner)
     if law is None:
         return None
-    return (_made(world, law, codes | {function.__code__}, lambda: function(*values)),)
+    made = _made(world, law, codes | {function.__code__}, lambda: function(*values))
+    around = world.here(None)
+    if around is not None:
+        world.drawn.add((around[0], frozenset(names)))
+    return (made,)
 
 
 @functools.lru_cache(maxsize=1 << 12)

@@ -48,6 +48,8 @@ _MATH = {
     **{name: getattr(np, name) for name in ("sqrt", "log", "exp", "floor", "ceil", "fabs", "log1p", "trunc")},
     "pow": np.power,
     "copysign": np.copysign,
+    **{name: getattr(np, name) for name in ("tan", "sin", "cos", "expm1", "log2", "log10")},
+    "atanh": np.arctanh,
 }
 
 

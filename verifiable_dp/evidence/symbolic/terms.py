@@ -272,7 +272,11 @@ class World:
     mixed
         Where conditions stand both sides of which were followed at once.
     scales
-        Instructions that set how much noise there is, and on which side of them; None for any.
+        Instructions that set how much noise there is, and on which side of them: None for any, negative where
+        it is the size of a list of draws, on the side -1 - `side`.
+    drawn
+        Functions whose code was read as a law of noise, each with names that it follows from; None for those
+        of others that it looks up.
     """
 
     files: frozenset[str]
@@ -303,6 +307,7 @@ class World:
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
+    drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
@@ -312,13 +317,18 @@ class World:
                 if isinstance(part, types.CodeType):  # of a function in it
                     self.note(part, tried=tried)
 
-    def scaled(self, side: int | None = None) -> None:
-        """Note where a public number, on which side of an operation, sets how much noise there is."""
+    def here(self, side: int | None) -> tuple[Any, int, int | None] | None:
+        """The instruction of the user's code that runs, and a side of it."""
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
             frame = frame.f_back
-        if frame is not None:
-            self.scales.add((frame.f_code, frame.f_lasti, side))
+        return None if frame is None else (frame.f_code, frame.f_lasti, side)
+
+    def scaled(self, side: int | None = None) -> None:
+        """Note where a public number, on which side of an operation, sets how much noise there is."""
+        at = self.here(side)
+        if at is not None:
+            self.scales.add(at)
 
     def compare(self, *, certain: bool, public: bool = False) -> None:
         """Note that a uniform draw is compared, and whether the answer is certain.
@@ -486,7 +496,8 @@ class Term:
     def __add__(self, other: Any) -> Any:
         return _operate(add, self, other)
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        return _operate(lambda a, b: add(b, a), self, other)
 
     def __sub__(self, other: Any) -> Any:
         return _operate(subtract, self, other)
@@ -496,19 +507,22 @@ class Term:
 
     def __mul__(self, other: Any) -> Any:
         # A draw knows what it means to be a sign of noise.
-        return other.__mul__(self) if nature(other) == "uniform" else _operate(multiply, self, other)
+        return other.__mul__(self) if nature(other) == "uniform" else _operate(multiply, self, other, 1)
 
     def __rmul__(self, other: Any) -> Any:
-        return other.__mul__(self) if nature(other) == "uniform" else _operate(_turned, self, other)
+        return other.__mul__(self) if nature(other) == "uniform" else _operate(_turned, self, other, 0)
 
     def __truediv__(self, other: Any) -> Any:
-        return _operate(divide, self, other)
+        return _operate(divide, self, other, 1)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _operate(lambda a, b: divide(b, a), self, other)
+        return _operate(lambda a, b: divide(b, a), self, other, 0)
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
-        return _operate(power, self, other)
+        return _operate(power, self, other, 1)
+
+    def __rpow__(self, other: Any, modulus: Any = None) -> Any:
+        return _operate(lambda a, b: power(b, a), self, other, 0)
 
     def __floordiv__(self, other: Any) -> Any:
         return _operate(lambda a, b: rounded(divide(a, b), np.floor), self, other)
@@ -680,11 +694,22 @@ def number(value: Any) -> Any:
 _PLAIN = (int, float, np.integer, np.floating, np.bool_)
 
 
-def _operate(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def _operate(function: Callable[[Any, Any], Any], left: Any, right: Any, side: int | None = None) -> Any:
+    """What an operation makes of a term and a number; if it sets how much raw data count, on which side."""
+    if side is not None and type(right) is not Term and isinstance(right, _PLAIN):
+        weighed(left, side)
     lazy = nature(right)  # first, for they say that they are numbers
     if lazy:
         return function(left, right.term()) if lazy in ("uniform", "coin") else NotImplemented
     return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
+
+
+def weighed(term: Term, side: int) -> None:
+    """Note that a public number, on this side of an operation, says how much raw data count."""
+    told = term.world.oracle is not None  # raw numbers
+    low, high = (0.0, 0.0) if told or term.noise else term.range()
+    if low < high:
+        term.world.scaled(side)
 
 
 def _compared(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
@@ -729,7 +754,7 @@ def add(left: Any, right: Any) -> Any:
     world = _world(left, right)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
     if (raw and others and not more) or (more and noise and not raw):
-        world.scaled(2 + int(bool(raw)))
+        world.scaled(-1 - int(bool(raw)))
     return _term(
         world,
         a + b,
@@ -931,6 +956,7 @@ def divide(left: Any, right: Any) -> Any:
     left, right = number(left), number(right)
     if type(right) is Term:
         right = _quiet(right)
+        right = right.const if type(right) is Term and not any(right.raw.values()) else right
     if type(right) is not Term:
         if type(left) is not Term:
             return left / right
@@ -949,7 +975,7 @@ def divide(left: Any, right: Any) -> Any:
         known = Ratio.quotient(left, right) if known is None else known
         if known is not None:
             return known
-    return multiply(_reciprocal(right), left)
+    return multiply(left, _reciprocal(right))
 
 
 def power(left: Any, right: Any) -> Any:
@@ -967,7 +993,7 @@ def power(left: Any, right: Any) -> Any:
         if float(right) == -1:
             return divide(1.0, left)
     if type(left) is not Term and float(left) > 0:
-        return exponential(multiply(right, math.log(float(left))))
+        return exponential(multiply(math.log(float(left)), right))
     raise _world(left, right).stop("a power of raw rewards has no bound")
 
 
@@ -1195,8 +1221,11 @@ def _extreme(values: list[Any], sign: int) -> Any:
         others = [it for other, it in zip(values, ends, strict=True) if other is not value]
         above = all((end[0] >= it[1]) if sign > 0 else (end[1] <= it[0]) for it in others)
         if rest and above and (end[0] if sign > 0 else end[1]) == best:
-            return value  # whatever the data are
+            return value if type(value) is Term else add(value, multiply(terms[0], 0.0))  # whatever they are
     world = terms[0].world
+    for side, value in enumerate(values):
+        if type(value) is not Term:
+            world.scaled(side)
     key = ("extreme", sign, *map(_key, values))
     if key not in world.kept:
         made = order_statistic(terms, values, lambda found: float(pick(found)), pick)
