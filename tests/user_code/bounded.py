@@ -6,6 +6,7 @@ far as its form tells. They were written before the bounds were tried on them.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 
@@ -496,6 +497,28 @@ def response_of_the_system(rewards, rng):
         arms.append(arm)
         if _level_told(rewards[len(arms) - 1, arm]) == 0:
             arm = (arm + 1) % n_arms
+
+
+@dataclasses.dataclass
+class WithFactories:
+    """Commits after 20 rounds; its `__init__`, which nobody wrote, asks whether it was given lists."""
+
+    n_arms: int
+    rng: np.random.Generator
+    seen: list = dataclasses.field(default_factory=list)
+    best: list = dataclasses.field(default_factory=list)
+
+    def select(self):
+        if len(self.seen) < 20:
+            return len(self.seen) % self.n_arms
+        if not self.best:
+            sums = [sum(self.seen[arm :: self.n_arms]) for arm in range(self.n_arms)]
+            self.best.append(int(np.argmax(sums + self.rng.laplace(0, 1 / EPSILON, self.n_arms))))
+        return self.best[0]
+
+    def update(self, arm, reward):
+        if len(self.seen) < 20:
+            self.seen.append(reward)
 
 
 RIGHT = {

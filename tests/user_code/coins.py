@@ -4,6 +4,7 @@
 """
 
 import math
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -209,6 +210,11 @@ def _staircase(rng, epsilon, inner):
 
 def staircase(rewards, rng, epsilon=EPSILON, inner=1.0):
     return told(rewards, lambda: _staircase(rng, epsilon, inner))
+
+
+def heads_of_a_seeded_generator(rewards, rng):
+    coins = random.Random(int(rng.integers(2**62)))
+    return counted(rewards, lambda: _with_a_sign(coins, MORE, True))
 
 
 def geometric_used_again(rewards, rng, p=1 - MORE):
@@ -455,6 +461,7 @@ RIGHT = {
     answer_by_unequal: math.log(3),
     answer_changed_by_a_name: math.log(3),
     **dict.fromkeys((*SIGNS, *HEADS, exact_discrete_laplace, staircase, geometric_used_again), EPSILON),
+    heads_of_a_seeded_generator: EPSILON,
     geometric_by_logarithms: EPSILON,
     twin(exact_discrete_laplace, scale=3): EPSILON / 3,
     twin(heads_with_a_sign, again=False): EPSILON + math.log(2),  # 0 has twice its chance

@@ -39,6 +39,8 @@ from verifiable_dp.evidence.symbolic.paths import Extreme, Found, Program, explo
 from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import UpperBound, evaluated
+from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.roles import Given
 
 
 def found(function, *, n_arms=2, horizon=40, most=18) -> Found:
@@ -334,6 +336,11 @@ def test_the_bound_carries_a_certificate_that_gives_it_again():
     assert bound.scope == "n paths"
     assert bound.paths == 12 + Extreme.WAYS
     assert evaluated(bound.certificate, 0.0) == pytest.approx(1.0)
+
+
+def test_what_a_dataclass_asks_of_its_fields_is_no_branch():
+    got = found(taken(bounded.WithFactories, Given(n_arms=2, horizon=40))[1])
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
 
 
 def test_why_there_is_no_bound_names_the_line():

@@ -207,7 +207,7 @@ _SMOOTH_NAMES = (_KEEPS_SIZE | _GROWS | _SEQUENCES) - {"abs", "sign", "var", "st
     *("zeros", "ones", "full", "full_like", "arange", "linspace", "empty", "fill", "repeat", "tile"),
     *("reshape", "broadcast_to", "stack", "concatenate", "bincount", "count", "flatnonzero", "nonzero"),
     *("int", "float", "len", "range", "isinstance", "values", "items", "keys", "index"),
-    *("where", "default_rng"),
+    *("where", "default_rng", "Random", "RandomState", "Generator", "PCG64", "Philox", "SeedSequence"),
 }
 _KEEPS_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 

@@ -177,7 +177,7 @@ class Coverage:
         found |= {(place, None) for place, seen in catching if not seen}
         known: dict[str, Constancy | None] = {}
         for code, steps in self.steps.items():
-            if self.enumerated.get(code):
+            if self.enumerated.get(code) or _is_of_a_dataclass(code):
                 continue
             for line, position, entry in _one_sided(code, steps, strict, bool(catching), self._certain):
                 file = code.co_filename
@@ -197,6 +197,12 @@ class Coverage:
                 ):
                     found.add((Place(file, line), place_of(position) if position is not None else None))
         return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
+
+
+def _is_of_a_dataclass(code: types.CodeType) -> bool:
+    """Whether a class was given this code, whose branches ask only if a field was given a value."""
+    names = (*code.co_freevars, *code.co_names)
+    return code.co_filename == "<string>" and any("HAS_DEFAULT_FACTORY" in name for name in names)
 
 
 def compares(place: Place) -> bool:

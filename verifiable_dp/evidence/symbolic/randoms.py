@@ -27,6 +27,7 @@ from verifiable_dp.evidence.symbolic.draws import (
     uniform,
 )
 from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number, subtract
+from verifiable_dp.evidence.tracing.reach import globals_of
 
 _LEAST_SEEDS = 2**31
 
@@ -271,7 +272,7 @@ def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator
     changed: list[tuple[dict[str, Any], str, Any]] = []
     sources, drawn = Sources(number), random.Random(number)
     try:
-        for scope in scopes.values():
+        for scope in globals_of(scopes):
             for name, value in list(scope.items()):
                 system = isinstance(value, random.SystemRandom)
                 other = random.Random(number) if system else sources.instead_of(value)

@@ -41,6 +41,7 @@ from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arra
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, secret
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
+from verifiable_dp.evidence.tracing.reach import globals_of
 from verifiable_dp.evidence.tracing.standin import PLAIN, is_function
 
 _AS_ARRAYS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfarray")
@@ -551,7 +552,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     }
     missing = object()
     world.fixed = functools.partial(answers.fixed, world)
-    searches = [found for scope in scopes.values() for found in _searched(scope)]
+    distinct = globals_of(scopes)
+    searches = [found for scope in distinct for found in _searched(scope)]
     asked = [found for search in searches for found in search.asked]
     functions = [function for search in searches for function in search.defaults]
     usual = [(f, f.__defaults__, _defaults(f, world, numpy)) for f in functions]
@@ -565,7 +567,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         for owner, name, function in drawing:
             now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
             _put(owner, name, samplers.drawing(world, function, now))
-        for scope, search in zip(scopes.values(), searches, strict=True):
+        for scope, search in zip(distinct, searches, strict=True):
             for name, other in _replacements(scope, search, world, numpy):
                 changed.append((scope, name, scope[name]))
                 scope[name] = other

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 
 from verifiable_dp.core.validate import Foreign
@@ -97,6 +97,11 @@ def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
     for module in getattr(target, "modules", ()):
         reach.found.setdefault(module.__file__, vars(module))
     return reach.found
+
+
+def globals_of(scopes: Mapping[str, dict[str, Foreign]]) -> list[dict[str, Foreign]]:
+    """The globals in `scopes`, each once: those of code that a dataclass was given are its module's."""
+    return [*{id(scope): scope for scope in scopes.values()}.values()]
 
 
 class _Reach:

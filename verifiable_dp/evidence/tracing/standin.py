@@ -21,6 +21,7 @@ from verifiable_dp.evidence.tracing.arrays import Mixed, Noise, Raw, base, holds
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Ledger
+from verifiable_dp.evidence.tracing.reach import globals_of
 
 # Most globals, none of which anything stands in for.
 PLAIN = frozenset((types.NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset))
@@ -326,7 +327,7 @@ def standing_in(scopes: Mapping[str, dict[str, object]], ledger: Ledger) -> Iter
     }
     missing = object()
     try:
-        for scope in scopes.values():
+        for scope in globals_of(scopes):
             for name, value in list(scope.items()):
                 other = _replacement(value, ledger, numpy) if not name.startswith("__") else None
                 if other is not None:
