@@ -339,7 +339,7 @@ def test_the_bound_carries_a_certificate_that_gives_it_again():
 
 
 def test_what_a_dataclass_asks_of_its_fields_is_no_branch():
-    got = found(taken(bounded.WithFactories, Given(n_arms=2, horizon=40))[1])
+    got = found(taken(bounded.WithFactories, Given())[1])
     assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
 
 
