@@ -66,6 +66,24 @@ class Signs(TooLittle):
         return 1.0 if reward + rng.laplace(0, self.scale) > 0.5 else 0.0
 
 
+class NamedOtherwise(TooLittle):
+    """The collector gets a sign from a function that is not called report."""
+
+    def update(self, arm, reward):
+        self.sums[arm] += self.perturbed(reward)
+        self.pulls[arm] += 1
+
+    def perturbed(self, reward):
+        return 1.0 if reward + self.rng.laplace(0, self.scale) > 0.5 else 0.0
+
+
+class NamedOtherwiseButWhole(NamedOtherwise):
+    """The same with the noisy value itself, which the method that chooses is the first to look at."""
+
+    def perturbed(self, reward):
+        return reward + self.rng.laplace(0, self.scale)
+
+
 class Mixture(Reports):
     """A normal draw whose scale nobody knows: together they are a Laplace draw."""
 
@@ -131,7 +149,9 @@ def checked(kind, model="local"):
     return found[0]
 
 
-@pytest.mark.parametrize(("right", "wrong"), [(Reports, TooLittle), (Bits, TooTrueBits)])
+@pytest.mark.parametrize(
+    ("right", "wrong"), [(Reports, TooLittle), (Bits, TooTrueBits), (Reports, NamedOtherwiseButWhole)]
+)
 def test_a_report_that_costs_too_much_is_refuted(right, wrong):
     done = checked(wrong)
     assert done.verdict == "refuted"
@@ -149,8 +169,9 @@ def test_a_report_that_costs_too_much_is_refuted(right, wrong):
     assert checked(wrong, "central").verdict == "not_refuted"
 
 
-def test_what_a_report_makes_of_its_noisy_value_is_not_refuted_by_it():
-    done = checked(Signs)
+@pytest.mark.parametrize("signs", [Signs, NamedOtherwise])
+def test_what_a_report_makes_of_its_noisy_value_is_not_refuted_by_it(signs):
+    done = checked(signs)
     assert done.statistics["max_cost"] == pytest.approx(1.0)
     assert done.verdict == "not_refuted"
     assert not done.result["holds"]

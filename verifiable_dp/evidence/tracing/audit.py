@@ -686,21 +686,23 @@ def _noise_of(traced: Traced) -> dict[Place, tuple[float, tuple[float, ...]]]:
 def _attained(found: Found) -> bool:
     """Whether the cost of a pair of runs is one that its reports attain: it is no bound that may be loose.
 
-    Reports are the first noisy values of a reward. Where a function `report` makes something else of them
-    before it returns, they are not what leaves it. Where a run does not repeat, something unseen decides it.
+    Reports are the first noisy values of a reward. Where the function that adds the noise, or one called
+    `report`, makes something else of them before it returns, they are not what leaves it. Where a run does
+    not repeat, something unseen decides it.
     """
     worst = found.worst
     if worst is None or worst.loss.divergence or not worst.loss.same_output or worst.flipped:
         return False
-    ledger, inside = worst.here.ledger, _reporting(found.files)
+    ledger, inside = worst.here.ledger, _reporting(found.files, found.actions)
     unseen = [words for words in ledger.notes if words.endswith("not followed") or words.startswith(COMPILED)]
     if unseen or not found.repeats:
         return False
     for release, row in zip(ledger.releases, worst.loss.each.tolist(), strict=False):
-        loose = isinstance(release, Release) and (
-            release.at in inside or laws.family(release.law.kind) in ("two_sided_gamma", "two_sided_polya")
-        )
-        if row[1] > 0 and loose:
+        if row[1] <= 0 or not isinstance(release, Release):
+            continue
+        user, maker = inside.get(release.at, ""), inside.get(release.place, "")
+        changed = user and (user == maker or user.startswith("report:"))
+        if changed or laws.family(release.law.kind) in ("two_sided_gamma", "two_sided_polya"):
             return False
     # Other randomness may go into what is reported, and a report then hides more than its noise alone.
     if any(isinstance(one, Release) and one.pure and one.at not in found.choosing for one in ledger.releases):
@@ -709,18 +711,25 @@ def _attained(found: Found) -> bool:
     return len(coins) <= sum(isinstance(release, Chosen) for release in ledger.releases)
 
 
-def _reporting(files: frozenset[str]) -> set[Place]:
-    """The lines of functions called `report`."""
-    found: set[Place] = set()
+def _reporting(files: frozenset[str], actions: tuple[Place, ...]) -> dict[Place, str]:
+    """By line the function that it belongs to, if that returns a value; not those that return actions."""
+    found: dict[Place, str] = {}
     for file in files:
         try:
             nodes = list(ast.walk(ast.parse("".join(linecache.getlines(file)))))
         except SyntaxError:
             continue
-        for node in nodes:
-            if isinstance(node, ast.FunctionDef) and node.name == "report":
-                found |= {Place(file, line) for line in range(node.lineno, (node.end_lineno or 0) + 1)}
-    return found
+        for node in nodes:  # what is inside comes after what is around it
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                name = f"{node.name}:{node.lineno}" if _returns(node) else ""
+                found |= {Place(file, line): name for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    choosing = {found.get(place, "") for place in actions}
+    return {place: name for place, name in found.items() if name and name not in choosing}
+
+
+def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function returns something."""
+    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
 
 
 def _shared(found: Found) -> list[Lead]:
