@@ -78,7 +78,10 @@ def trace(
         if effort.larger is not None and found.worst is not None and found.pair is not None:
             other = replace(subject, function=effort.larger[0]).trace(found.pair, found.seed)
             found = without(found, other, effort.larger[1])
-    made = check(found, epsilon, local=promise.model == "local")
+        local = promise.model == "local"
+        if local and found.pair is not None:
+            found = replace(found, repeats=subject.repeats(found.pair, found.seed))
+    made = check(found, epsilon, local=local)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 

@@ -368,7 +368,7 @@ def _answered(task: Task, channel: int) -> Json:
     except SystemExit as error:
         return {"refused": guard.ended(error)}
     except KeyboardInterrupt:
-        return {"refused": "target: code of it raised KeyboardInterrupt"}
+        return {"refused": "target: its code raised KeyboardInterrupt"}
     except BaseException as error:
         return {"crashed": [*one_line(error).split(": ", 1), traceback.format_exc()]}
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import secrets
+
 import numpy as np
 import pytest
 
@@ -63,6 +66,65 @@ class Signs(TooLittle):
         return 1.0 if reward + rng.laplace(0, self.scale) > 0.5 else 0.0
 
 
+class NamedOtherwise(TooLittle):
+    """The collector gets a sign from a function that is not called report."""
+
+    def update(self, arm, reward):
+        self.sums[arm] += self.perturbed(reward)
+        self.pulls[arm] += 1
+
+    def perturbed(self, reward):
+        return 1.0 if reward + self.rng.laplace(0, self.scale) > 0.5 else 0.0
+
+
+class NamedOtherwiseButWhole(NamedOtherwise):
+    """The same with the noisy value itself, which the method that chooses is the first to look at."""
+
+    def perturbed(self, reward):
+        return reward + self.rng.laplace(0, self.scale)
+
+
+class Mixture(Reports):
+    """A normal draw whose scale nobody knows: together they are a Laplace draw."""
+
+    def report(self, reward, rng):
+        return reward + self.scale * math.sqrt(2 * rng.exponential(1.0)) * rng.normal()
+
+
+class Rounded(Reports):
+    """A bit, to which whole noise is added afterwards."""
+
+    def report(self, reward, rng):
+        bit = int(rng.random() < reward)
+        stop = -math.expm1(-1 / self.scale)
+        return bit + int(rng.geometric(stop)) - int(rng.geometric(stop))
+
+
+class TwoDraws(Reports):
+    """The first draw alone would not do."""
+
+    def report(self, reward, rng):
+        return reward + rng.normal(0, 0.5) + rng.laplace(0, self.scale)
+
+
+class Skipped(Reports):
+    """Half of the reports say nothing of the reward, and nobody sees which: they cost less than noise."""
+
+    scale = 1 / np.log1p(2 * np.expm1(CLAIM))
+
+    def report(self, reward, rng):
+        kept = self.coin(rng)
+        return reward * kept + 0.5 * (1 - kept) + rng.laplace(0, self.scale)
+
+    def coin(self, rng):
+        return secrets.randbelow(2)
+
+
+class SkippedByBits(Skipped):
+    def coin(self, rng):
+        return int(rng.bit_generator.random_raw()) & 1
+
+
 class Collected(Reports):
     """Rewards are added up first: central privacy."""
 
@@ -87,7 +149,9 @@ def checked(kind, model="local"):
     return found[0]
 
 
-@pytest.mark.parametrize(("right", "wrong"), [(Reports, TooLittle), (Bits, TooTrueBits)])
+@pytest.mark.parametrize(
+    ("right", "wrong"), [(Reports, TooLittle), (Bits, TooTrueBits), (Reports, NamedOtherwiseButWhole)]
+)
 def test_a_report_that_costs_too_much_is_refuted(right, wrong):
     done = checked(wrong)
     assert done.verdict == "refuted"
@@ -105,12 +169,33 @@ def test_a_report_that_costs_too_much_is_refuted(right, wrong):
     assert checked(wrong, "central").verdict == "not_refuted"
 
 
-def test_what_a_report_makes_of_its_noisy_value_is_not_refuted_by_it():
-    done = checked(Signs)
+@pytest.mark.parametrize("signs", [Signs, NamedOtherwise])
+def test_what_a_report_makes_of_its_noisy_value_is_not_refuted_by_it(signs):
+    done = checked(signs)
     assert done.statistics["max_cost"] == pytest.approx(1.0)
     assert done.verdict == "not_refuted"
     assert not done.result["holds"]
     assert conclude.lead([{"kind": "tracing", "statistics": done.statistics, "result": done.result}])
+
+
+@pytest.mark.parametrize("hiding", [Mixture, Rounded, TwoDraws, Skipped, SkippedByBits])
+def test_randomness_that_goes_into_a_report_beside_its_noise_may_hide_more(hiding):
+    done = checked(hiding)
+    assert float(done.statistics["max_cost"]) > CLAIM
+    assert done.verdict == "not_refuted"
+    assert not done.result["holds"]
+
+
+class Jittered(TooLittle):
+    """The noise that decides the arm has nothing to do with the report: the leak is refuted all the same."""
+
+    def select(self):
+        jitter = self.rng.normal(0, 0.1)
+        return super().select() if jitter < 1 else 0
+
+
+def test_randomness_of_the_choice_hides_nothing_of_a_report():
+    assert checked(Jittered).verdict == "refuted"
 
 
 def test_one_draw_for_several_rewards_is_no_report():

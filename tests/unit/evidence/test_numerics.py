@@ -133,6 +133,16 @@ def test_what_is_covered_is_said():
     assert "Last bits of the outputs" not in plain.to_html()
 
 
+def test_last_bits_that_give_nothing_away_make_a_record():
+    """Its power is that of the test of values: what sets of last bits would have shown is not stated."""
+    report = vdp.audit(samplers.grid, epsilon=1.0, budget="smoke", numerics=True)
+    assert report.verdict != "refuted"
+    validate(report.record)
+    bits = next(check for check in report.record["checks"] if check["kind"] == "numerics")
+    assert bits["result"]["verdict"] == "not_refuted"
+    assert "detectable" not in bits["result"]
+
+
 def test_both_tests_share_the_level():
     options = {"name": "x", "epsilon": 1.0, "plan": PLAN, "alpha": 1e-4, "confidence": 0.9}
     draft = audited(samplers.grid, numerics=True, **options)

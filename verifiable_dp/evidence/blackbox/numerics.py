@@ -241,6 +241,7 @@ def _judge(statistics: Json) -> JsonDict:
     control = judged("black_box", {**statistics, **statistics["control"]})
     if result["verdict"] == "not_refuted" and control["verdict"] != "refuted":
         result["verdict"] = "inconclusive"
+    result.pop("detectable", None)  # at a set of last bits: it says nothing of the power of the audit
     return {**result, "control_epsilon_lower": control["epsilon_lower"]}
 
 

@@ -29,7 +29,7 @@ from verifiable_dp.evidence.alignment.replay import (
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
-from verifiable_dp.evidence.tracing.foreign import plain_run
+from verifiable_dp.evidence.tracing.foreign import plain_run, sources
 from verifiable_dp.evidence.tracing.ledger import (
     UNFOLLOWED,
     WORDS,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 _MOST_PLACES = 48  # rewards of one table that are changed in turn
 _LEADS = 12
+_AGAIN = 4  # replays on the same input that show whether all that decides a run is known
 FIXED = "the noise does not depend on epsilon"
 _WORK = 150_000  # tracked operations of the recorded runs of one examination
 _LEAST, _SHRINKS = 6, 40
@@ -157,6 +158,20 @@ class Subject:
         bits = functools.partial(np.random.Philox, seed)
         return trace(self.seen(pair), left, right, bits, self.files, self.scopes, watch=watch)
 
+    def repeats(self, pair: Pair, seed: int) -> bool:
+        """Whether a replay on the very same input is the same run: all that decides a run is known."""
+        bits = functools.partial(np.random.Philox, seed)
+        function = self.seen(pair)
+        for world in pair.worlds():
+            drawn = sources(functools.partial(function, np.array(world)), bits())
+            if any(name.endswith(("urandom", "getrandom")) for name in drawn):
+                return False
+            for _ in range(_AGAIN):
+                loss = trace(function, world, world, bits, self.files, self.scopes).loss
+                if loss.bound > 0 or not loss.same_output:
+                    return False
+        return True
+
     def far(self, table: FloatArray, t: int, arm: int) -> Pair:
         """The reward of an arm in round t, or all that this round's user brings, moved as far as may be."""
         low, high = self.bounds
@@ -258,6 +273,8 @@ class Found:
         Pairs on which leads may show in the actions, for the black box.
     traces
         Pairs of runs that were traced in all.
+    repeats
+        Whether replays on the same input are known to be the same run, see `Subject.repeats`.
     """
 
     examined: int
@@ -277,6 +294,7 @@ class Found:
     choosing: frozenset[Place] = frozenset()
     suspects: tuple[Pair, ...] = ()
     traces: int = 0
+    repeats: bool = False
 
     def dear(self, epsilon: float) -> tuple[tuple[int, int], ...]:
         """The reward of the worst pair, as (round, arm), if it costs more than `epsilon`.
@@ -668,36 +686,50 @@ def _noise_of(traced: Traced) -> dict[Place, tuple[float, tuple[float, ...]]]:
 def _attained(found: Found) -> bool:
     """Whether the cost of a pair of runs is one that its reports attain: it is no bound that may be loose.
 
-    Reports are the first noisy values of a reward. Where a function `report` makes something else of them
-    before it returns, they are not what leaves it.
+    Reports are the first noisy values of a reward. Where the function that adds the noise, or one called
+    `report`, makes something else of them before it returns, they are not what leaves it. Where a run does
+    not repeat, something unseen decides it.
     """
     worst = found.worst
     if worst is None or worst.loss.divergence or not worst.loss.same_output or worst.flipped:
         return False
-    ledger, inside = worst.here.ledger, _reporting(found.files)
+    ledger, inside = worst.here.ledger, _reporting(found.files, found.actions)
+    unseen = [words for words in ledger.notes if words.endswith("not followed") or words.startswith(COMPILED)]
+    if unseen or not found.repeats:
+        return False
     for release, row in zip(ledger.releases, worst.loss.each.tolist(), strict=False):
-        loose = isinstance(release, Release) and (
-            release.at in inside or laws.family(release.law.kind) in ("two_sided_gamma", "two_sided_polya")
-        )
-        if row[1] > 0 and loose:
+        if row[1] <= 0 or not isinstance(release, Release):
+            continue
+        user, maker = inside.get(release.at, ""), inside.get(release.place, "")
+        changed = user and (user == maker or user.startswith("report:"))
+        if changed or laws.family(release.law.kind) in ("two_sided_gamma", "two_sided_polya"):
             return False
-    # Another coin may decide what is reported, and a report then hides more than its noise alone.
+    # Other randomness may go into what is reported, and a report then hides more than its noise alone.
+    if any(isinstance(one, Release) and one.pure and one.at not in found.choosing for one in ledger.releases):
+        return False
     coins = [coin for coin in ledger.coins if coin.place not in found.choosing]
     return len(coins) <= sum(isinstance(release, Chosen) for release in ledger.releases)
 
 
-def _reporting(files: frozenset[str]) -> set[Place]:
-    """The lines of functions called `report`."""
-    found: set[Place] = set()
+def _reporting(files: frozenset[str], actions: tuple[Place, ...]) -> dict[Place, str]:
+    """By line the function that it belongs to, if that returns a value; not those that return actions."""
+    found: dict[Place, str] = {}
     for file in files:
         try:
             nodes = list(ast.walk(ast.parse("".join(linecache.getlines(file)))))
         except SyntaxError:
             continue
-        for node in nodes:
-            if isinstance(node, ast.FunctionDef) and node.name == "report":
-                found |= {Place(file, line) for line in range(node.lineno, (node.end_lineno or 0) + 1)}
-    return found
+        for node in nodes:  # what is inside comes after what is around it
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                name = f"{node.name}:{node.lineno}" if _returns(node) else ""
+                found |= {Place(file, line): name for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    choosing = {found.get(place, "") for place in actions}
+    return {place: name for place, name in found.items() if name and name not in choosing}
+
+
+def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function returns something."""
+    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
 
 
 def _shared(found: Found) -> list[Lead]:

@@ -78,6 +78,8 @@ class Release:
         Where the sum was first used, and thereby released.
     spoilt
         Whether a draw was used before as the second half of a two-sided one, so that it is not fresh.
+    pure
+        Whether no raw data met it: it is randomness that other values may have been made with.
     """
 
     place: Place
@@ -87,6 +89,7 @@ class Release:
     out: FloatArray
     at: Place
     spoilt: bool = False
+    pure: bool = False
 
 
 @dataclass(frozen=True)
@@ -374,7 +377,7 @@ class Ledger:
                 raise _elsewhere(place, there.at)
             out = there.out
         spoilt = bool(self.halves) and any(draw in self.halves for draw in draws.tolist())
-        self.releases.append(Release(met or place, law, draws, exact, out, place, spoilt))
+        self.releases.append(Release(met or place, law, draws, exact, out, place, spoilt, met is None))
         self.public.update(draws.tolist())
         return out
 
