@@ -332,6 +332,14 @@ def counts_of_successes(rewards, rng):
     return _committed(rewards, int(np.argmax(noisy)))
 
 
+def counts_by_truth_values(rewards, rng):
+    ones = [0, 0]
+    for t in range(len(rewards) // 2):
+        ones[t % 2] += bool(rewards[t, t % 2] > 0.5)
+        ones[t % 2] += bool(rng.random() < rewards[t, t % 2])
+    return _committed(rewards, int(np.argmax(np.array(ones) + rng.laplace(0, 2 / EPSILON, 2))))
+
+
 def second_moment(rewards, rng):
     """Squares of the rewards, which lie in [0, 1], too."""
     horizon, n_arms = rewards.shape
@@ -553,6 +561,7 @@ RIGHT = {
     incremental_means: 1.0,
     counts_of_successes: 1.0,
     second_moment: 1.0,
+    counts_by_truth_values: 1.0,
     product_of_two_factors: 1.0,
     discounted: 1.0,
     two_budgets: 1.0,

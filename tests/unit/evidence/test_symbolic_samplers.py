@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.user_code import coins
+from tests.user_code import coins, inverses
 from verifiable_dp.evidence.symbolic import samplers
+from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.symbolic.samplers import _GIVEN, Law, _law, _Reader
 
 
@@ -113,6 +114,21 @@ def test_the_same_draw_compared_again_is_known():
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(sampler))).body
     found = dict(_Reader({}).law(function.body, {"rng": _GIVEN}))
     assert found == pytest.approx({0: 0.2, 1: 0.3, 2: 0.25, 3: 0.25})
+
+
+def _explored(play):
+    return explore(Program(play, (40, 2), (0.0, 1.0)), 2, most=10)
+
+
+@pytest.mark.parametrize("play", inverses.RIGHT.values(), ids=inverses.RIGHT)
+def test_logarithms_of_uniform_numbers_cost_what_they_are_worth(play):
+    got = _explored(play)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("play", inverses.WRONG.values(), ids=inverses.WRONG)
+def test_logarithms_that_go_wrong_have_no_bound_within_the_claim(play):
+    assert _explored(play).epsilon() > 1.3
 
 
 def test_fractions_are_numbers():

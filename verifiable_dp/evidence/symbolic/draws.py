@@ -277,6 +277,10 @@ class Uniform(Lazy):
     __ge__ = __gt__
 
     def __eq__(self, other: Any) -> Any:
+        known = isinstance(other, int | float | np.number) and not nature(other) and not self.source.is_public
+        if known and type(self) is Uniform and (_is_line(self.function) or _law_of(self.function)):
+            self.world.compare(certain=True, public=True)
+            return np.False_  # a number that has a density is no given one
         return self.plain() == other
 
     def __bool__(self) -> bool:
@@ -948,6 +952,18 @@ def tells_all(chance: Term) -> bool:
 
 def _at_most_one(chance: Term) -> bool:
     return chance.range()[1] <= 1 + 1e-9 or (chance.ratio is not None and chance.ratio.is_part)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_line(function: Callable[[Any], Any]) -> bool:
+    """Whether a function of a uniform draw is a straight line."""
+    try:
+        values = np.broadcast_to(np.asarray(function(_FINE), np.float64), _FINE.shape)
+    except (TypeError, ValueError):
+        return False
+    slope = 2 * (values[3072] - values[1024])
+    gaps = np.abs(values - values[1024] - slope * (_FINE - _FINE[1024]))
+    return bool(slope != 0 and (gaps <= 1e-12 * (abs(slope) + np.abs(values))).all())
 
 
 @functools.cache

@@ -5,8 +5,9 @@ makes follows from its source, statement by statement, as weights of what its na
 to the same values is added up, so that a loop that starts anew is summed in closed form. A uniform draw that
 is compared with a number is a coin, and uniform below or above that number afterwards.
 
-What is made is whole, with the chances p_k, or has a density that is constant between breakpoints. To move
-it by h costs at most the largest log p(x) / p(x + g) over all x and all g between 0 and h, which is looked up
+What is made is whole, with the chances p_k, or has a density that is constant between breakpoints, or is
+exponential noise, perhaps with a sign: the logarithm of a uniform number. To move a whole number or a stair
+by h costs at most the largest log p(x) / p(x + g) over all x and all g between 0 and h, which is looked up
 in the law. What has a chance below 2^-60 is left out: the draws of a generator are no finer.
 """
 
@@ -129,13 +130,40 @@ class Law:
         return most
 
 
-def _law(leaves: list[tuple[Any, float]]) -> Law | None:
+@dataclass(frozen=True)
+class Usual:
+    """A law that `Draw` knows by its kind, around a centre."""
+
+    kind: str
+    center: float
+    scale: float
+
+
+def _law(leaves: list[tuple[Any, float]]) -> Law | Usual | None:
     """The law of a mixture of numbers and sums of draws; None if it has no form that is known."""
     parts = [(_sum_of(value), weight) for value, weight in leaves if weight > 0]
+    if any(draw.exponential for one, _ in parts for draw in one.by):
+        return _usual(parts)
     uniforms = {sum(draw.step == 0 for draw in one.by) for one, _ in parts}
     if uniforms == {0}:
         return _whole_law(parts)
     return _stairs(parts) if uniforms == {1} else None
+
+
+def _usual(parts: list[tuple[Sum, float]]) -> Usual | None:
+    """Exponential noise, or with a fair sign Laplace's; None of any other mixture."""
+    sides: dict[tuple[float, float], float] = {}
+    for one, weight in parts:
+        if len(one.by) != 1 or not next(iter(one.by)).exponential:
+            return None
+        (size,) = one.by.values()
+        place = (round(one.const, 12), round(size, 12))
+        sides[place] = sides.get(place, 0.0) + weight
+    (center, size), *rest = sides
+    if not rest:
+        return Usual("exponential", center, size)
+    twin = rest == [(center, -size)] and abs(sides[center, size] - 0.5) < 1e-12
+    return Usual("laplace", center, abs(size)) if twin else None
 
 
 def _spread(one: Sum, weight: float) -> Iterator[tuple[float, float]]:
@@ -191,9 +219,10 @@ def _stairs(parts: list[tuple[Sum, float]]) -> Law | None:
 
 @dataclass(frozen=True, eq=False)
 class Basic:
-    """A uniform draw, or a geometric one whose chances fall by exp(-step) from 1 on."""
+    """A uniform draw, a geometric one whose chances fall by exp(-step) from 1 on, or an exponential one."""
 
     step: float = 0.0
+    exponential: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +251,14 @@ class Sum:
             return self
         rest = Sum(self.const, {d: w for d, w in self.by.items() if d is not draw})
         return rest.plus(other.times(self.by[draw]))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which it lies, of uniform draws."""
+        if any(draw.step or draw.exponential for draw in self.by):
+            raise _Unknown
+        steps = list(self.by.values())
+        return self.const + sum(min(s, 0.0) for s in steps), self.const + sum(max(s, 0.0) for s in steps)
 
 
 def _sum_of(value: Any) -> Sum:
@@ -531,6 +568,8 @@ class _Reader:
         made = node.func
         ways = self._all(node.args, env)
         if isinstance(made, ast.Attribute):
+            if _is_module(made.value, self._scope) and made.attr in ("log", "log1p"):
+                return [(*_logarithm(v, e, made.attr), w) for v, e, w in ways]
             if _is_module(made.value, self._scope) and made.attr in _MATH:
                 return [(_computed(getattr(math, made.attr), v), e, w) for v, e, w in ways]
             owner = self._owner(made, env)
@@ -598,13 +637,55 @@ def _anew(node: ast.While) -> set[str]:
 def _computed(function: Callable[..., Any], values: list[Any]) -> Any:
     """A function of plain numbers; a whole sum is its own whole number."""
     if len(values) == 1 and isinstance(values[0], Sum):
-        whole = all(d.step and by == round(by) for d, by in values[0].by.items())
-        if function is float or (function is int and whole and values[0].const == round(values[0].const)):
-            return values[0]
-        raise _Unknown
+        (one,) = values
+        whole = all(d.step and by == round(by) for d, by in one.by.items())
+        if function is float or (function is int and whole and one.const == round(one.const)):
+            return one
+        if function in (abs, math.fabs):
+            low, high = one.ends
+            if low < 0 < high:
+                raise _Unknown
+            return one if low >= 0 else one.times(-1.0)
+        return _whole_part(function, one)
+    if function in (min, max) and len(values) == 2 and any(isinstance(v, Sum) for v in values):
+        return _kept(function, *sorted(values, key=lambda v: not isinstance(v, Sum)))
     if any(not isinstance(v, _PLAIN) for v in values):
         raise _Unknown
     return function(*values)
+
+
+def _whole_part(function: Callable[..., Any], one: Sum) -> Sum:
+    """Of exponential noise it is geometric."""
+    draw, by = next(iter(one.by.items()))
+    if len(one.by) > 1 or not draw.exponential or one.const or by <= 0:
+        raise _Unknown
+    if function not in (int, math.floor, math.ceil):
+        raise _Unknown
+    return Sum(0.0 if function is math.ceil else -1.0, {Basic(1 / by): 1.0})
+
+
+def _kept(function: Callable[..., Any], one: Sum, limit: Any) -> Sum:
+    """A uniform number kept from an end of its range, by no more than its last bits."""
+    low, high = one.ends
+    gap = float(limit) - low if function is max else high - float(limit)
+    if gap > 2.0**-52 * (high - low):
+        raise _Unknown
+    return one
+
+
+_GONE = " gone"  # uniform draws that a logarithm was taken of
+
+
+def _logarithm(values: list[Any], env: Env, name: str) -> tuple[Any, Env]:
+    """Of a uniform number on [0, c] it is log(c) less an exponential one."""
+    if len(values) != 1 or not isinstance(values[0], Sum):
+        return _computed(getattr(math, name), values), env
+    one = values[0].shifted(1.0 if name == "log1p" else 0.0)
+    low, high = one.ends
+    if len(one.by) != 1 or high <= 0 or abs(low) > 1e-12 * high:
+        raise _Unknown
+    env = {**env, _GONE: frozenset((*env.get(_GONE, ()), *one.by))}
+    return Sum(math.log(high), {Basic(exponential=True): -1.0}), env
 
 
 def _truth(value: Any) -> bool:
@@ -639,9 +720,14 @@ def _compared(kind: type, values: list[Any], env: Env, weight: float) -> Iterato
         return
     gap = _sum_of(left).plus(_sum_of(right).times(-1.0))
     ordered = kind in (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-    if len(gap.by) != 1 or not (ordered or next(iter(gap.by)).step):
+    if len(gap.by) != 1:
         raise _Unknown
     ((draw, by),) = gap.by.items()
+    if draw.exponential or draw in env.get(_GONE, ()):
+        raise _Unknown
+    if not (ordered or draw.step):  # what has a density is no given number
+        yield kind is ast.NotEq, env, weight
+        return
     if draw.step:
         yield from _valued(kind, draw, gap, env, weight)
         return
@@ -685,6 +771,12 @@ def _drawn(name: str, values: list[Any], env: Env, weight: float) -> Iterator[tu
         if high <= low:
             raise _Unknown
         yield Sum(low, {Basic(): high - low}), env, weight
+        return
+    if name in ("exponential", "expovariate", "standard_exponential") and len(values) <= 1:
+        scale = float(values[0]) if values else 1.0
+        if not scale > 0 or (values and name == "standard_exponential"):
+            raise _Unknown
+        yield Sum(0.0, {Basic(exponential=True): 1 / scale if name == "expovariate" else scale}), env, weight
         return
     if name == "geometric" and len(values) == 1 and 0 < values[0] < 1:
         yield Sum(0.0, {Basic(-math.log1p(-values[0])): 1.0}), env, weight
@@ -745,7 +837,7 @@ def _ratio(before: list[Any], after: list[Any]) -> float | None:
 
 # ---------------------------------------------------------------- what stands in for the code
 
-_LAWS: dict[Any, list[tuple[list[tuple[Any, str, Any]], Law | None, frozenset[Any]]]] = {}
+_LAWS: dict[Any, list[tuple[list[tuple[Any, str, Any]], Law | Usual | None, frozenset[Any]]]] = {}
 _MOST_LAWS = 256
 
 
@@ -760,7 +852,8 @@ def _law_of(key: Any, scope: Mapping[str, Any], read: Callable[[_Reader], Any], 
     reader = _Reader(scope)
     try:
         law = _law(read(reader))
-        law = law if law is not None and min(map(law.price, (1.0, -1.0))) < math.inf else None
+        if isinstance(law, Law) and not min(map(law.price, (1.0, -1.0))) < math.inf:
+            law = None
     except (_Unknown, ArithmeticError, TypeError, ValueError, KeyError, RecursionError):
         law = None
     if len(_LAWS) >= _MOST_LAWS:
@@ -778,13 +871,16 @@ def _same(now: Any, value: Any) -> bool:
     return now is value or (type(now) is type(value) and type(now) in _READ and now == value)
 
 
-def _made(world: World, law: Law, codes: frozenset[Any], draw: Callable[[], Any]) -> Term:
+def _made(world: World, law: Law | Usual, codes: frozenset[Any], draw: Callable[[], Any]) -> Term:
     """Noise of a law, as the code draws it."""
     for code in codes:
         world.note(code, tried=True)
         world.drawn.add((code, None))
     with _bare(world):
         value = float(draw())
+    if isinstance(law, Usual):
+        drawn = Draw(law.kind, (value - law.center) / law.scale)
+        return Term(world, law.center, {}, {drawn: law.scale})
     made = Draw("geometric", value, law.step) if law.step else Draw("law", value, of=law)
     return geometric(world, made) if law.step else Term(world, 0.0, {}, {made: 1.0}, law.whole)
 

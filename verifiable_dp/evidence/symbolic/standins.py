@@ -339,6 +339,18 @@ class _Int(int, metaclass=_Kind):
         return int(value, *args)
 
 
+class _Bool(int, metaclass=_Kind):
+    """A raw bit stays one, and a coin a coin."""
+
+    stands_for = bool
+
+    def __new__(cls, value: Any = False) -> Any:
+        value = _scalar(value)
+        bit = type(value) is Term and not value.noise and value.whole and value.range() == (0.0, 1.0)
+        open_ = type(value) is draws.Coin and value.chance is not None and not value.source.is_public
+        return value if bit or open_ else bool(value)
+
+
 class _Pandas(_Module):
     """Series and frames of tracked numbers hold these as objects."""
 
@@ -549,6 +561,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "sorted": _sorted(world),
         "float": _Float,
         "int": _Int,
+        "bool": _Bool,
     }
     missing = object()
     world.fixed = functools.partial(answers.fixed, world)

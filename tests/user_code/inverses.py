@@ -1,0 +1,173 @@
+"""Noise from the logarithm of a uniform number, side by side, as users write it, and samplers that go wrong.
+
+Each is added to sums of a half of the rewards: EPSILON = 1 is what `RIGHT` cost, and more than that `WRONG`.
+"""
+
+# ruff: noqa: SIM108 - as users write it
+
+import math
+
+import numpy as np
+
+
+def _on_sums(rewards, noise):
+    noisy = [rewards[arm:20:2, arm].sum() + noise() for arm in range(2)]
+    return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
+
+
+def two_logarithms(rng):
+    u = rng.random()
+    return math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+
+
+def kept_in_a_name(rng):
+    u = rng.random()
+    noise = math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+    return noise
+
+
+def two_returns(rng):
+    u = rng.random()
+    if u < 0.5:
+        return np.log(2 * u)
+    return -np.log(2 * (1 - u))
+
+
+def two_branches(rng):
+    u = rng.uniform(-0.5, 0.5)
+    if u < 0:
+        x = math.log1p(2 * u)
+    else:
+        x = -math.log1p(-2 * u)
+    return x
+
+
+def sign_of_the_uniform(rng):
+    u = rng.random() - 0.5
+    sign = 1 if u >= 0 else -1
+    return -sign * math.log(1 - 2 * abs(u))
+
+
+def sign_of_a_bit(rng):
+    size = -math.log(1 - rng.random())
+    return -size if rng.integers(2) else size
+
+
+def never_nought(rng):
+    u = rng.random()
+    while u == 0.0:
+        u = rng.random()
+    return math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+
+
+def nought_apart(rng):
+    u = rng.random() - 0.5
+    if u == 0:
+        return 0.0
+    return -math.copysign(math.log(1 - 2 * abs(u)), u)
+
+
+def kept_off_nought(rng):
+    u = max(rng.random(), 1e-300)
+    if u < 0.5:
+        return math.log(2 * u)
+    return -math.log(2 * (1 - u))
+
+
+def exponential_with_a_sign(rng):
+    size = rng.exponential(1.0)
+    if rng.random() < 0.5:
+        size = -size
+    return size
+
+
+RIGHT = {
+    "two_logarithms": lambda rewards, rng: _on_sums(rewards, lambda: two_logarithms(rng)),
+    "kept_in_a_name": lambda rewards, rng: _on_sums(rewards, lambda: kept_in_a_name(rng)),
+    "two_returns": lambda rewards, rng: _on_sums(rewards, lambda: two_returns(rng)),
+    "two_branches": lambda rewards, rng: _on_sums(rewards, lambda: two_branches(rng)),
+    "sign_of_the_uniform": lambda rewards, rng: _on_sums(rewards, lambda: sign_of_the_uniform(rng)),
+    "sign_of_a_bit": lambda rewards, rng: _on_sums(rewards, lambda: sign_of_a_bit(rng)),
+    "never_nought": lambda rewards, rng: _on_sums(rewards, lambda: never_nought(rng)),
+    "nought_apart": lambda rewards, rng: _on_sums(rewards, lambda: nought_apart(rng)),
+    "kept_off_nought": lambda rewards, rng: _on_sums(rewards, lambda: kept_off_nought(rng)),
+    "exponential_with_a_sign": lambda rewards, rng: _on_sums(rewards, lambda: exponential_with_a_sign(rng)),
+}
+
+
+def one_side_is_steeper(rng):
+    u = rng.random()
+    return math.log(2 * u) if u < 0.5 else -0.5 * math.log(2 * (1 - u))
+
+
+def sides_of_other_weight(rng):
+    """A third of the draws lies above: at the centre the density jumps."""
+    size = -math.log(1 - rng.random())
+    return size if rng.random() < 1 / 3 else -size
+
+
+def uneven_split(rng):
+    u = rng.random()
+    return math.log(u / 0.8) if u < 0.8 else -math.log(5 * (1 - u))
+
+
+def never_far(rng):
+    u = max(rng.random(), 1e-2)
+    return math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+
+
+def shifted(rng):
+    u = rng.random()
+    return math.log(2 * u + 0.1) if u < 0.5 else -math.log(2 * (1 - u))
+
+
+def asked_again(rng):
+    """Where the logarithm is asked for what the number was, it has another law."""
+    u = rng.random()
+    size = -math.log(1 - u)
+    if u < 0.5:
+        return size
+    return -size
+
+
+def one_sided(rng):
+    u = rng.random()
+    return -math.log(1 - u) if u < 0.5 else -math.log(u)
+
+
+def seldom_none(rng):
+    """What has a density is no given number, but what was rounded may be."""
+    u = rng.random()
+    if math.floor(u * 2000) == 7:
+        return 0.0
+    return math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+
+
+def atom_of_a_limit(rng):
+    u = max(rng.random(), 1e-3)
+    if u == 1e-3:
+        return 0.0
+    return math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+
+
+def seldom_bare(rewards, rng):
+    """What has a density is no given number, but what was rounded may be."""
+    sums = [rewards[arm:20:2, arm].sum() for arm in range(2)]
+    noisy = [s + rng.laplace() for s in sums]
+    if math.floor(rng.random() * 1e6) == 7:
+        noisy = sums
+    return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
+
+
+WRONG = {
+    "one_side_is_steeper": lambda rewards, rng: _on_sums(rewards, lambda: one_side_is_steeper(rng)),
+    "sides_of_other_weight": lambda rewards, rng: _on_sums(rewards, lambda: sides_of_other_weight(rng)),
+    "uneven_split": lambda rewards, rng: _on_sums(rewards, lambda: uneven_split(rng)),
+    "never_far": lambda rewards, rng: _on_sums(rewards, lambda: never_far(rng)),
+    "shifted": lambda rewards, rng: _on_sums(rewards, lambda: shifted(rng)),
+    "asked_again": lambda rewards, rng: _on_sums(rewards, lambda: asked_again(rng)),
+    "one_sided": lambda rewards, rng: _on_sums(rewards, lambda: one_sided(rng)),
+    "seldom_none": lambda rewards, rng: _on_sums(rewards, lambda: seldom_none(rng)),
+    "atom_of_a_limit": lambda rewards, rng: _on_sums(rewards, lambda: atom_of_a_limit(rng)),
+    "seldom_bare": seldom_bare,
+}
