@@ -11,11 +11,13 @@ import functools
 import inspect
 import math
 import sys
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.contexts import Unfolding
@@ -405,6 +407,8 @@ class ReleaseSampler:
         Of the noise, for mutants.
     shard, rows, timeout, followed
         See `PlaySampler`; `rows` are draws.
+    texts
+        Some of the texts that were released in this process, by the numbers that stand for them.
     """
 
     function: Function[Foreign]
@@ -414,6 +418,7 @@ class ReleaseSampler:
     rows: int | None = None
     timeout: float = math.inf
     followed: bool = False
+    texts: dict[int, str] = field(default_factory=dict, compare=False)
 
     @property
     def together(self) -> bool:
@@ -421,12 +426,12 @@ class ReleaseSampler:
         return self.rows is None and not getattr(self.function, "one_at_a_time", False)
 
     def values(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
-        """Outputs (n, m) as floats.
+        """Outputs (n, m) as floats; text stands for its CRC-32, so that texts that share one count as one.
 
         Raises
         ------
         InputError
-            If the function raises, or does not return numbers with a leading axis of `size`.
+            If the function raises, or does not return numbers or text with a leading axis of `size`.
         """
         size = self.rows or max(len(runs), 1)
         parts = [self._part(data, path, runs[i : i + size]) for i in range(0, len(runs), size)]
@@ -454,12 +459,20 @@ class ReleaseSampler:
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
             )
-        if result.dtype.kind not in "fiub":
+        if result.dtype.kind not in "fiubU":
             raise InputError(
-                "release must return numbers (floats, whole numbers or booleans, NaN for nothing), "
+                "release must return numbers (floats, whole numbers or booleans, NaN for nothing) or text, "
                 f"got {_sorts(result)}"
             )
-        return np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
+        numbers = self._checksums(result) if result.dtype.kind == "U" else result
+        return np.asarray(numbers, dtype=np.float64).reshape(len(runs), -1)
+
+    def _checksums(self, texts: NDArray[np.str_]) -> FloatArray:
+        distinct, places = np.unique(texts, return_inverse=True)
+        numbers = [zlib.crc32(text.encode()) for text in distinct.tolist()]
+        if len(self.texts) < _LOOK:
+            self.texts.update(zip(numbers, distinct.tolist(), strict=True))
+        return np.array(numbers, dtype=np.float64)[places.reshape(texts.shape)]
 
     def draws(self, data: Foreign, runs: IntArray) -> FloatArray:
         """Outputs as `values` gives them, by streams of their own."""
@@ -575,7 +588,12 @@ def probe_release(sampler: ReleaseSampler, data: Sequence[Foreign], runs: int = 
         alike = alike and bool((first == first[0]).all())
         again = sampler.values(item, (9, i), numbers)
         repeatable = repeatable and np.array_equal(first, again, equal_nan=True)
-    return Probe(alike, repeatable, _notes(repeatable))
+    return Probe(alike, repeatable, (*_notes(repeatable), *_legend(sampler.texts)))
+
+
+def _legend(texts: Mapping[int, str]) -> tuple[str, ...]:
+    some = [f"{number} is {text[:40]!r}" for number, text in sorted(texts.items())[:12]]
+    return (f"text that is released counts as its CRC-32: {', '.join(some)}",) if some else ()
 
 
 def _notes(repeatable: bool) -> tuple[str, ...]:

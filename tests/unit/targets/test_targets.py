@@ -5,13 +5,14 @@ import os
 import pickle
 import sys
 import threading
+import zlib
 
 import numpy as np
 import pytest
 
 from tests.asking import audited
 from tests.user_code import seeded
-from verifiable_dp import InputError
+from verifiable_dp import InputError, audit
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.load import (
     DataPair,
@@ -209,9 +210,8 @@ def test_a_draw_at_a_time_may_change_its_data():
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (lambda size: ["a"] * size, "got dtype <U1"),
         (lambda size: [None] * size, "got NoneType"),
-        (lambda size: [1.0, "x"] + [2.0] * (size - 2), "got dtype <U"),
+        (lambda size: np.array(["a"] * size, "S1"), r"got dtype \|S1"),
         (lambda size: [{}] * size, "got dict"),
         (lambda size: np.array([1, True, None] * 2, object), "got bool"),
         (lambda size: np.zeros(size, complex), "got dtype complex128"),
@@ -227,6 +227,26 @@ def test_outputs_that_are_no_numbers_are_refused(result, message):
     with pytest.raises(InputError, match=message) as caught:
         sampler.values(0.0, (0,), RUNS)
     assert "\n" not in str(caught.value)
+
+
+def _vote(data, rng, lie=1 / (1 + np.e)):
+    truth = data > 0.5
+    return ("for", "against")[int(truth != (rng.random() < lie))]
+
+
+def _vote_too_true(data, rng):
+    return _vote(data, rng, lie=0.1)
+
+
+def test_text_is_released_and_a_note_says_what_stands_for_it():
+    sampler = ReleaseSampler(lambda data, size, rng: [["a", "for"], ["a", "against"]] * (size // 2), 0)
+    seen = sampler.values(0.0, (0,), RUNS)
+    assert seen.shape == (len(RUNS), 2)
+    assert {*seen.ravel().tolist()} == {float(zlib.crc32(text)) for text in (b"a", b"for", b"against")}
+    asked = {"epsilon": 1.0, "bounds": (0.0, 1.0), "in_process": True}
+    right, leak = (audit(f, **asked).record for f in (_vote, _vote_too_true))
+    assert (right["verdict"], leak["verdict"]) == ("not_refuted", "refuted")
+    assert f"{zlib.crc32(b'against')} is 'against'" in str(right)
 
 
 def test_whole_and_real_columns_may_be_mixed():
