@@ -351,7 +351,7 @@ def test_junit_of_a_hostile_record_is_xml_with_the_same_cases(hostile):
 
 
 def test_intoto_says_what_the_banner_says():
-    """Also where the audit as a whole is inconclusive; it has no headline beside it, so it names the bounds."""
+    """Also where the audit as a whole is inconclusive. Without a headline beside it, it names the bounds."""
     record = load("dp-nas")
     undecided = record | {"verdict": "inconclusive", "reason": "weak"}
     for shown, result in ((record, "PASSED"), (undecided, "WARNED"), (load("ucb1"), "FAILED")):
