@@ -85,6 +85,21 @@ READ = """(() => {
   }
   return found;
 })()"""
+BROKEN_NUMBERS = r"""(() => {
+  const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode;
+    const within = node.parentElement;
+    if (within.closest("svg, script, style, pre, a") || !within.checkVisibility()) continue;
+    for (const m of node.data.matchAll(/[a-z]+ (=|>=) [\d.]+|\d[\d.]*(e?-\d+)+(?![\d\/])/g)) {
+      const range = document.createRange();
+      range.setStart(node, m.index);
+      range.setEnd(node, m.index + m[0].length);
+      if (new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size > 1) found.push(m[0]);
+    }
+  }
+  return found;
+})()"""
 GRAVE = """axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
   .filter((v) => v.impact !== "minor")
   .map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))]))"""
@@ -195,6 +210,24 @@ def test_the_page_fits_its_window(browser, pages, which, width, scheme):
         assert read["aside"] == []
     assert not [said for said in read["aside"] if said.startswith("Privacy and regret")]
     assert read["broken"] == []
+
+
+@needs_browser
+@pytest.mark.parametrize("which", ["record", "refuted", "errata", "papers", "study of heavy tails"])
+def test_no_number_is_broken_on_any_width(browser, pages, which):
+    """On screen and on paper. Control: where lines may end in them, some do."""
+    broken = []
+    page = pages[which].read_text("utf-8")
+    for allowed in (False, True):
+        path = pages[which].with_name("whole.html")
+        path.write_text(page.replace(".whole { white-space: nowrap; }", "") if allowed else page, "utf-8")
+        for width, media in ((340, "screen"), (390, "screen"), (768, "screen"), (720, "print")):
+            browser.look(width, media=media)
+            browser.open(path)
+            browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+            broken += [(allowed, width, said) for said in browser.run(BROKEN_NUMBERS)]
+    assert [row for row in broken if not row[0]] == []
+    assert broken
 
 
 @needs_browser

@@ -55,7 +55,10 @@ Rule = Callable[[Json], Finding]
 
 @dataclass(frozen=True)
 class Hazard:
-    """A hazard: identifier, section, title, rule, what an open row leaves to do, short name, its weight."""
+    """A hazard: identifier, section, title, rule, what an open row leaves to do, short name, its weight.
+
+    `declarable` tells whether a declaration can close it; else it stays open, a limit of the evidence.
+    """
 
     id: str
     section: str
@@ -64,6 +67,7 @@ class Hazard:
     action: str
     brief: str
     bears: str
+    declarable: bool
 
     def row(self, record: Json) -> JsonDict:
         """As it stands in a record."""
@@ -497,8 +501,9 @@ _BRIEFLY = (
 # What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
 BEARS = ("Can void the promise", "Can make it worth less", "Fairness, accuracy and good practice")
 _RANKS = (1, 1, 1, 1, 2, 2, 2, 0, 0, 2, 2, 2, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 2)
+_DECLARABLE = frozenset({3, 4, 8, 11, 20, 22, 23, 24})  # numbers of those that a declaration can close
 HAZARDS = tuple(
-    Hazard(f"NIST-H{number:02}", section, title, rule, action, brief, BEARS[rank])
+    Hazard(f"NIST-H{number:02}", section, title, rule, action, brief, BEARS[rank], number in _DECLARABLE)
     for number, ((section, title, rule), action, brief, rank) in enumerate(
         zip(
             (

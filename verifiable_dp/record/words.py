@@ -67,8 +67,8 @@ def title(record: Json) -> str:
 # ---------------------------------------------------------------- the whole record
 
 
-def verdict(record: Json) -> str:
-    """What the audit concludes on privacy, and what that does not mean."""
+def verdict(record: Json, brief: bool = False) -> str:
+    """What the audit concludes on privacy, and what that does not mean; brief beside a headline."""
     if not record["checks"]:
         return "Privacy was not audited."
     epsilon, at_least = digits(record["claim"]["epsilon"]), digits(least(record))
@@ -85,13 +85,15 @@ def verdict(record: Json) -> str:
             f"can be run again.{apart}"
         )
     if record["verdict"] == "not_refuted":
-        return _acquitted(record, epsilon)
+        return _acquitted(record, epsilon, brief)
     return f"The audit is inconclusive about epsilon {epsilon}: {why(record)}."
 
 
-def _acquitted(record: Json, epsilon: str) -> str:
+def _acquitted(record: Json, epsilon: str, brief: bool) -> str:
     """What stands behind a verdict of not refuted."""
     if conclude.bounded(record["checks"]):
+        if brief:
+            return f"No violation was found. {covered(record)}"
         most = digits(record["epsilon_upper"]["epsilon"])
         found = f"No violation of epsilon {epsilon} was found"
         return f"{found}, and epsilon is at most {most}. {covered(record)}"

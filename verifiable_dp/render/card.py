@@ -73,6 +73,38 @@ class Strength:
 
 
 @dataclass(frozen=True)
+class Open:
+    """Open hazards that a declaration can close, or those that none can.
+
+    Attributes
+    ----------
+    head
+        How many they are, and who can settle them.
+    groups
+        What they can do, those that can void the promise first, with identifier and short name of each.
+    """
+
+    head: str
+    groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return sum(len(rows) for _, rows in self.groups)
+
+    @property
+    def words(self) -> str:
+        """Who can settle them, and which they are."""
+        named = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.groups]
+        return f"{self.head}: {'; '.join(named)}."
+
+    @property
+    def grave(self) -> int:
+        """How many of them can void the promise."""
+        return sum(len(rows) for what, rows in self.groups if what == BEARS[0].lower())
+
+
+@dataclass(frozen=True)
 class Card:
     """What the first screen says.
 
@@ -91,8 +123,7 @@ class Card:
     caveats
         The largest, with the anchor of the section that says more.
     hazards
-        Identifier and short name of each that is open, by what it can do: those that can void the promise
-        first.
+        Those that are open: first what a declaration can close, then what none can, as `Open`.
     measured
         What `regret` is about.
     """
@@ -107,7 +138,7 @@ class Card:
     audited: tuple[tuple[str, str], ...]
     caveats: tuple[tuple[str, str], ...]
     following: str
-    hazards: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    hazards: tuple[Open, ...]
     regret: str
     measured: str
 
@@ -133,10 +164,7 @@ class Card:
     @property
     def open(self) -> str:
         """How many hazards are open, and which; empty without any."""
-        groups = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.hazards]
-        todo = sum(len(rows) for _, rows in self.hazards)
-        how = "for your team to settle: by tests, or in a declaration (verifiable-dp declare)"
-        return f"{todo}, {how}. {'. '.join(groups)}" if groups else ""
+        return " ".join(part.words for part in self.hazards)
 
 
 def of(record: Json, around: Around = ALONE) -> Card:
@@ -641,15 +669,27 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
             f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
             "or name pairs of inputs to try."
         )
-    todo = sum(row["status"] == "open" for row in record["hazards"])
     names = missed(record, kills)
     faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
     first = f"Look by hand for {faults}. " if names else ""
     if _caught(record)[0] > WEAK:
         first += f"Audit again with more runs ({_more(record)}). "
-    grave = sum(len(rows) for bears, rows in _hazards(record) if bears == BEARS[0])
-    urgent = f", first the {grave} that can void it" if grave else ""
-    return f"{first}Settle the {_many(todo, 'open hazard')} before you rely on the claim{urgent}."
+    return first + _settle(*_parted(record))
+
+
+def _settle(yours: Open, left: Open) -> str:
+    """What a declaration settles, and how much it leaves."""
+    urgent = f", first {yours.grave} that can void it" if yours.grave else ""
+    grave = f" ({left.grave} as grave)" if left.grave else ""
+    if not yours.count:
+        void = f", {left.grave} of which can void it" if left.grave else ""
+        return (
+            f"Weigh the {left.count} open hazards before you rely on the claim{void}: limits of the evidence."
+        )
+    return (
+        f"Settle {_many(yours.count, 'open hazard')} by declaration before you rely on the claim{urgent}; "
+        f"no declaration closes the other {left.count}{grave}."
+    )
 
 
 def _more(record: Json) -> str:
@@ -658,13 +698,23 @@ def _more(record: Json) -> str:
     return f"--budget {size}: runs, not epsilon"
 
 
-def _hazards(record: Json) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """The open hazards by what they can do, each with its short name; none where no promise stands."""
-    if record["verdict"] == "refuted":
-        return ()
+def _hazards(record: Json) -> tuple[Open, ...]:
+    """The open hazards; none where no promise stands."""
+    return () if record["verdict"] == "refuted" else tuple(part for part in _parted(record) if part.count)
+
+
+def _parted(record: Json) -> tuple[Open, Open]:
+    """The open hazards that a declaration can close, and those that none can, which limit the evidence."""
     still = {row["id"] for row in record["hazards"] if row["status"] == "open"}
-    groups = ((bears, [h for h in HAZARDS if h.bears == bears and h.id in still]) for bears in BEARS)
-    return tuple((bears, tuple((h.id, h.brief) for h in rows)) for bears, rows in groups if rows)
+    parts = []
+    for declarable, head in (
+        (True, "for your team to settle in a declaration (verifiable-dp declare)"),
+        (False, "that no declaration closes, limits of this evidence"),
+    ):
+        found = [h for h in HAZARDS if h.declarable == declarable and h.id in still]
+        groups = ((bears, tuple((h.id, h.brief) for h in found if h.bears == bears)) for bears in BEARS)
+        parts.append(Open(f"{len(found)} {head}", tuple((b.lower(), rows) for b, rows in groups if rows)))
+    return parts[0], parts[1]
 
 
 def regret(record: Json) -> str:

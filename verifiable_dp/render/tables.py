@@ -1,4 +1,4 @@
-"""Tables of a page: a few rows first, all as CSV, cards on a phone, scrolled with the keyboard."""
+"""Tables of a page: a few rows first, all as CSV, cards on a phone, scrolled by keys; whole numbers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ _PLAIN = re.compile(r'<table(?: class="(fixed)")?>')
 _ROW = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(t[dh])\b[^>]*>(.*?)</\1>", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|∞)", re.IGNORECASE)
+# Tags and what is not text of the page; then a name with sign and value, or a number with a hyphen in it.
+_WHOLE = re.compile(
+    r"<(style|script|svg|pre|title|select|h2)\b.*?</\1>|<[^>]*>|"
+    r"(?<![^\s(>])(?P<whole>\(?\w[\w./-]* (?:=|&[gl]t;=) [^\s<]{1,24}(?=[\s<])|"
+    r"[-+(\[]*\d[\d.]*(?:e?-\d[\d.]*)+[^\s<]{0,12}(?=[\s<]))",
+    re.DOTALL,
+)
 _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what a spreadsheet computes where a cell begins with it
 
 
@@ -56,7 +63,14 @@ def arranged(page: str, *, whole: bool = False) -> str:
             return _arranged(found[0], "" if whole else f"table-{next(numbers)}.csv", folded=any(folds))
         return found[0]
 
-    return _TOKEN.sub(replaced, page)
+    return _unbroken(_TOKEN.sub(replaced, page))
+
+
+def _unbroken(page: str) -> str:
+    """A page on which no line ends within a number, or between a name, its sign and its value."""
+    return _WHOLE.sub(
+        lambda found: f'<span class="whole">{found["whole"]}</span>' if found["whole"] else found[0], page
+    )
 
 
 def _arranged(block: str, name: str, *, folded: bool) -> str:

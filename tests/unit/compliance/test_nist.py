@@ -209,6 +209,25 @@ def test_hazards_that_only_a_declaration_answers(assess, number, declared):
         assert not row["evidence"]
 
 
+DECLARED = {
+    **worlds("clicked", "did not click"),
+    "contribution": {"max_rounds_per_user": 7},
+    "unprotected_outputs": [],
+    "accounting": {"post_processing": "rounded to tens"},
+    "actors": [TRUSTED, READER],
+    **{key: {"statement": "x"} for key in ("data_security", "access_control", "data_minimisation")},
+}
+
+
+@pytest.mark.parametrize("kind", ["algorithm", "mechanism"])
+def test_a_declaration_closes_what_is_said_to_be_declarable_and_nothing_else(assess, kind):
+    """Control: with nothing declared all of them are open, and those of the other kind stay open."""
+    for number, hazard in enumerate(nist.HAZARDS, 1):
+        before, after = (assess(number, kind, declared=said)["status"] for said in (None, DECLARED))
+        assert (before == "open", after) == (True, "declared") if hazard.declarable else before == after
+    assert sum(hazard.declarable for hazard in nist.HAZARDS) == 8
+
+
 def test_h09_custom_code(assess):
     assert "OpenDP" in assess(9)["note"]
     assert "code of the user's own" in assess(9, "mechanism")["note"]

@@ -125,3 +125,15 @@ def test_one_row_more_is_the_other_row():
     made = tables.arranged(page_of([["a", "b"]] * 6))
     assert "<summary>The other row</summary>" in made
     assert "The other 1" not in made
+
+
+def test_no_line_ends_within_a_number_or_between_a_name_and_its_value():
+    """Control: words with hyphens, tags, styles and pictures stay as they are."""
+    kept = '<a title="x = 1e-06">per-arm</a><style>a = 1e-06 </style><svg><text>1e-06</text></svg> NIST-H03 '
+    assert tables.arranged(kept) == kept
+    for said in ("arms = 2,", "epsilon &gt;= 10.69", "1e-06", "(2023-12-31)", "-3.2e-05;", "[1e-06,"):
+        assert tables.arranged(f"<p>It has {said} and more</p>") == (
+            f'<p>It has <span class="whole">{said}</span> and more</p>'
+        )
+    long = f"<p>name = {'x' * 40}</p>"
+    assert tables.arranged(long) == long
