@@ -355,6 +355,11 @@ def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
         page.write_text(shown.replace("line-height: 1.42", f"line-height: {height}"), "utf-8")
         browser.open(page)
         assert (browser.run(NEXT) <= 900) == fits
+    browser.look(390, height=844)
+    for order, seen in (("-1", True), ("0", False)):  # control: as it stands on wide screens
+        page.write_text(shown.replace(".next { order: -1; }", f".next {{ order: {order}; }}"), "utf-8")
+        browser.open(page)
+        assert (browser.run(NEXT) <= 844) == seen
 
 
 FOLDED = """(() => {

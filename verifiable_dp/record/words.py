@@ -306,7 +306,10 @@ def level(record: Json) -> str:
     if not alphas:
         return ""
     once = f"{1 / max(alphas):,.0f} audits"
-    return f"If the claim is true, the sampling tests wrongly reject it at most once in {once}."
+    return (
+        f"If the claim is true, the sampling tests wrongly reject it at most once in {once}. "
+        "(95 % elsewhere: how surely a named leak is caught, or a bound holds.)"
+    )
 
 
 def counted(record: Json) -> str:

@@ -46,7 +46,10 @@ def section(page):
             "changing one reward of one round makes anything seen in the actions and every noisy "
             "statistic at most 2.72 times more likely (epsilon 1).",
         ),
-        ("dp-se", "wrongly reject it at most once in 1,000,000 audits."),
+        (
+            "dp-se",
+            "wrongly reject it at most once in 1,000,000 audits. (95 % elsewhere: how surely",
+        ),
         (
             "dp-linear-printed",
             "Of 3 privacy checks, 2 refuted and 1 could not decide the claim. If the claim is true,",
