@@ -350,14 +350,14 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
     missed = _grave(kills)
     if missed:
         ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
-        names = "; ".join(
-            f"{row['mutant']} (epsilon {digits(_true(row))}: that copy's, not the audited code's)"
-            for row in missed
-        )
+        names = "; ".join(f"{row['mutant']} (its epsilon: {digits(_true(row))})" for row in missed)
         said = f"{_many(len(missed), 'broken variant')} passed: {names}. {said}"
         # The excess of a fault that passed was in none of the runs that were replayed.
         fault = "that fault shows" if len(missed) == 1 else "those faults show"
-        said = said.replace("; other inputs rest", f"; {fault} only in others, resting")
+        said = said.replace("inputs rest on", "inputs, resting on").replace(
+            "inputs were", "inputs, which were"
+        )
+        said = said.replace("; other inputs", f"; {fault} only in others")
     state = "weak" if missed or ratio > WEAK else "strong"
     if state == "weak" and record["epsilon_upper"] is not None:
         most, seen = record["epsilon_upper"]["epsilon"], ratio * float(record["claim"]["epsilon"])

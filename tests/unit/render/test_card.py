@@ -727,9 +727,9 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     found = card.strength(load("dp-robust-elimination"), around("dp-robust-elimination").kills)
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
-        "1 broken variant passed: last reward not truncated (its epsilon: infinity). Any excess over the claim "
-        "on the 1680 replayed runs is caught; that fault shows only in others, resting on the upper bound. "
-        "Report at most 1 if the premises hold; their tests missed that fault."
+        "1 broken variant passed: last reward not truncated (its epsilon: infinity). Any excess over the "
+        "claim on the 1680 replayed runs is caught; that fault shows only in others, resting on the upper "
+        "bound. Report at most 1 if the premises hold; their tests missed that fault."
     )
     assert card.strength(load("dp-robust-elimination")).full == 100
 
