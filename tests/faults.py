@@ -166,6 +166,22 @@ FAULTS = (
         ("tests/unit/evidence/test_symbolic_rare.py",),
     ),
     Fault(
+        "bits of all raw numbers are exclusive",
+        f"{EVIDENCE}/symbolic/alignments.py",
+        "bits.setdefault((unit, charge.bit.cell), [])",
+        "bits.setdefault((unit, None), [])",
+        "two reports of one reward by one hot bit each are bounded as one",
+        ("tests/unit/evidence/test_symbolic_histograms.py",),
+    ),
+    Fault(
+        "what stands at a raw place moves by half",
+        f"{EVIDENCE}/symbolic/terms.py",
+        "(low - high, high - low)",
+        "((low - high) / 2, (high - low) / 2)",
+        "a number looked up at a raw place needs half of its noise",
+        ("tests/unit/evidence/test_symbolic_histograms.py",),
+    ),
+    Fault(
         "what shapes a uniform draw is forgotten",
         f"{EVIDENCE}/symbolic/draws.py",
         "self._shapes.add(self.world.here(side))",

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.user_code import unary
 from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
@@ -47,6 +48,50 @@ def with_normal_noise(data, rng):
     return counts(data) + rng.normal(0, 8, PLACES)
 
 
+def place(value):
+    return min(int(value * PLACES), PLACES - 1)
+
+
+def tallied(data, rng):
+    found = np.zeros(PLACES)
+    for value in data:
+        found[place(value)] += 1
+    return found + rng.laplace(0, 2, PLACES)
+
+
+def tallied_in_a_list(data, rng):
+    found = [0] * PLACES
+    for value in data:
+        at = place(value)
+        found[at] += 1
+    return [count + rng.laplace(0, 2) for count in found]
+
+
+def tallied_in_two(data, rng):
+    """Each value enters two histograms."""
+    fine, coarse = np.zeros(PLACES), np.zeros(2)
+    for value in data:
+        fine[place(value)] += 1
+        coarse[min(int(2 * value), 1)] += 1
+    return np.append(fine, coarse) + rng.laplace(0, 2, PLACES + 2)
+
+
+def tallied_by_value(data, rng):
+    """What a place gets moves, too."""
+    found = np.zeros(PLACES)
+    for value in data:
+        found[place(value)] += 2 + value
+    return found + rng.laplace(0, 2, PLACES)
+
+
+def tallied_after_the_end(data, rng):
+    """A value of 1 raises an exception."""
+    found = np.zeros(PLACES)
+    for value in data:
+        found[int(value * PLACES)] += 1
+    return found + rng.laplace(0, 2, PLACES)
+
+
 def twice(data, rng):
     return np.concatenate([counts(data), counts(data)]) + rng.laplace(0, 2, 2 * PLACES)
 
@@ -72,7 +117,9 @@ def bounded(release):
 
 
 @pytest.mark.parametrize(
-    "release", [by_edges, by_number, one_by_one, in_whole_numbers, of_two_places], ids=lambda f: f.__name__
+    "release",
+    [by_edges, by_number, one_by_one, in_whole_numbers, of_two_places, tallied, tallied_in_a_list],
+    ids=lambda f: f.__name__,
 )
 def test_two_counts_pay(release):
     assert bounded(release).epsilon() == pytest.approx(1.0, abs=1e-9)
@@ -88,7 +135,10 @@ def test_normal_noise_hides_a_move_of_the_root_of_two():
 
 @pytest.mark.parametrize(
     ("release", "truth"),
-    [(twice, 2.0), (weighed, 7.5), (summed_up, 3.5), (beside_its_total, 1.5)],
+    [
+        *((twice, 2.0), (weighed, 7.5), (summed_up, 3.5), (beside_its_total, 1.5)),
+        *((tallied_in_two, 2.0), (tallied_by_value, 2.5), (tallied_after_the_end, math.inf)),
+    ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
 def test_no_leak_is_bounded_below_its_truth(release, truth):
@@ -99,3 +149,14 @@ def test_a_place_that_only_data_reaches_has_no_bound():
     """How long the answer is tells whether a value is 1."""
     found = bounded(lambda data, rng: np.bincount((8 * data).astype(int), minlength=8) + rng.laplace(size=8))
     assert "limits of a histogram" in found.failure
+
+
+@pytest.mark.parametrize("play", unary.RIGHT.values(), ids=unary.RIGHT)
+def test_two_hot_bits_pay(play):
+    found = explore(Program(play, (20, 2), (0.0, 1.0)), 2, most=10)
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(unary.EPSILON))
+
+
+@pytest.mark.parametrize("play", unary.WRONG.values(), ids=unary.WRONG)
+def test_bits_that_are_not_exclusive_all_pay(play):
+    assert explore(Program(play, (20, 2), (0.0, 1.0)), 2, most=10).epsilon() > 1.4 * unary.EPSILON

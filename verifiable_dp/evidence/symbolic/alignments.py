@@ -23,7 +23,17 @@ import numpy as np
 from verifiable_dp.core.claims import zcdp_epsilon
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.evidence.symbolic import matrices
-from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Part, Row, Winner, World, moves_of, telescoped
+from verifiable_dp.evidence.symbolic.terms import (
+    Atom,
+    Charge,
+    Draw,
+    Part,
+    Row,
+    Winner,
+    World,
+    moves_of,
+    telescoped,
+)
 from verifiable_dp.evidence.symbolic.users import Release
 from verifiable_dp.evidence.symbolic.users import paid as paid_together
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -98,11 +108,18 @@ Costs = dict[int, list[Cost]]
 def costs_of(world: World) -> Costs:
     """What each unit pays in a traced run, for every group of draws that depend on one another."""
     found: Costs = {}
+    bits: dict[tuple[int, Any], list[Charge]] = {}
     for charge in telescoped(world.charges):
+        if charge.bit is not None:
+            for unit in charge.costs:
+                bits.setdefault((unit, charge.bit.cell), []).append(charge)
+            continue
         for unit, (up, down) in charge.costs.items():
             found.setdefault(unit, []).append(Cost(charge.place, up, down))
         for unit, rho in charge.rho.items():
             found.setdefault(unit, []).append(Cost(charge.place, 0.0, 0.0, rho=rho))
+    for (unit, _), charges in bits.items():
+        found.setdefault(unit, []).append(_of_bits(charges))
     alone: Costs = {}
     places: dict[tuple[int, Any], dict[Atom, list[Cost]]] = {}
     releases: list[Release] = []
@@ -145,6 +162,15 @@ def _of_two(places: Sequence[Sequence[Cost]]) -> Cost:
     pure = sorted(math.fsum(max(cost.up, cost.down) for cost in costs) for costs in places)
     squared = sorted(math.fsum(cost.squared for cost in costs) for costs in places)
     return Cost(places[0][0].place, sum(pure[-2:]), sum(pure[-2:]), sum(squared[-2:]))
+
+
+def _of_bits(charges: Sequence[Charge]) -> Cost:
+    """What coins about exclusive bits come to: at most one of them is 1, before and after a change."""
+    losses: dict[Atom | None, float] = {None: 0.0}
+    for charge in charges:
+        losses[charge.bit] = losses.get(charge.bit, 0.0) + charge.loss
+    most = max(losses.values()) - min(losses.values())
+    return Cost(charges[-1].place, most, most)
 
 
 def _of_matrices(item: Row | Winner) -> bool:

@@ -23,11 +23,13 @@ import numpy as np
 from verifiable_dp.evidence.symbolic import contests, users
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.terms import (
+    Atom,
     Charge,
     Term,
     Unbounded,
     World,
     add,
+    bit_of,
     is_term,
     moves_of,
     multiply,
@@ -88,6 +90,7 @@ class Oracle:
     def __init__(self, script: tuple[int, ...] = (), *, natural: bool = False) -> None:
         self.script, self.natural = script, natural
         self.units: set[int] = set()  # that move a raw number that decided something
+        self.bits: set[Atom | None] = set()  # raw numbers that decided, if they are exclusive indicators
         self.made: list[
             tuple[int, int, Any]
         ] = []  # choice, how many there were, and its chance; None of raw ones
@@ -264,11 +267,10 @@ def fixed(world: World, value: Any) -> Any:
     if type(value) is Position:
         return world.oracle.raw(world, range(value.size_of), value.value, value.moved)
     values = _small(value)
-    return (
-        value
-        if values is None
-        else world.oracle.raw(world, values, round(value.value()), moves_of(value.raw))
-    )
+    if values is None:
+        return value
+    world.oracle.bits.add(bit_of(value))
+    return world.oracle.raw(world, values, round(value.value()), moves_of(value.raw))
 
 
 def is_raw(value: Any) -> bool:
@@ -298,7 +300,7 @@ def answered(
 ) -> tuple[Any] | None:
     """What a function answers, charged for; None, and nothing drawn, if that is not possible."""
     before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)
-    state, units = world.states(), set()
+    state, units, bits = world.states(), set(), set()
 
     def ask(oracle: Oracle) -> Any:
         world.restore(state)
@@ -309,6 +311,7 @@ def answered(
             found = fixed(world, number(found))
             found = found.plain() if type(found).__name__ == "Coin" else found
         units.update(oracle.units)
+        bits.update(oracle.bits)
         if not isinstance(found, int | float | np.number | np.bool_) or is_term(found):
             raise world.stop("an answer is not a plain number")
         return found
@@ -330,7 +333,7 @@ def answered(
         return None
     possible = list(chances)
     answer = possible[world.chooser.winner(possible.index(natural), range(len(possible)))]
-    _charge(world, chances[answer], units)
+    _charge(world, chances[answer], units, bits)
     return (natural if answer == natural else answer,)
 
 
@@ -368,8 +371,8 @@ def _chances(world: World, ask: Callable[[Oracle], Any]) -> Mapping[Any, list[An
     }
 
 
-def _charge(world: World, chances: list[Any], units: set[int]) -> None:
-    """Pay for an answer with these chances."""
+def _charge(world: World, chances: list[Any], units: set[int], bits: set[Atom | None]) -> None:
+    """Pay for an answer with these chances, in the worlds that these raw numbers make."""
     if len(chances) == 1:
         outcome(world, chances[0])
         return
@@ -377,7 +380,10 @@ def _charge(world: World, chances: list[Any], units: set[int]) -> None:
     low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     cost = math.log(high / low) if low > 0 else math.inf
     units = units.union(*(moves_of(chance.raw) for chance in chances if type(chance) is Term))
-    world.charges.append(Charge(world.place(), dict.fromkeys(units, (cost, cost))))
+    bit, loss = None, 0.0
+    if len(bits) == 1 and len(chances) == 2 and 0 < cost < math.inf and not any(map(is_term, chances)):
+        (bit,), loss = bits, math.log(chances[1] / chances[0])
+    world.charges.append(Charge(world.place(), dict.fromkeys(units, (cost, cost)), bit=bit, loss=loss))
 
 
 def told(coin: Any, one: Any, other: Any) -> Any:
@@ -393,11 +399,11 @@ def told(coin: Any, one: Any, other: Any) -> Any:
             answer = term.const + term.raw.get(atom, 0.0) * value
             chances.setdefault(answer, [0.0] * len(worlds))[place] += chance
     possible = list(chances)
-    picked = one if coin.function(coin.source.value) else other
+    picked = one if coin.function(np.float64(coin.source.value)) else other
     natural = min(range(len(possible)), key=lambda i: abs(possible[i] - picked.value()))
     coin.source.take()
     answer = possible[coin.world.chooser.winner(natural, range(len(possible)))]
-    _charge(coin.world, chances[answer], set(atom.moves))
+    _charge(coin.world, chances[answer], set(atom.moves), {atom if atom.cell is not None else None})
     if {*possible} <= {0.0, 1.0}:
         return np.bool_(answer)
     return np.int64(answer) if one.whole and other.whole else np.float64(answer)

@@ -110,6 +110,10 @@ class Box:
                 return wrapped(self.world, [self[t][v] for t, v in zip(rows, own, strict=True)])
         if type(key) is Box and key.kind == "b" and key.shape == self.shape and _raw_bits(key):
             return Masked(key, self.copy())
+        if self.ndim and terms.is_place(key, len(self.data)):
+            found = looked_up(self.world, np.array(self.data.tolist()), key)
+            if found is not None:
+                return found
         return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
 
     def _found(self, found: Any) -> Any:
@@ -132,6 +136,11 @@ class Box:
             return
         if type(value) in (list, tuple) or type(value) is np.ndarray:
             self[key] = wrapped(self.world, value)
+            return
+        if self.ndim == 1 and terms.is_place(key, len(self.data)):
+            for i in range(len(self.data)):
+                bits = (int(v) if isinstance(v, bool | np.bool_) else v for v in (value, self[i]))
+                self.data[i] = _where(self.world, terms.equal(key, i), *bits)
             return
         key, made = self._key(key), self._entry(value)
         if type(self.data[key]) is np.ndarray:
@@ -762,6 +771,15 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
         if ufunc in _TRUTHS and type(made) is Box:
             made.kind = "b"
     return made if target is None else _written(world, made, target)
+
+
+def looked_up(world: World, table: Any, key: Any) -> Any:
+    """The entry or row of plain numbers at a raw place; None of others."""
+    if table.dtype.kind not in "biuf" or table.ndim > 2 or not np.isfinite(table).all():
+        return None
+    if table.ndim == 1:
+        return terms.looked_up(key, table.tolist())
+    return wrapped(world, [terms.looked_up(key, column) for column in table.T.tolist()])
 
 
 def _written(world: World, made: Any, target: Any) -> Any:

@@ -355,11 +355,26 @@ def turned(world: World, at: int, loop: bool, value: Any) -> Any:
 
 
 def entry(world: World, values: Any, key: Any) -> Any:
-    """The entry of a list; at a proposed position, as that of an array."""
+    """The entry of a list; at a proposed position, as of an array; at a raw one, as what may stand there."""
+    if is_term(key) and type(values) in (list, tuple, np.ndarray) and terms.is_place(key, len(values)):
+        found = boxes.looked_up(world, np.asarray(values), key)
+        if found is not None:
+            return found
     numbers = type(values) in (list, tuple) and all(is_term(v) or _is_plain(v) for v in values)
     if nature(key) == "pick" and numbers and boxes.has_terms(values):
         return boxes.wrapped(world, values)[key]
     return values[key]
+
+
+def tally(world: World, values: Any, key: Any, amount: Any) -> None:
+    """Add to an entry; at a raw place, to each as far as it may be the one, as a histogram counts."""
+    plain = type(values) is list or (type(values) is boxes.Box and values.ndim == 1 and values.narrow is None)
+    if plain and is_term(key) and terms.is_place(key, len(values)):
+        kept = values if type(values) is list else values.data
+        for i, value in enumerate(kept):
+            kept[i] = terms.add(value, terms.multiply(terms.equal(key, i), amount))
+        return
+    values[key] += amount
 
 
 # ---------------------------------------------------------------- the code
@@ -435,7 +450,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """See `entry`."""
         self.generic_visit(node)
-        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Name):
+        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Name | ast.Call):
             return ast.copy_location(_called("entry", node.value, node.slice), node)
         return node
 
@@ -495,12 +510,18 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """See `respond`."""
+        """See `respond` and `tally`."""
         if isinstance(node.target, ast.Name) and isinstance(node.op, ast.BitXor):
             value = ast.BinOp(_loaded(node.target.id), node.op, node.value)
             made = ast.Assign([node.target], ast.copy_location(value, node.value))
             return self.visit_Assign(ast.copy_location(made, node))
         self.generic_visit(node)
+        target = node.target
+        if not (isinstance(target, ast.Subscript) and isinstance(node.op, ast.Add)):
+            return node
+        if isinstance(target.slice, ast.Name | ast.Call) and isinstance(target.value, ast.Name):
+            kept = _loaded(target.value.id)
+            return ast.copy_location(ast.Expr(_called("tally", kept, target.slice, node.value)), node)
         return node
 
     def visit_If(self, node: ast.If) -> Any:
@@ -868,7 +889,7 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    asked = (race, choose, respond, switch, opposite, mix, blend, entry, looped, turned)
+    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
     helpers |= {PREFIX + f.__name__: f for f in (blended, decides)}
     changed: list[tuple[Any, types.CodeType]] = []

@@ -209,12 +209,17 @@ class Charge:
         The chance as a quotient of sums of exponentials, if it is one.
     rho
         By unit, zero-concentrated differential privacy of what is paid besides.
+    bit, loss
+        The exclusive indicator (`Atom.cell`) that sets the chance alone, if one does, and the logarithm of
+        how much likelier the outcome is where it is 1.
     """
 
     place: Place
     costs: Mapping[int, tuple[float, float]]
     ratio: Ratio | None = None
     rho: Mapping[int, float] = field(default_factory=dict)
+    bit: Atom | None = None
+    loss: float = 0.0
 
 
 @dataclass
@@ -1311,6 +1316,37 @@ def exclusive(value: Any, cell: Any) -> Any:
     return Term(value.world, 0.0, {made: 1.0}, {}, True)
 
 
+def is_place(value: Any, size: int) -> bool:
+    """Whether a value is a raw number that is certain to be a place in a list of this size."""
+    if type(value) is not Term or value.noise or not value.whole:
+        return False
+    low, high = value.range()
+    return low >= 0 and high <= size - 1
+
+
+def looked_up(key: Term, values: list[Any]) -> Any:
+    """The number at a raw place of a list of plain ones; where one alone differs, it tells that place."""
+    low, high = min(values), max(values)
+    if low == high:
+        return values[0]
+    for rest, other in ((low, high), (high, low)):
+        if values.count(rest) == len(values) - 1:
+            return add(rest, multiply(equal(key, values.index(other)), other - rest))
+
+    def moving() -> Moves:
+        return dict.fromkeys(moves_of(key.raw), (low - high, high - low))
+
+    return opaque(key, values[round(key.value())], low, high, moving, all(map(_whole, values)))
+
+
+def bit_of(value: Term) -> Atom | None:
+    """The exclusive indicator that a raw number is, if it is one."""
+    if value.const or len(value.raw) != 1:
+        return None
+    ((atom, weight),) = value.raw.items()
+    return atom if weight == 1 and atom.cell is not None else None
+
+
 def above(left: Any, right: Any, *, strict: bool) -> Any:
     """Whether `left` is above `right`: told at the price of what it tells, if there is noise."""
     left, right = number(left), number(right)
@@ -1364,7 +1400,20 @@ def equal(left: Any, right: Any) -> Any:
     low, high = gap.range()
     if low > 0 or high < 0:
         return np.False_
-    return indicator(gap, gap.value() == 0)
+    if gap.noise:
+        return indicator(gap, gap.value() == 0)
+    # A number equals one constant at most, and is the same bit each time that it is compared with it.
+    raw = tuple(gap.raw.items())
+    if len(raw) == 1 and raw[0][1] and raw[0][0].cell is not None:
+        ((bit, weight),) = raw
+        asked = -gap.const / weight
+        holds = Term(gap.world, 0.0, {bit: 1.0}, {}, True)
+        return holds if asked == 1 else negated(holds) if asked == 0 else np.False_
+    cell = ("equal", *((id(atom), weight) for atom, weight in raw))
+    if (cell, gap.const) not in gap.world.kept:
+        made = exclusive(indicator(gap, gap.value() == 0), cell)
+        gap.world.kept[cell, gap.const] = made, raw  # which keeps the atoms, after which the key is named
+    return gap.world.kept[cell, gap.const][0]
 
 
 def mixed(condition: Term, one: Any, other: Any) -> Any:
@@ -1628,7 +1677,13 @@ def outcome(world: World, chance: Any) -> None:
     low, high = chance.range()
     if chance.ratio is None and (low < -1e-9 or high > 1 + 1e-9):
         raise world.stop("raw rewards set chances that may lie outside of 0 and 1")
-    world.charges.append(Charge(world.place(), _losses(log_moves(chance)), chance.ratio))
+    bit, loss = None, 0.0
+    if chance.ratio is None and len(chance.raw) == 1:
+        ((atom, weight),) = chance.raw.items()
+        if atom.cell is not None and min(chance.const, chance.const + weight) > 0:
+            bit, loss = atom, math.log1p(weight / chance.const)
+    costs = _losses(log_moves(chance))
+    world.charges.append(Charge(world.place(), costs, chance.ratio, bit=bit, loss=loss))
 
 
 def _losses(moves: Moves) -> dict[int, tuple[float, float]]:
