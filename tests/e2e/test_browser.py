@@ -323,6 +323,9 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     # A card that is kept whole leaves the first sheet empty but for the title.
     kept = browser.run("[...document.querySelectorAll('.card')].map((e) => getComputedStyle(e).breakInside)")
     assert set(kept) <= {"auto"}
+    # A head at the foot of a sheet has its first row on the next one.
+    rows = "[...document.querySelectorAll('tbody tr:first-child')]"
+    assert set(browser.run(f"{rows}.map((e) => getComputedStyle(e).breakBefore)")) <= {"avoid"}
     # A figure higher than a sheet loses its caption to the next one; a head with a button is not repeated.
     high = browser.run("Math.max(0, ...[...document.querySelectorAll('figure')].map((e) => e.offsetHeight))")
     assert high < 960
