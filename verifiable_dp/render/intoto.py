@@ -9,6 +9,7 @@ import json
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import canonical, text
+from verifiable_dp.render import card
 from verifiable_dp.render.outcomes import outcomes
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -81,6 +82,7 @@ def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonD
                 "recordDigest": record["digest"],
                 "schemaVersion": record["schema_version"],
                 "verdict": record["verdict"] if record["checks"] else None,
+                "headline": card.headline(record),
                 "says": words.verdict(record) if record["checks"] else None,
                 "regretVerdict": record["regret"]["verdict"] if record["regret"] else None,
             },

@@ -356,15 +356,18 @@ def test_intoto_says_what_the_banner_says():
     undecided = record | {"verdict": "inconclusive", "reason": "weak"}
     for shown, result in ((record, "PASSED"), (undecided, "WARNED"), (load("ucb1"), "FAILED")):
         predicate = json.loads(to_intoto(shown))["predicate"]
-        banner = re.search(r'<div class="banner.*?<p>(.*?)</p>', page.render(shown, drawn=False), re.DOTALL)[
-            1
-        ]
+        drawn = page.render(shown, drawn=False)
+        headline, banner = re.search(
+            r'<div class="banner.*?<strong>(.*?)</strong>\s*<p>(.*?)</p>', drawn, re.DOTALL
+        ).groups()
         said = predicate["configuration"][0]["annotations"]
         assert predicate["result"] == result
         brief = said["says"].replace("of epsilon 2 was found, and epsilon is at most 2.", "was found.")
         assert (said["verdict"], brief) == (shown["verdict"], html.unescape(banner))
+        assert said["headline"] == html.unescape(re.sub("<.*?>", "", headline))
         assert len(json.dumps(predicate["configuration"][0])) < 1024  # as the framework recommends
     assert undecided["power"]
+    assert "but weak" in to_intoto(record)
     assert "privacy: verdict" in json.loads(to_intoto(undecided))["predicate"]["warnedTests"]
 
 
