@@ -8,6 +8,8 @@ Each is added to sums of a half of the rewards: EPSILON = 1 is what `RIGHT` cost
 import math
 
 import numpy as np
+from scipy import stats
+from scipy.stats import logistic
 
 
 def _on_sums(rewards, noise):
@@ -81,7 +83,22 @@ def exponential_with_a_sign(rng):
     return size
 
 
+def by_scipy(rewards, rng, scale=1.0):
+    sums = np.array([rewards[arm:20:2, arm].sum() for arm in range(2)])
+    noisy = sums + stats.laplace.ppf(rng.random(2), scale=scale)
+    return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
+
+
+def around_the_sums(rewards, rng, law=stats.gumbel_r):
+    sums = np.array([rewards[arm:20:2, arm].sum() for arm in range(2)])
+    noisy = law.ppf(rng.uniform(size=2), loc=sums)
+    return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
+
+
 RIGHT = {
+    "by_scipy": by_scipy,
+    "around_the_sums": lambda rewards, rng: around_the_sums(rewards, rng, stats.gumbel_r),
+    "from_above": lambda rewards, rng: _on_sums(rewards, lambda: logistic.isf(rng.random())),
     "two_logarithms": lambda rewards, rng: _on_sums(rewards, lambda: two_logarithms(rng)),
     "kept_in_a_name": lambda rewards, rng: _on_sums(rewards, lambda: kept_in_a_name(rng)),
     "two_returns": lambda rewards, rng: _on_sums(rewards, lambda: two_returns(rng)),
@@ -160,6 +177,11 @@ def seldom_bare(rewards, rng):
 
 
 WRONG = {
+    "half_the_scale": lambda rewards, rng: by_scipy(rewards, rng, 0.5),
+    "bounded_noise": lambda rewards, rng: around_the_sums(rewards, rng, stats.uniform),
+    "normal_without_delta": lambda rewards, rng: around_the_sums(rewards, rng, stats.norm),
+    "upper_half": lambda rewards, rng: _on_sums(rewards, lambda: stats.laplace.ppf(0.5 + rng.random() / 2)),
+    "arm_of_the_reward": lambda rewards, rng: _on_sums(rewards, lambda: stats.laplace.ppf(rewards[0, 0])),
     "one_side_is_steeper": lambda rewards, rng: _on_sums(rewards, lambda: one_side_is_steeper(rng)),
     "sides_of_other_weight": lambda rewards, rng: _on_sums(rewards, lambda: sides_of_other_weight(rng)),
     "uneven_split": lambda rewards, rng: _on_sums(rewards, lambda: uneven_split(rng)),

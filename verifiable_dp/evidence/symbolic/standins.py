@@ -151,12 +151,44 @@ class _Elsewhere(_Module):
         return draw
 
 
-class _Scipy(_Module):
-    """``scipy`` and ``scipy.stats``: Wishart noise is followed."""
+class _Inverse:
+    """A law of ``scipy.stats`` without shape, whose inverse makes noise of uniform draws."""
+
+    def __init__(self, real: Any, world: World) -> None:
+        self._real, self._world = real, world
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._real(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         real = getattr(self._real, name)
-        if name in ("stats", "wishart", "special"):
+        return functools.partial(self._at, real) if name in ("ppf", "isf") else real
+
+    def _at(self, real: Any, q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+        if not has_own((q, loc, scale)):
+            return real(q, loc, scale)
+
+        def unit(value: Any) -> Any:
+            if terms.nature(value) == "uniform":
+                return value.through(real)
+            return real(boxes.plain(self._world, value, "a function of raw rewards has no bound"))
+
+        made = boxes.as_objects(self._world, q)
+        found = [unit(value) for value in made.ravel().tolist()]
+        return (wrapped(self._world, found).reshape(made.shape) if made.ndim else found[0]) * scale + loc
+
+
+def _is_law(value: Any) -> bool:
+    stats = sys.modules.get("scipy.stats")
+    return stats is not None and isinstance(value, stats.rv_continuous) and not value.shapes
+
+
+class _Scipy(_Module):
+    """``scipy`` and ``scipy.stats``: Wishart noise and inverse distribution functions are followed."""
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        if name in ("stats", "wishart", "special") or _is_law(real):
             return _replacement(real, self._world, _Numpy(np, self._world)) or real
         return real
 
@@ -457,6 +489,8 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
         return _Scipy(value, world)
     if stats is not None and value is getattr(stats, "wishart", None):
         return matrices.Law(value, world)
+    if _is_law(value):
+        return _Inverse(value, world)
     if type(value) in PLAIN or isinstance(value, types.ModuleType):
         return None
     if (source := world.sources.instead_of(value)) is not None:
