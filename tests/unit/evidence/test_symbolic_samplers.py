@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.user_code import coins, inverses
+from tests.user_code import coins, densities, inverses
 from verifiable_dp.evidence.symbolic import samplers
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.symbolic.samplers import _GIVEN, Law, _law, _Reader
@@ -134,3 +134,80 @@ def test_logarithms_that_go_wrong_have_no_bound_within_the_claim(play):
 def test_fractions_are_numbers():
     found = dict(_Reader(coins._bernoulli.__globals__).call(coins._bernoulli, [_GIVEN, Fraction(1, 2)]))
     assert found[True] == pytest.approx(math.exp(-0.5))
+
+
+@pytest.mark.parametrize("play", densities.RIGHT.values(), ids=densities.RIGHT)
+def test_reports_with_a_density_cost_its_largest_ratio(play):
+    got = _explored(play)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(densities.EPSILON))
+
+
+@pytest.mark.parametrize(("play", "cost"), densities.WRONG.values(), ids=densities.WRONG)
+def test_reports_with_another_density_cost_what_they_give_away(play, cost):
+    assert _explored(play).epsilon() == pytest.approx(cost)
+
+
+def _cost(sampler, ends):
+    """What a report of a raw number between these ends costs, given the generator first."""
+    raw = samplers.Sum(0.0, {samplers.Basic(raw=ends): 1.0})
+    return _law(_Reader(sampler.__globals__).call(sampler, [_GIVEN, raw])).cost
+
+
+def test_no_two_histograms_of_a_report_differ_by_more_than_its_cost():
+    """Counts of 20 000 reports each of 0.1 and 0.7, in bins between all ends: ratios within 6 deviations."""
+    rng, many, ends = np.random.default_rng(3), 20_000, np.array([-0.3, -0.2, 0.3, 0.4, 0.4, 1.0, 1.3])
+    counts = np.array(
+        [
+            np.histogram([densities.square_wave(rng, x) for _ in range(many)], np.unique(ends))[0]
+            for x in (0.1, 0.7)
+        ]
+    )
+    most = math.exp(_cost(densities.square_wave, (0.1, 0.7)))
+    assert (counts[0] - most * counts[1] <= 6 * np.sqrt(counts[0] + most**2 * counts[1])).all()
+    near = counts[0][1] / counts[1][1]  # all of [-0.2, 0.3] is near 0.1 and far from 0.7
+    assert near == pytest.approx(most, rel=0.15)
+
+
+def _narrow(rng, reward):
+    if rng.random() < 0.5:
+        return rng.uniform(0.0, 2.0)
+    return rng.uniform(reward, reward + 0.1)
+
+
+def _rejoined(rng, reward):
+    u = rng.random()
+    return u if u < reward else u - reward
+
+
+def _counted(rng, reward):
+    return 1 if rng.random() < reward else 0
+
+
+def _beyond(rng, reward):
+    u = rng.random()
+    return u if u < 2 * reward else u + 1.0
+
+
+def _of_two(rng, reward):
+    return rng.random() + rng.uniform(reward, reward + 1.0)
+
+
+def _logarithm(rng, reward):
+    return -math.log(reward) + rng.random()
+
+
+def test_only_what_is_near_a_raw_number_costs():
+    assert _cost(_narrow, (0.0, 1.0)) == pytest.approx(math.log(1 + 10 * 2))
+    assert _cost(_narrow, (0.0, 0.05)) == pytest.approx(math.log(1 + 10 * 2))
+
+
+def test_pieces_that_lie_upon_each_other_add_up():
+    """u below r, and u - r above it: twice as dense below the smaller of r and 1 - r, 0 above the larger."""
+    assert _cost(_rejoined, (0.3, 0.4)) == math.inf
+    assert _cost(_rejoined, (0.3, 0.3 + 1e-9)) == math.inf
+
+
+@pytest.mark.parametrize("sampler", [_counted, _beyond, _of_two, _logarithm], ids=lambda f: f.__name__)
+def test_reports_that_are_not_understood_have_no_cost(sampler):
+    with pytest.raises(samplers._Unknown):
+        _cost(sampler, (0.0, 1.0))

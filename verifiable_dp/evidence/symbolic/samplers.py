@@ -5,6 +5,8 @@ makes follows from its source, statement by statement, as weights of what its na
 to the same values is added up, so that a loop that starts anew is summed in closed form. A uniform draw that
 is compared with a number is a coin, and uniform below or above that number afterwards.
 
+A function may take one raw number, too: then its answer is paid for at the largest ratio of its density.
+
 What is made is whole, with the chances p_k, or has a density that is constant between breakpoints, or is
 exponential noise, perhaps with a sign: the logarithm of a uniform number. To move a whole number or a stair
 by h costs at most the largest log p(x) / p(x + g) over all x and all g between 0 and h, which is looked up
@@ -28,11 +30,11 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic.answers import original
+from verifiable_dp.evidence.symbolic.answers import is_raw, original
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, geometric
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
-from verifiable_dp.evidence.symbolic.terms import Draw, Term, World
+from verifiable_dp.evidence.symbolic.terms import Charge, Draw, Term, World, moves_of, number
 
 _GENERATORS = (FollowedGenerator, FollowedRandom)
 _LEAST, _NOTHING = 2.0**-60, 1e-30
@@ -139,9 +141,24 @@ class Usual:
     scale: float
 
 
-def _law(leaves: list[tuple[Any, float]]) -> Law | Usual | None:
+@dataclass(frozen=True)
+class Report:
+    """A number that is drawn with a density which a raw number sets.
+
+    Attributes
+    ----------
+    cost
+        The logarithm of the largest ratio of two such densities at one number.
+    """
+
+    cost: float
+
+
+def _law(leaves: list[tuple[Any, float]]) -> Law | Usual | Report | None:
     """The law of a mixture of numbers and sums of draws; None if it has no form that is known."""
     parts = [(_sum_of(value), weight) for value, weight in leaves if weight > 0]
+    if any(draw.raw or draw.part for one, _ in parts for draw in one.by):
+        return _reported(parts)
     if any(draw.exponential for one, _ in parts for draw in one.by):
         return _usual(parts)
     uniforms = {sum(draw.step == 0 for draw in one.by) for one, _ in parts}
@@ -214,15 +231,85 @@ def _stairs(parts: list[tuple[Sum, float]]) -> Law | None:
     return Law(tuple(kept), tuple(heights.tolist()), False)
 
 
+def _reported(parts: list[tuple[Sum, float]]) -> Report:
+    """The cost of a number with a density of constant height between ends that follow a raw number.
+
+    The lines on which these ends lie part the raw numbers and what is drawn into cells, in which the density
+    is constant; between two heights at which lines meet, the same cells lie side by side.
+    """
+    pieces: list[tuple[Sum, Sum, float]] = []
+    for one, weight in parts:
+        draws = [draw for draw in one.by if not draw.raw]
+        if len(draws) != 1 or draws[0].step or draws[0].exponential:
+            raise _Unknown
+        ends = [one.put(draws[0], end) for end in draws[0].part or (Sum(0.0, {}), Sum(1.0, {}))]
+        left, right = ends if one.by[draws[0]] > 0 else ends[::-1]
+        pieces.append((left, right, weight / abs(one.by[draws[0]])))
+    low, high = next(draw.raw for one, _ in parts for draw in _all_draws(one) if draw.raw)
+    lines = [(end.at(0.0), end.at(1.0) - end.at(0.0)) for piece in pieces for end in piece[:2]]
+    heights = {a + b * x for a, b in lines for x in (low, high)}
+    for (a, b), (c, d) in itertools.combinations(lines, 2):
+        if b != d and low <= (c - a) / (b - d) <= high:
+            heights.add(a + b * (c - a) / (b - d))
+    cost = 0.0
+    for y in _middles(heights):
+        crossed = {(y - a) / b for a, b in lines if b and low < (y - a) / b < high}
+        found = [
+            math.fsum(h for left, right, h in pieces if left.at(x) < y < right.at(x))
+            for x in _middles({low, high} | crossed)
+        ]
+        if max(found) > 0:
+            cost = max(cost, math.log(max(found) / min(found)) if min(found) > 0 else math.inf)
+    return Report(cost)
+
+
+def _middles(places: set[float]) -> list[float]:
+    """Of the intervals between some places; what rounding has set apart is one place."""
+    order = sorted(places)
+    least = 1e-12 * max(abs(order[0]), abs(order[-1]))
+    return [(a + b) / 2 for a, b in itertools.pairwise(order) if b - a > least]
+
+
+def _all_draws(one: Sum) -> Iterator[Basic]:
+    """The draws of a sum, and those that set their ends."""
+    for draw in one.by:
+        yield draw
+        yield from (own for end in draw.part or () for own in end.by)
+
+
 # ---------------------------------------------------------------- sums of draws
 
 
 @dataclass(frozen=True, eq=False)
 class Basic:
-    """A uniform draw, a geometric one whose chances fall by exp(-step) from 1 on, or an exponential one."""
+    """A uniform draw, a geometric one whose chances fall by exp(-step) from 1 on, or an exponential one.
+
+    Attributes
+    ----------
+    step, exponential
+        Of geometric draws, and whether it is exponential.
+    raw
+        Between which the raw number lies that it stands for.
+    part
+        Between which the uniform draw lies: the raw number sets these ends. Its density stays 1.
+    """
 
     step: float = 0.0
     exponential: bool = False
+    raw: tuple[float, float] | None = None
+    part: tuple[Sum, Sum] | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which it lies."""
+        if self.step or self.exponential or self.part:
+            raise _Unknown
+        return self.raw or (0.0, 1.0)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it is a uniform draw of which nothing is known."""
+        return not (self.step or self.exponential or self.raw or self.part)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,10 +342,12 @@ class Sum:
     @property
     def ends(self) -> tuple[float, float]:
         """Between which it lies, of uniform draws."""
-        if any(draw.step or draw.exponential for draw in self.by):
-            raise _Unknown
-        steps = list(self.by.values())
-        return self.const + sum(min(s, 0.0) for s in steps), self.const + sum(max(s, 0.0) for s in steps)
+        moves = [sorted((by * draw.ends[0], by * draw.ends[1])) for draw, by in self.by.items()]
+        return self.const + sum(low for low, _ in moves), self.const + sum(high for _, high in moves)
+
+    def at(self, raw: float) -> float:
+        """Its value where the raw number has this one."""
+        return self.const + sum(by * raw for draw, by in self.by.items() if draw.raw)
 
 
 def _sum_of(value: Any) -> Sum:
@@ -270,6 +359,7 @@ def _sum_of(value: Any) -> Sum:
 
 
 def _operated(kind: type, left: Any, right: Any) -> Any:
+    left, right = (v.const if isinstance(v, Sum) and not v.by else v for v in (left, right))
     if not isinstance(left, Sum) and not isinstance(right, Sum):
         return _OPERATORS[kind](left, right)
     if kind in (ast.Add, ast.Sub):
@@ -353,8 +443,10 @@ class _Reader:
             spot = value if isinstance(value, Sum) else (type(value), value)
             merged.setdefault(spot, [value, 0.0])[1] += weight
         found = [(value, weight) for value, weight in merged.values()]
-        if not abs(math.fsum(w for _, w in found) - 1) < 1e-9:
-            raise _Unknown
+        raw = next((d.raw for v, _ in found if isinstance(v, Sum) for d in _all_draws(v) if d.raw), (0.0,))
+        for x in raw:  # a part of a draw that gets lost takes its share with it
+            if not abs(math.fsum(w * _share(v, x) for v, w in found) - 1) < 1e-9:
+                raise _Unknown
         return found
 
     # ------------------------------------------------------------ statements
@@ -570,6 +662,8 @@ class _Reader:
         if isinstance(made, ast.Attribute):
             if _is_module(made.value, self._scope) and made.attr in ("log", "log1p"):
                 return [(*_logarithm(v, e, made.attr), w) for v, e, w in ways]
+            if _is_module(made.value, self._scope) and made.attr == "clip":
+                return [(_clipped(*v), e, w) for v, e, w in ways]
             if _is_module(made.value, self._scope) and made.attr in _MATH:
                 return [(_computed(getattr(math, made.attr), v), e, w) for v, e, w in ways]
             owner = self._owner(made, env)
@@ -673,6 +767,10 @@ def _kept(function: Callable[..., Any], one: Sum, limit: Any) -> Sum:
     return one
 
 
+def _clipped(value: Any, low: Any, high: Any) -> Any:
+    return _computed(min, [_computed(max, [value, low]), high])
+
+
 _GONE = " gone"  # uniform draws that a logarithm was taken of
 
 
@@ -682,7 +780,7 @@ def _logarithm(values: list[Any], env: Env, name: str) -> tuple[Any, Env]:
         return _computed(getattr(math, name), values), env
     one = values[0].shifted(1.0 if name == "log1p" else 0.0)
     low, high = one.ends
-    if len(one.by) != 1 or high <= 0 or abs(low) > 1e-12 * high:
+    if any(draw.raw for draw in one.by) or len(one.by) != 1 or high <= 0 or abs(low) > 1e-12 * high:
         raise _Unknown
     env = {**env, _GONE: frozenset((*env.get(_GONE, ()), *one.by))}
     return Sum(math.log(high), {Basic(exponential=True): -1.0}), env
@@ -720,11 +818,15 @@ def _compared(kind: type, values: list[Any], env: Env, weight: float) -> Iterato
         return
     gap = _sum_of(left).plus(_sum_of(right).times(-1.0))
     ordered = kind in (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-    if len(gap.by) != 1:
+    draws = [(draw, by) for draw, by in gap.by.items() if not draw.raw]
+    if len(draws) != 1:
         raise _Unknown
-    ((draw, by),) = gap.by.items()
-    if draw.exponential or draw in env.get(_GONE, ()):
+    ((draw, by),) = draws
+    if draw.exponential or draw.part or draw in env.get(_GONE, ()):
         raise _Unknown
+    if len(gap.by) > 1:
+        yield from _parted(kind, draw, gap, env, weight)
+        return
     if not (ordered or draw.step):  # what has a density is no given number
         yield kind is ast.NotEq, env, weight
         return
@@ -736,6 +838,24 @@ def _compared(kind: type, values: list[Any], env: Env, weight: float) -> Iterato
     for low, high, answer in ((0.0, limit, below), (limit, 1.0, not below)):
         if high > low:
             yield answer, _learnt(env, draw, Sum(low, {Basic(): high - low})), weight * (high - low)
+
+
+def _parted(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+    """A comparison of a uniform draw with a raw number, which lies within the range of the draw."""
+    by = gap.by[draw]
+    limit = gap.put(draw, Sum(0.0, {})).times(-1 / by)
+    low, high = limit.ends
+    if not draw.fresh or kind not in (ast.Lt, ast.LtE, ast.Gt, ast.GtE) or low < -1e-12 or high > 1 + 1e-12:
+        raise _Unknown
+    below = (kind in (ast.Lt, ast.LtE)) == (by > 0)
+    for part, answer in (((Sum(0.0, {}), limit), below), ((limit, Sum(1.0, {})), not below)):
+        yield answer, _learnt(env, draw, Sum(0.0, {Basic(part=part): 1.0})), weight
+
+
+def _share(value: Any, raw: float) -> float:
+    """The chance of the parts of draws in a value."""
+    parts = [draw.part for draw in value.by if draw.part] if isinstance(value, Sum) else []
+    return math.prod(high.at(raw) - low.at(raw) for low, high in parts)
 
 
 def _learnt(env: Env, draw: Basic, other: Sum) -> Env:
@@ -764,14 +884,15 @@ def _below(values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, En
 
 def _drawn(name: str, values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
     """What a method of a generator draws."""
+    if (name == "random" and not values) or (name == "uniform" and len(values) in (0, 2)):
+        low, high = map(_sum_of, values or (0.0, 1.0))
+        wide = high.plus(low.times(-1.0))
+        if wide.by or wide.const <= 0 or not all(draw.raw for draw in low.by):
+            raise _Unknown
+        yield low.plus(Sum(0.0, {Basic(): wide.const})), env, weight
+        return
     if any(isinstance(v, Sum) for v in values):
         raise _Unknown
-    if (name == "random" and not values) or (name == "uniform" and len(values) in (0, 2)):
-        low, high = map(float, values or (0.0, 1.0))
-        if high <= low:
-            raise _Unknown
-        yield Sum(low, {Basic(): high - low}), env, weight
-        return
     if name in ("exponential", "expovariate", "standard_exponential") and len(values) <= 1:
         scale = float(values[0]) if values else 1.0
         if not scale > 0 or (values and name == "standard_exponential"):
@@ -837,7 +958,7 @@ def _ratio(before: list[Any], after: list[Any]) -> float | None:
 
 # ---------------------------------------------------------------- what stands in for the code
 
-_LAWS: dict[Any, list[tuple[list[tuple[Any, str, Any]], Law | Usual | None, frozenset[Any]]]] = {}
+_LAWS: dict[Any, list[tuple[list[tuple[Any, str, Any]], Law | Usual | Report | None, frozenset[Any]]]] = {}
 _MOST_LAWS = 256
 
 
@@ -852,8 +973,14 @@ def _law_of(key: Any, scope: Mapping[str, Any], read: Callable[[_Reader], Any], 
     reader = _Reader(scope)
     try:
         law = _law(read(reader))
-        if isinstance(law, Law) and not min(map(law.price, (1.0, -1.0))) < math.inf:
-            law = None
+        costs = (
+            [law.cost]
+            if isinstance(law, Report)
+            else map(law.price, (1.0, -1.0))
+            if isinstance(law, Law)
+            else [0.0]
+        )
+        law = law if min(costs) < math.inf else None
     except (_Unknown, ArithmeticError, TypeError, ValueError, KeyError, RecursionError):
         law = None
     if len(_LAWS) >= _MOST_LAWS:
@@ -871,13 +998,15 @@ def _same(now: Any, value: Any) -> bool:
     return now is value or (type(now) is type(value) and type(now) in _READ and now == value)
 
 
-def _made(world: World, law: Law | Usual, codes: frozenset[Any], draw: Callable[[], Any]) -> Term:
+def _made(world: World, law: Law | Usual | Report, codes: frozenset[Any], draw: Callable[[], Any]) -> Any:
     """Noise of a law, as the code draws it."""
     for code in codes:
         world.note(code, tried=True)
         world.drawn.add((code, None))
     with _bare(world):
         value = float(draw())
+    if isinstance(law, Report):
+        return value
     if isinstance(law, Usual):
         drawn = Draw(law.kind, (value - law.center) / law.scale)
         return Term(world, law.center, {}, {drawn: law.scale})
@@ -900,31 +1029,52 @@ def drawing(world: World, function: Callable[..., Any], otherwise: Callable[...,
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        known = _known(world, args) if not kwargs else None
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        own = len(args) + len(kwargs) <= len(names) and {*names[len(args) : len(args) + len(kwargs)]} == {
+            *kwargs
+        }
+        values = [*args, *(kwargs[name] for name in names[len(args) :] if name in kwargs)] if own else []
+        known = _known(world, values, raw=True) if own else None
         if known is None:
             return otherwise(*args, **kwargs)
         key, given, owner = known
         read = functools.partial(_Reader.call, function=function, args=given)
         law, codes = _law_of((function.__code__, key), function.__globals__, read, owner)
         if law is None:
-            return otherwise(*args)
-        code = function.__code__
-        world.drawn.add((code, frozenset(code.co_varnames[: code.co_argcount])))
-        return _made(world, law, codes, lambda: function(*args))
+            return otherwise(*args, **kwargs)
+        public = {name for name, value in zip(names, values, strict=False) if not is_raw(number(value))}
+        world.drawn.add((function.__code__, frozenset(public)))
+        plain = [v.value() if type(v) is Term else v for v in values]
+        made = _made(world, law, codes, lambda: function(*plain))
+        if isinstance(law, Report):
+            units = {unit for v in values if type(v) is Term for unit in moves_of(v.raw)}
+            world.charges.append(Charge(world.place(), dict.fromkeys(units, (law.cost, law.cost))))
+        return made
 
     return call
 
 
-def _known(world: World, values: Any) -> tuple[Any, list[Any], Any] | None:
-    """What public numbers, generators and one object are, and that object; None if there is anything else."""
+def _known(world: World, values: Any, *, raw: bool = False) -> tuple[Any, list[Any], Any] | None:
+    """What public numbers, generators and one object are, and that object; None if there is anything else.
+
+    One of the numbers may be raw, if that is said.
+    """
     if world.oracle is not None or world.bare:
         return None
+    ends = [value.range() for value in map(number, values) if is_raw(value) and type(value) is Term]
+    if len(ends) > raw or not all(map(math.isfinite, itertools.chain(*ends))):
+        return None
     try:
-        given = [_read(value) for value in values]
+        given = [
+            Sum(0.0, {Basic(raw=ends[0]): 1.0}) if ends and type(number(value)) is Term else _read(value)
+            for value in values
+        ]
     except _Unknown:
         return None
     owners = [value.value for value in given if type(value) is _Object]
-    key = tuple(type(v.value) if type(v) is _Object else (type(v), v) for v in given)
+    key = tuple(
+        type(v.value) if type(v) is _Object else ends[0] if type(v) is Sum else (type(v), v) for v in given
+    )
     return (key, given, owners[0] if owners else None) if len(owners) <= 1 else None
 
 
