@@ -110,6 +110,14 @@ class Box:
                 return wrapped(self.world, [self[t][v] for t, v in zip(rows, own, strict=True)])
         if type(key) is Box and key.kind == "b" and key.shape == self.shape and _raw_bits(key):
             return Masked(key, self.copy())
+        if (
+            type(key) is Box
+            and key.kind == "b"
+            and key.shape == self.shape
+            and _of_coins(key)
+            and has_terms(self)
+        ):
+            return Sampled(key.copy(), self.copy())
         if self.ndim and terms.is_place(key, len(self.data)):
             found = looked_up(self.world, np.array(self.data.tolist()), key)
             if found is not None:
@@ -231,7 +239,9 @@ class Box:
         if kind == self.kind != "b":
             return Box(self.world, self.data.copy(), kind, narrow)
         made = [
-            v if nature(v) == "uniform" and kind == "f" else terms.cast(v.plain() if _is_lazy(v) else v, kind)
+            v
+            if (nature(v) == "uniform" and kind == "f") or nature(v) == "coin"
+            else terms.cast(v.plain() if _is_lazy(v) else v, kind)
             for v in self.data.ravel().tolist()
         ]
         return Box(self.world, objects(made, self.shape), kind, narrow)
@@ -296,6 +306,11 @@ def _raw_bits(key: Box) -> bool:
     return any(map(is_term, bits)) and not any(map(_is_lazy, bits))
 
 
+def _of_coins(key: Box) -> bool:
+    bits = key.data.ravel().tolist()
+    return any(nature(v) == "coin" for v in bits) and not any(map(is_term, bits))
+
+
 class Masked:
     """The entries of an array where raw data say so, to be changed and put back there.
 
@@ -338,6 +353,81 @@ def _of_masked(ufunc: Any) -> Any:
 
 for _name in ("add", "sub", "mul", "truediv"):
     setattr(Masked, f"__{_name}__", _of_masked(ARITHMETIC[_name]))
+
+
+class Sampled:
+    """The entries of an array that coins keep: in their sum an entry is 0 where its coin is against it.
+
+    Whatever else is asked of them shows the coins.
+
+    Parameters
+    ----------
+    mask
+        The coins, of the same shape.
+    box
+        All entries.
+    """
+
+    __array_priority__ = 6000.0
+
+    def __init__(self, mask: Box, box: Box) -> None:
+        self._mask, self._box = mask, box
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """An array's."""
+        return np.ndarray
+
+    def shown(self) -> Any:
+        """The entries whose coins fell for them."""
+        return self._box[plain(self._box.world, self._mask, _DECIDES)]
+
+    def sum(self, *args: Any, **kwargs: Any) -> Any:
+        """As an array's."""
+        if args or kwargs:
+            return self.shown().sum(*args, **kwargs)
+        return calling(self._box.world, np.sum, (_where(self._box.world, self._mask, self._box, 0.0),), {})
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs and not any(np.ndim(v) for v in inputs if v is not self):
+            values = [self._box if v is self else v for v in inputs]
+            return Sampled(self._mask, on_arrays(self._box.world, ufunc, method, values, None, {}))
+        values = [v.shown() if type(v) is Sampled else v for v in inputs]
+        return on_arrays(self._box.world, ufunc, method, values, kwargs.pop("out", None), kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.sum and len(args) == 1 and not kwargs:
+            return self.sum()
+        if function is np.clip and args[0] is self and not any(map(np.ndim, (*args[1:], *kwargs.values()))):
+            return Sampled(self._mask, calling(self._box.world, function, (self._box, *args[1:]), kwargs))
+        args = [v.shown() if type(v) is Sampled else v for v in args]
+        return calling(self._box.world, function, args, kwargs)
+
+    def clip(self, *args: Any, **kwargs: Any) -> Any:
+        """As an array's."""
+        return self.__array_function__(np.clip, (), (self, *args), kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.shown(), name)
+
+
+def _of_shown(name: str) -> Any:
+    return lambda self, *args: getattr(self.shown(), name)(*args)
+
+
+def _of_sampled(ufunc: Any, turned: bool) -> Any:
+    return lambda self, other: self.__array_ufunc__(
+        ufunc, "__call__", *((other, self) if turned else (self, other))
+    )
+
+
+for _name in ("len", "iter", "getitem", "contains", "bool", "float", "int", "array", "repr", "deepcopy"):
+    setattr(Sampled, f"__{_name}__", _of_shown(f"__{_name}__"))
+for _name in ("add", "sub", "mul", "truediv"):
+    for _side in ("", "r"):
+        setattr(Sampled, f"__{_side}{_name}__", _of_sampled(ARITHMETIC[_name], bool(_side)))
 _IN_PLACE = ("partition", "resize", "put", "itemset", "setfield", "byteswap", "setflags")
 
 
@@ -540,7 +630,22 @@ def _truth(value: Any) -> Any:
     return value if _is_bit(value) else terms.negated(terms.equal(value, 0))
 
 
+def _with_a_bit(of: Any, left: Any, right: Any) -> Any:
+    """What a public truth value makes of a coin, which stays hidden; None of anything else."""
+    for coin, bit in ((left, right), (right, left)):
+        if (
+            of in (_both, _one_of)
+            and nature(coin) == "coin"
+            and isinstance(bit, bool | np.bool_)
+            and not nature(bit)
+        ):
+            return coin if bool(bit) is (of is _both) else np.bool_(bit)
+    return None
+
+
 def _both(left: Any, right: Any) -> Any:
+    if (coin := _with_a_bit(_both, left, right)) is not None:
+        return coin
     left, right = _truth(left), _truth(right)
     if is_term(left) or is_term(right):
         return terms.multiply(left, right)
@@ -569,6 +674,8 @@ def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], 
     """An operation on bits of numbers, of which only single ones are followed."""
 
     def call(left: Any, right: Any) -> Any:
+        if (coin := _with_a_bit(of, left, right)) is not None:
+            return coin
         left, right = (v.plain() if _is_lazy(v) else _noiseless(v) for v in (left, right))
         if not is_term(left) and not is_term(right):
             return ufunc(left, right)
@@ -624,6 +731,8 @@ def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
 
     def call(left: Any, right: Any) -> Any:
         left, right = (_python(number(v)) for v in (left, right))
+        if of_uniform is operator.mul and nature(right) == "coin":
+            left, right = right, left  # that knows what it means to it
         if _is_lazy(left) or _is_lazy(right):
             return of_uniform(left, right)
         if is_term(left) != is_term(right) and of_uniform not in (operator.add, operator.sub):
@@ -852,7 +961,8 @@ def _sum(
     where: Any = True,
 ) -> Any:
     if where is not True:
-        a = _where(world, plain(world, where, _DECIDES), a, 0.0)
+        where = where if type(where) is Box and _of_coins(where) else plain(world, where, _DECIDES)
+        a = _where(world, where, a, 0.0)
     return _along(world, a, axis, lambda row: terms.total(map(ordinary, row)), keepdims)
 
 
@@ -1020,13 +1130,20 @@ def _where(world: World, condition: Any, *sides: Any) -> Any:
 _DECIDES = "raw rewards decide which position is chosen"
 
 
+def _times(one: Any, other: Any) -> Any:
+    for coin, value in ((one, other), (other, one)):
+        if nature(coin) == "coin":
+            return coin * value
+    return terms.multiply(ordinary(one), ordinary(other))
+
+
 def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
     left, right = wrapped(world, a), wrapped(world, b)
     if np.ndim(left) == 0 or np.ndim(right) == 0:
         return left * right
 
     def inner(x: Any, y: Any) -> Any:
-        return terms.total(terms.multiply(ordinary(u), ordinary(v)) for u, v in zip(x, y, strict=True))
+        return terms.total(_times(u, v) for u, v in zip(x, y, strict=True))
 
     x, y = left.data, right.data
     noise = matrices.squared(world, x, y)

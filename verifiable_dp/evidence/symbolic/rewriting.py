@@ -194,13 +194,22 @@ _KEPT = frozenset((int, np.int64, float, np.float64))
 # ---------------------------------------------------------------- conditions, lists
 
 
-def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given: tuple[Any, ...]) -> Any:
+def choose(
+    world: World,
+    places: tuple[Any, ...],
+    answer: Callable[..., Any],
+    test: Any,
+    rest: Any,
+    given: tuple[Any, ...],
+) -> Any:
     """One of two expressions, as a coin falls: an answer (see `answers`), or a number that stays raw.
 
     Parameters
     ----------
     world
         The run.
+    places
+        Of the condition.
     answer, test, rest
         Functions of what is given: the whole expression, its condition, and what follows from that.
     given
@@ -218,9 +227,10 @@ def choose(world: World, answer: Callable[..., Any], test: Any, rest: Any, given
         sides = [number(rest(side, *given)) for side in (True, False)] if raw else []
         if raw and all(map(_is_plain, sides)):
             return terms.add(terms.multiply(condition, sides[0] - sides[1]), sides[1])
-        signed = None if raw else _signed(world, condition, lambda side: rest(side, *given))
-        if signed is not None:
-            return signed
+        made = None if raw else _by_coin(world, condition, lambda side: rest(side, *given))
+        if made is not None:
+            _note(world, places)
+            return made
     return rest(condition, *given)
 
 
@@ -250,16 +260,29 @@ def _answered(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) 
     return None
 
 
-def _signed(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
-    """A number or noise with a random sign, if that is what a coin decides; else None."""
-    if coin.chance != 0.5:
+def _by_coin(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
+    """A number or noise with a random sign, or a raw number that counts as a coin falls; else None."""
+    if coin.chance is None:
         return None
-    state = world.states()
-    one, other = rest(True), rest(False)
-    if repr(world.states()) != repr(state):
+    before, state = (world.failure, world.at), world.states()
+    try:
+        sides = [number(rest(True)), number(rest(False))]
+    except Exception:  # on the side that the code may not take
+        sides = []
+        world.failure, world.at = before
+    if not sides or repr(world.states()) != repr(state):
         world.restore(state)
         return None
-    return draws.signed(coin, one, other)
+    signed = draws.signed(coin, *sides) if coin.chance == 0.5 else None
+    return _counted(coin, sides) if signed is None else signed
+
+
+def _counted(coin: Any, sides: Sequence[Any]) -> Any:
+    """One of two numbers as a coin falls, one of which is raw at least; None if that is not followed."""
+    raw = [is_term(v) and bool(v.raw) and not v.noise for v in sides]
+    if not any(raw) or not all(own or _is_plain(v) for own, v in zip(raw, sides, strict=True)):
+        return None
+    return coin.mixed(*sides)
 
 
 def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], Any], rest: Any) -> Any:
@@ -271,8 +294,7 @@ def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], 
         except Unbounded:
             world.failure, world.at = before
             return rest(coin)
-        raw = all(is_term(v) and v.raw and not v.noise for v in sides)
-        found = coin.mixed(*sides) if raw else None
+        found = _counted(coin, sides)
         if found is not None:
             return found
     return rest(coin)
@@ -456,6 +478,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """One truth value that `np.where` is given decides as a branch does, and is asked as one."""
+        if self._usual and isinstance(node.func, ast.Name) and node.func.id == "sum" and len(node.args) == 1:
+            _count_all(node.args[0])
         self.generic_visit(node)
         if is_choice(node):
             node.args[0] = _branching(node.args[0])
@@ -472,6 +496,7 @@ class _Rewriter(ast.NodeTransformer):
         rest = ast.copy_location(ast.IfExp(condition, node.body, node.orelse), node)
         made = _called(
             "choose",
+            _places(node),
             _function(names, node),
             _function(names, node.test),
             _function([PREFIX + "condition", *names], rest),
@@ -496,6 +521,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         """See `samplers.looped`."""
+        if self._usual:
+            node.body = _going_on(node.body)
         made = _looped(node, self._functions) if self._usual else None
         self.generic_visit(node)
         return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
@@ -668,6 +695,35 @@ def _returned(body: list[ast.stmt]) -> list[ast.stmt]:
         return body
     value = ast.copy_location(ast.IfExp(node.test, first.value, last.value), node)
     return body if _names(value) is None else [*body[:-2], ast.copy_location(ast.Return(value), node)]
+
+
+_OPPOSITE: dict[type, type] = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
+
+
+def _going_on(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The body of a loop with `if a < b: continue` and `s += r` at its end as `if a >= b: s += r`."""
+    node, last = body[-2:] if len(body) > 1 else (body[0], body[0])
+    if not isinstance(node, ast.If) or node.orelse or not isinstance(last, ast.AugAssign):
+        return body
+    test: Any = node.test
+    if not isinstance(node.body[0], ast.Continue) or _names(test, test) is None:
+        return body
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _OPPOSITE:
+        return body
+    opposite = ast.Compare(test.left, [_OPPOSITE[type(test.ops[0])]()], test.comparators)
+    kept = ast.If(ast.copy_location(opposite, test), [last], [])
+    return [*body[:-2], ast.copy_location(kept, node)]
+
+
+def _count_all(node: Any) -> None:
+    """Write `sum(x for x in v if c)` as `sum(x if c else 0 for x in v)`, where the condition is a coin."""
+    if not isinstance(node, ast.GeneratorExp | ast.ListComp) or len(node.generators[-1].ifs) != 1:
+        return
+    (test,) = node.generators[-1].ifs
+    if isinstance(test, ast.Name) or _names(test, test) is not None:
+        node.generators[-1].ifs = []
+        nothing = ast.copy_location(ast.Constant(0), node.elt)
+        node.elt = ast.copy_location(ast.IfExp(test, node.elt, nothing), node.elt)
 
 
 def _shell(node: Any) -> Any:

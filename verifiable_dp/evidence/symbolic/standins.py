@@ -439,6 +439,8 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
 
 def _sum(world: World) -> Any:
     def added(values: Any, /, start: Any = 0) -> Any:
+        if type(values) is boxes.Sampled:
+            return terms.add(values.sum(), start)
         values = list(values)
         if any(type(number(v)) is Term for v in values) and not any(type(v) is Box for v in values):
             return terms.total([start, *(boxes.ordinary(v) for v in values)])

@@ -415,6 +415,9 @@ def moves_of(raw: Mapping[Atom, float]) -> dict[int, tuple[float, float]]:
     return found
 
 
+_DRAWS = ("uniform", "coin")
+
+
 class Term:
     """A number of the traced code; see the module.
 
@@ -512,10 +515,10 @@ class Term:
 
     def __mul__(self, other: Any) -> Any:
         # A draw knows what it means to be a sign of noise.
-        return other.__mul__(self) if nature(other) == "uniform" else _operate(multiply, self, other, 1)
+        return other.__mul__(self) if nature(other) in _DRAWS else _operate(multiply, self, other, 1)
 
     def __rmul__(self, other: Any) -> Any:
-        return other.__mul__(self) if nature(other) == "uniform" else _operate(_turned, self, other, 0)
+        return other.__mul__(self) if nature(other) in _DRAWS else _operate(_turned, self, other, 0)
 
     def __truediv__(self, other: Any) -> Any:
         return _operate(divide, self, other, 1)
