@@ -390,7 +390,7 @@ class _Pandas(_Module):
         real = getattr(self._real, name)
         if not isinstance(real, type) or name not in ("Series", "DataFrame"):
             return real
-        kind = _Framed(name, (), {"stands_for": real, "world": self._world})
+        kind = _Framed(name, (), {"stands_for": real, "made": _frames(self._real)[name]})
         self.__dict__[name] = kind
         return kind
 
@@ -398,13 +398,45 @@ class _Pandas(_Module):
 class _Framed(_Kind):
     """Stands for a class of pandas."""
 
-    world: World
+    made: Any
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return cls.stands_for(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
+        return cls.made(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(cls.stands_for, name)
+
+
+_UNBOXING = ("__setitem__", "_arith_method", "_cmp_method", "assign", "insert", "add", "where", "mask")
+
+
+@functools.cache
+def _frames(pandas: Any) -> dict[str, type]:
+    """Series and frames that take arrays of tracked numbers as arrays of objects.
+
+    The names with an underscore are those that pandas has its own and other libraries' subclasses define.
+    """
+    made: dict[str, Any] = {}
+
+    def unboxing(name: str) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            own = getattr(super(made[type(self).__name__], self), name)
+            if name == "__setitem__" and self.ndim == 1 and self.dtype != object and has_own(args[-1]):
+                self._update_inplace(self.astype(object))  # a column of numbers would take plain ones only
+            return own(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
+
+        return call
+
+    def one_of(kind: str) -> Any:
+        return property(lambda self: made[kind])
+
+    members = {name: unboxing(name) for name in _UNBOXING}
+    members |= {"_constructor_sliced": one_of("Series"), "_constructor_expanddim": one_of("DataFrame")}
+    for kind in ("Series", "DataFrame"):
+        real = getattr(pandas, kind)
+        own = {name: member for name, member in members.items() if hasattr(real, name)}
+        made[kind] = type(kind, (real,), own | {"_constructor": one_of(kind)})
+    return made
 
 
 def _unboxed(value: Any) -> Any:

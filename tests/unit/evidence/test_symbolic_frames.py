@@ -1,0 +1,21 @@
+"""Bounds of bandits that keep their rewards in pandas."""
+
+import pytest
+
+from tests.user_code import frames
+from verifiable_dp.evidence.symbolic.paths import Program, explore
+
+
+def _explored(play):
+    return explore(Program(play, (16, 2), (0.0, 1.0)), 2, most=6)
+
+
+@pytest.mark.parametrize("play", frames.RIGHT.values(), ids=frames.RIGHT)
+def test_sums_of_columns_cost_what_their_noise_hides(play):
+    found = _explored(play)
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(frames.EPSILON))
+
+
+@pytest.mark.parametrize("play", frames.WRONG.values(), ids=frames.WRONG)
+def test_frames_that_leak_have_no_bound_within_the_claim(play):
+    assert _explored(play).epsilon() >= 2 * frames.EPSILON * (1 - 1e-9)
