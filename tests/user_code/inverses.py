@@ -95,7 +95,34 @@ def around_the_sums(rewards, rng, law=stats.gumbel_r):
     return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
 
 
+def difference(rng):
+    return rng.exponential() - rng.exponential()
+
+
+def mixture(rng):
+    """The root of 2 E times a normal number has Laplace's law."""
+    return math.sqrt(2.0 * rng.exponential()) * rng.standard_normal()
+
+
+def turned_mixture(rng):
+    return 0.5 * rng.normal(0, 2) * np.sqrt(rng.standard_exponential() * 2)
+
+
+def many_reports(rewards, rng):
+    """Forty draws for each of forty rewards: no program could go through all of them."""
+    sums, actions = [0.0, 0.0], []
+    for t in range(len(rewards)):
+        arm = t % 2 if t < 4 else int(np.argmax(sums))
+        sums[arm] += rewards[t, arm] + (difference(rng) if t % 3 else rng.exponential() - rng.exponential())
+        actions.append(arm)
+    return actions
+
+
 RIGHT = {
+    "difference": lambda rewards, rng: _on_sums(rewards, lambda: difference(rng)),
+    "mixture": lambda rewards, rng: _on_sums(rewards, lambda: mixture(rng)),
+    "turned_mixture": lambda rewards, rng: _on_sums(rewards, lambda: turned_mixture(rng)),
+    "many_reports": many_reports,
     "by_scipy": by_scipy,
     "around_the_sums": lambda rewards, rng: around_the_sums(rewards, rng, stats.gumbel_r),
     "from_above": lambda rewards, rng: _on_sums(rewards, lambda: logistic.isf(rng.random())),
@@ -176,7 +203,41 @@ def seldom_bare(rewards, rng):
     return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
 
 
+def mixture_with_its_size(rewards, rng):
+    """The size of the noise can be seen: infinite."""
+    sizes = [rng.exponential() for _ in range(2)]
+    noisy = [
+        rewards[arm:20:2, arm].sum() + math.sqrt(2 * sizes[arm]) * rng.standard_normal() for arm in range(2)
+    ]
+    return [t % 2 for t in range(20)] + [
+        int(np.argmax(noisy)) if max(sizes) < 1 else int(np.argmin(noisy))
+    ] * 20
+
+
+def root_alone(rewards, rng):
+    noisy = [rewards[arm:20:2, arm].sum() + math.sqrt(2 * rng.exponential()) for arm in range(2)]
+    return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 20
+
+
+def difference_and_one_of_them(rewards, rng):
+    """What is left without the second draw is one-sided: infinite."""
+    noisy, seen = [], []
+    for arm in range(2):
+        one, other = rng.exponential(), rng.exponential()
+        noisy.append(rewards[arm:20:2, arm].sum() + (one - other))
+        seen.append(other)
+    return [t % 2 for t in range(20)] + [int(noisy[0] > 3)] * 10 + [int(noisy[0] + seen[0] > 3)] * 10
+
+
 WRONG = {
+    "half_the_difference": lambda rewards, rng: _on_sums(rewards, lambda: difference(rng) / 2),
+    "half_the_mixture": lambda rewards, rng: _on_sums(rewards, lambda: mixture(rng) / 2),
+    "mixture_of_half": lambda rewards, rng: _on_sums(
+        rewards, lambda: math.sqrt(rng.exponential() / 4) * rng.normal()
+    ),
+    "mixture_with_its_size": mixture_with_its_size,
+    "root_alone": root_alone,
+    "difference_and_one_of_them": difference_and_one_of_them,
     "half_the_scale": lambda rewards, rng: by_scipy(rewards, rng, 0.5),
     "bounded_noise": lambda rewards, rng: around_the_sums(rewards, rng, stats.uniform),
     "normal_without_delta": lambda rewards, rng: around_the_sums(rewards, rng, stats.norm),

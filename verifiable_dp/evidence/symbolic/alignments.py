@@ -54,6 +54,7 @@ LAWS = {
     "student": (math.inf, math.inf),  # see `_prices`
     "product": (math.inf, math.inf),
     "square": (math.inf, math.inf),
+    "root": (math.inf, math.inf),
     "uniform": (math.inf, math.inf),
     matrices.KIND: (math.inf, math.inf),
 }

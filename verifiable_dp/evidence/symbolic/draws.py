@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, matrices
+from verifiable_dp.evidence.symbolic import answers, boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Draw,
     Lazy,
@@ -40,6 +40,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     outcome,
     subtract,
     total,
+    unseen,
 )
 
 _GRID = np.concatenate(
@@ -117,6 +118,8 @@ class Uniform(Lazy):
         if found is None:
             return self.plain()
         kind, center, scale = found
+        if kind == "exponential":
+            self.world.pooling = functools.partial(_pooled, self.world)
         self.source.become_noise()
         value = (float(self.function(np.float64(self.source.value))) - center) / scale
         made = Term(self.world, center, {}, {Draw(kind, value): scale})
@@ -211,7 +214,7 @@ class Uniform(Lazy):
         self.source.noise = (self, made)
         self.source.count()
         draw.used = True  # with another sign it would be the same noise again
-        self.world.finishing.append(functools.partial(matrices.unseen, self.world, draw))
+        self.world.finishing.append(functools.partial(unseen, self.world, draw))
         return made
 
     @property
@@ -450,14 +453,22 @@ def _axis(function: Callable[[Any], Any]) -> tuple[float, float] | None:
 
 
 def _product(world: World, left: Term, right: Term) -> Any:
-    """The product of two normal draws that nothing else uses, or a square of one; None of anything else."""
+    """The product of two draws that nothing else uses; None of anything else.
+
+    Of two normal ones it is noise that can be paired, also a square of one. The root of 2 E, which is
+    exponential, times a normal draw is Laplace noise.
+    """
     if any(term.raw or term.const or len(term.noise) != 1 for term in (left, right)):
         return None
     (one, mine), (other, theirs) = (next(iter(term.noise.items())) for term in (left, right))
-    if any(draw.kind != "normal" or draw.used or draw.met for draw in (one, other)):
+    kinds = {one.kind, other.kind}
+    if kinds not in ({"normal"}, {"normal", "root"}) or any(draw.used or draw.met for draw in (one, other)):
         return None
     one.used = other.used = True
-    world.finishing.append(functools.partial(matrices.unseen, world, one, other))
+    world.finishing.append(functools.partial(unseen, world, one, other))
+    if "root" in kinds:
+        value = math.sqrt(2) * one.value * other.value
+        return Term(world, 0.0, {}, {Draw("laplace", value): mine * theirs / math.sqrt(2)})
     world.pooling = functools.partial(_pooled, world)
     made = Draw("square" if one is other else "product", one.value * other.value)
     return Term(world, 0.0, {}, {made: mine * theirs})
@@ -483,7 +494,7 @@ def _paired(world: World, noise: Any) -> Any:
         value = (noise[first] * first.value + weight * draw.value) / (times * size)
         noise = {d: w for d, w in noise.items() if d not in (first, draw)} | {Draw(kind, value): times * size}
         first.used = draw.used = True
-        world.finishing.append(functools.partial(matrices.unseen, world, first, draw))
+        world.finishing.append(functools.partial(unseen, world, first, draw))
     return noise
 
 
@@ -506,10 +517,12 @@ class TwoSided:
 
 
 def _differences(world: World, noise: Any) -> Any:
-    """Noise in which the difference of two geometric draws of one law is one draw."""
-    draws = [d for d in noise if d.kind == "geometric" and not d.used] if len(noise) > 1 else []
+    """Noise in which the difference of two geometric or exponential draws of one law is one draw."""
+    draws = (
+        [d for d in noise if d.kind in ("geometric", "exponential") and not d.used] if len(noise) > 1 else []
+    )
     for one, other in itertools.combinations(draws, 2):
-        same = abs(one.step - other.step) <= 1e-12 * one.step
+        same = one.kind == other.kind and abs(one.step - other.step) <= 1e-12 * one.step
         if (
             one in noise
             and other in noise
@@ -517,10 +530,15 @@ def _differences(world: World, noise: Any) -> Any:
             and noise[one] == -noise[other]
             and not (one.met and other.met)
         ):
-            made = Draw("law", one.value - other.value, of=TwoSided(max(one.step, other.step)))
+            value = one.value - other.value
+            made = (
+                Draw("law", value, of=TwoSided(max(one.step, other.step)))
+                if one.step
+                else Draw("laplace", value)
+            )
             noise = {d: w for d, w in noise.items() if d not in (one, other)} | {made: noise[one]}
             one.used = other.used = True
-            world.finishing.append(functools.partial(matrices.unseen, world, one, other))
+            world.finishing.append(functools.partial(unseen, world, one, other))
     return noise
 
 
@@ -541,7 +559,7 @@ def _pooled(world: World, noise: Any) -> Any:
         noise[Draw(_PARTS[kind], math.fsum(draw.value for draw in draws), step)] = weight
         for draw in draws:
             draw.used = True
-        world.finishing.append(functools.partial(matrices.unseen, world, *draws))
+        world.finishing.append(functools.partial(unseen, world, *draws))
     return _differences(world, noise)
 
 
@@ -1091,6 +1109,8 @@ class FollowedGenerator(np.random.Generator):
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
         draw = Draw(kind, value / scale, step, shape=shape)
+        if kind == "exponential":
+            self.world.pooling = functools.partial(_pooled, self.world)
         if kind in ("geometric", "polya"):
             return geometric(self.world, draw)
         return Term(self.world, 0.0, {}, {draw: scale})

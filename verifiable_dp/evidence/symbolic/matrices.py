@@ -17,9 +17,8 @@ import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row, Term, Winner, World
+from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Term, World, unseen
 from verifiable_dp.evidence.symbolic.users import Vector
-from verifiable_dp.evidence.tracing.ledger import Place
 
 KIND = "wishart"
 _TINY = 1e-9
@@ -90,18 +89,6 @@ def _scale(value: Any) -> float:
         return 0.0
     draw, weight = next(iter(value.noise.items()))
     return abs(weight) if draw.kind == "normal" and not draw.used and not draw.met else 0.0
-
-
-def unseen(world: World, *draws: Draw) -> None:
-    """Nothing but the noise that they were made into may be seen."""
-    gone = {*draws}
-    if any(not gone.isdisjoint(row.noise) for row in rows_of(world)):
-        raise world.stop("a draw that is part of other noise is used without the rest", Place("", 0))
-
-
-def rows_of(world: World) -> list[Row]:
-    """All that is seen."""
-    return [row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))]
 
 
 class Law:
@@ -235,8 +222,6 @@ __all__: tuple[str, ...] = (
     "Noise",
     "made",
     "paid",
-    "rows_of",
     "squared",
     "squared_norm",
-    "unseen",
 )

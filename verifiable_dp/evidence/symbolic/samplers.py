@@ -38,7 +38,7 @@ from verifiable_dp.evidence.symbolic.terms import Charge, Draw, Term, World, mov
 
 _GENERATORS = (FollowedGenerator, FollowedRandom)
 _LEAST, _NOTHING = 2.0**-60, 1e-30
-_MOST_STEPS, _MOST_VALUES = 200_000, 1 << 12
+_MOST_STEPS, _MOST_VALUES, _MOST_PARTS = 200_000, 1 << 12, 4
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -846,6 +846,9 @@ def _parted(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Itera
     limit = gap.put(draw, Sum(0.0, {})).times(-1 / by)
     low, high = limit.ends
     if not draw.fresh or kind not in (ast.Lt, ast.LtE, ast.Gt, ast.GtE) or low < -1e-12 or high > 1 + 1e-12:
+        raise _Unknown
+    before = [other for _, other in env.get(_LEARNT, ()) if any(d.part for d in other.by)]
+    if len(before) >= _MOST_PARTS:  # in a loop there is no end of them
         raise _Unknown
     below = (kind in (ast.Lt, ast.LtE)) == (by > 0)
     for part, answer in (((Sum(0.0, {}), limit), below), ((limit, Sum(1.0, {})), not below)):

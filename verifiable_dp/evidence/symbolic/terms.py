@@ -725,9 +725,11 @@ def _compared(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any
     return NotImplemented if nature(right) == "uniform" else _operate(function, left, right)
 
 
-def _term(world: World, const: float, raw: Any, noise: Any, whole: bool, ratio: Any = None) -> Any:
+def _term(
+    world: World, const: float, raw: Any, noise: Any, whole: bool, ratio: Any = None, *, pools: bool = True
+) -> Any:
     """A term, or a plain number where nothing is unknown."""
-    if world.pooling is not None:
+    if world.pooling is not None and pools:
         noise = world.pooling(noise)
     if not raw and not noise:
         return np.int64(const) if whole else np.float64(const)
@@ -797,8 +799,8 @@ def total(values: Iterable[Any]) -> Any:
     return _term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain))
 
 
-def subtract(left: Any, right: Any) -> Any:
-    """The difference."""
+def subtract(left: Any, right: Any, *, pools: bool = True) -> Any:
+    """The difference; of two draws that nothing else uses their noise may become one, if it `pools`."""
     left, right = number(left), number(right)
     if type(left) is not Term and type(right) is not Term:
         return left - right
@@ -811,6 +813,7 @@ def subtract(left: Any, right: Any) -> Any:
         _mixed(noise, others, -1.0) if others else noise,
         _whole(left) and _whole(right),
         Ratio.difference(left, right),
+        pools=pools,
     )
 
 
@@ -1030,8 +1033,34 @@ def _steepest(term: Term, slope: Callable[[float], float]) -> Moves:
     return {u: (-slope(-a), slope(b)) for u, (a, b) in moves_of(term.raw).items()}
 
 
+def unseen(world: World, *draws: Draw) -> None:
+    """Nothing but the noise that they were made into may be seen."""
+    gone = {*draws}
+    if any(not gone.isdisjoint(row.noise) for row in rows_of(world)):
+        raise world.stop("a draw that is part of other noise is used without the rest", Place("", 0))
+
+
+def rows_of(world: World) -> list[Row]:
+    """All that is seen."""
+    return [row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))]
+
+
+def _root_of_draw(term: Any) -> Term | None:
+    """The root of exponential noise that nothing else uses: times a normal draw it is Laplace noise."""
+    if not is_term(term) or term.raw or term.const or len(term.noise) != 1:
+        return None
+    ((draw, weight),) = term.noise.items()
+    if draw.kind != "exponential" or draw.used or draw.met or weight <= 0:
+        return None
+    draw.used = True
+    term.world.finishing.append(functools.partial(unseen, term.world, draw))
+    return Term(term.world, 0.0, {}, {Draw("root", math.sqrt(draw.value)): math.sqrt(weight)})
+
+
 def root(term: Any) -> Any:
     """The square root."""
+    if (made := _root_of_draw(term)) is not None:
+        return made
 
     def moving(term: Term) -> Moves:
         low = max(term.range()[0], 0.0)
@@ -1361,7 +1390,7 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
     if infinite:
         x, y = (0.0 if type(z) is Term else float(z) for z in (left, right))
         return np.bool_(x > y)
-    lead = subtract(left, right)
+    lead = subtract(left, right, pools=False)
     if type(lead) is not Term:
         return lead > 0 if strict else lead >= 0
     if not lead.noise:
@@ -1453,7 +1482,7 @@ def largest(world: World, values: list[Any]) -> int:
     winner = _winner_of(world, values, rivals)
     place, rows = world.place(), []
     for i in rivals:
-        lead = subtract(values[winner], values[i]) if i != winner else None
+        lead = subtract(values[winner], values[i], pools=False) if i != winner else None
         if type(lead) is Term:
             rows.append(Row(place, ">", lead.raw, lead.noise))
     for draw in draws:
