@@ -6,6 +6,7 @@ EPSILON = 1 is claimed of all. `RIGHT` gives the true cost of each; no leak has 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 
 EPSILON = 1.0
 KEEP = math.exp(EPSILON) / (1 + math.exp(EPSILON))
@@ -375,10 +376,31 @@ def raw_side(rewards, rng):
     return committed(rewards, 0, 1 if best > 3 else 0)
 
 
+def entries_from_the_start(rewards, rng):
+    totals = dict.fromkeys(range(rewards.shape[1]), 0.0)
+    return _from_a_dictionary(rewards, rng, totals)
+
+
+def entries_as_they_come(rewards, rng):
+    """Arms without a positive reward have no entry, and no noise."""
+    return _from_a_dictionary(rewards, rng, defaultdict(float))
+
+
+def _from_a_dictionary(rewards, rng, totals):
+    horizon, n_arms = rewards.shape
+    for t in range(horizon // 2):
+        if rewards[t, t % n_arms] > 0.5:
+            totals[t % n_arms] += rewards[t, t % n_arms]
+    noisy = {arm: total + rng.laplace(0, 1 / EPSILON) for arm, total in totals.items()}
+    best = max(range(n_arms), key=lambda arm: noisy.get(arm, 0.0))
+    return [t % n_arms for t in range(horizon // 2)] + [best] * (horizon - horizon // 2)
+
+
 RIGHT = {
     **dict.fromkeys((best_so_far, least_so_far, turned_about, told_by_a_coin, turned_by_a_coin), EPSILON),
     **dict.fromkeys((leader_by_a_coin, rounded_by_a_coin, rounded_by_binomial, sampled_by_a_branch), EPSILON),
     proposed_from_a_list: EPSILON,
+    entries_from_the_start: EPSILON,
     **dict.fromkeys(
         (counted_by_a_branch, weighed_by_a_branch, counted_by_a_condition, flipped_bits), EPSILON
     ),
@@ -390,6 +412,7 @@ LEAKS = [
     *(twin(leader_by_a_coin, more=2.0), twin(proposed_from_a_list, steep=2.0)),
     *(
         leads_told,
+        entries_as_they_come,
         value_told,
         same_noise_for_all,
         nobody_leads,

@@ -313,14 +313,19 @@ def mix(
     condition: Any,
     values: Sequence[Callable[[], Any]],
     others: Sequence[Callable[[], Any]],
+    spots: Sequence[Callable[[], Any]],
 ) -> list[Any] | None:
     """Numbers that count only if a condition holds, and those that count only if not.
 
-    None for the code to look by itself: only coins that count raw numbers, and raw conditions, are followed.
-    `places` tell where the condition stands, of which both sides are looked at then.
+    None for the code to look by itself: only coins that count raw numbers, and raw conditions, are followed,
+    and only where no entry of a dictionary comes into being: whether it is there may be seen. `spots` give
+    the containers and keys of the entries that change. `places` tell where the condition stands, of which
+    both sides are looked at then.
     """
     raw, coin = _is_bit(condition), nature(condition) == "coin" and condition.chance is not None
     if world.oracle is not None or not (raw or (coin and not others)):
+        return None
+    if any(isinstance(kept, Mapping) and key not in kept for kept, key in (spot() for spot in spots)):
         return None
     found = [number(value()) for value in (*values, *others)]
     if raw and all(_is_plain(v) or (is_term(v) and not v.noise) for v in found):
@@ -779,7 +784,7 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     if not all(isinstance(step, ast.AugAssign) and isinstance(step.op, ast.Add | ast.Sub) for step in steps):
         return None
     parts = [part for step in steps for part in ast.walk(step.value)]
-    if any(isinstance(part, _NOT_TWICE) for part in parts):
+    if any(isinstance(part, _NOT_TWICE) for step in steps for part in ast.walk(step)):
         return None  # it would be done twice
     used = {part.id for part in parts if isinstance(part, ast.Name)}
     changed = {n.id for step in steps for n in ast.walk(step.target) if isinstance(n, ast.Name)}
@@ -789,7 +794,9 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     first = ast.Assign([ast.Name(condition, ast.Store())], node.test)
     values = [_function([], step.value) for step in steps]
     sides = _tuple(values[: len(node.body)]), _tuple(values[len(node.body) :])
-    made = _called("mix", _places(node), _loaded(condition), *sides)
+    entries = [step.target for step in steps if isinstance(step.target, ast.Subscript)]
+    spots = [_function([], _tuple([e.value, e.slice])) for e in entries]
+    made = _called("mix", _places(node), _loaded(condition), *sides, _tuple(spots))
     taken: list[ast.stmt] = [
         ast.AugAssign(step.target, step.op, ast.Subscript(_loaded(kept), ast.Constant(n), ast.Load()))
         for n, step in enumerate(steps)
