@@ -388,12 +388,13 @@ def entries_as_they_come(rewards, rng):
 
 def _from_a_dictionary(rewards, rng, totals):
     horizon, n_arms = rewards.shape
-    for t in range(horizon // 2):
-        if rewards[t, t % n_arms] > 0.5:
-            totals[t % n_arms] += rewards[t, t % n_arms]
+    asked = [t % n_arms for t in range(horizon - 3)]
+    for t, arm in enumerate(asked):
+        if rewards[t, arm] > 0:
+            totals[arm] += rewards[t, arm]
     noisy = {arm: total + rng.laplace(0, 1 / EPSILON) for arm, total in totals.items()}
     best = max(range(n_arms), key=lambda arm: noisy.get(arm, 0.0))
-    return [t % n_arms for t in range(horizon // 2)] + [best] * (horizon - horizon // 2)
+    return asked + [best] * 3
 
 
 RIGHT = {
