@@ -521,8 +521,14 @@ class WithFactories:
             return len(self.seen) % self.n_arms
         if not self.best:
             sums = [sum(self.seen[arm :: self.n_arms]) for arm in range(self.n_arms)]
-            self.best.append(int(np.argmax(sums + self.rng.laplace(0, 1 / EPSILON, self.n_arms))))
+            self.best.append(int(np.argmax([value + self._noise() for value in sums])))
         return self.best[0]
+
+    def _noise(self):
+        sign = 1
+        if self.rng.random() < 0.5:
+            sign = -1
+        return sign * self.rng.exponential(1 / EPSILON)
 
     def update(self, arm, reward):
         if len(self.seen) < 20:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
+import numpy as np
+
 EPSILON = 1.0
 KEEP = math.exp(EPSILON) / (1 + math.exp(EPSILON))
 
@@ -397,7 +399,30 @@ def _from_a_dictionary(rewards, rng, totals):
     return asked + [best] * 3
 
 
+def phases_by_cases(rewards, rng, steep=1.0, seldom=None):
+    """The last case always fits; what follows if none did, or what `seldom` fits, is looked at too."""
+    horizon, n_arms = rewards.shape
+    arms, sums, phase = [], np.zeros(n_arms), "explore"
+    for t in range(horizon):
+        match phase:
+            case "explore" if t < horizon - 4:
+                arms.append(t % n_arms)
+                sums[arms[-1]] += rewards[t, arms[-1]]
+            case "explore":
+                noisy = sums + rng.laplace(0, 1 / steep / EPSILON, n_arms)
+                match int(rng.integers(0, 1000)):
+                    case 7 if seldom:
+                        noisy = sums
+                    case _:
+                        phase = "commit"
+                arms.append(int(np.argmax(noisy)))
+            case "commit":
+                arms.append(arms[-1])
+    return arms
+
+
 RIGHT = {
+    phases_by_cases: EPSILON,
     **dict.fromkeys((best_so_far, least_so_far, turned_about, told_by_a_coin, turned_by_a_coin), EPSILON),
     **dict.fromkeys((leader_by_a_coin, rounded_by_a_coin, rounded_by_binomial, sampled_by_a_branch), EPSILON),
     proposed_from_a_list: EPSILON,
@@ -407,6 +432,7 @@ RIGHT = {
     ),
 }
 LEAKS = [
+    *(twin(phases_by_cases, steep=2.0), twin(phases_by_cases, seldom=True)),
     *(twin(f, scale=0.5) for f in (best_so_far, least_so_far, turned_about, sampled_by_a_branch)),
     *(twin(f, keep=0.9) for f in (told_by_a_coin, turned_by_a_coin)),
     *(twin(f, scale=0.5) for f in (rounded_by_a_coin, rounded_by_binomial)),

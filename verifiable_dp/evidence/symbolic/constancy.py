@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from verifiable_dp.evidence.symbolic.cases import parsed
+
 _PLAIN = (int, float, str, bool, type(None), tuple)
 # Parameters of functions that nothing in the file calls.
 _CONSTANT_ARGUMENTS = frozenset(
@@ -939,7 +941,7 @@ def constancy_of(file: str, scope: Mapping[str, Any], called: bool = True) -> Co
 
 @functools.lru_cache(maxsize=32)
 def _constancy_of(text: str, plain: frozenset[str], steady: frozenset[str], called: bool) -> Constancy:
-    return Constancy(ast.parse(text), plain, steady, called)
+    return Constancy(parsed(text), plain, steady, called)
 
 
 def body_of(code: types.CodeType) -> Any:
@@ -954,7 +956,7 @@ def body_of(code: types.CodeType) -> Any:
 @functools.lru_cache(maxsize=256)
 def _functions_of(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
     """The functions of a file by name and first line, decorators included."""
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    nodes = [node for node in ast.walk(parsed(text)) if isinstance(node, ast.FunctionDef)]
     return {(n.name, min([n.lineno, *(d.lineno for d in n.decorator_list)])): n for n in nodes}
 
 
@@ -967,7 +969,7 @@ def around(file: str, positions: frozenset[Any]) -> set[Any]:
 @functools.lru_cache(maxsize=64)
 def _conditions_of(text: str) -> list[tuple[Any, frozenset[Any]]]:
     """Where what is done on a condition stands, with where the parts of the condition do."""
-    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.If | ast.While | ast.IfExp)]
+    nodes = [n for n in ast.walk(parsed(text)) if isinstance(n, ast.If | ast.While | ast.IfExp)]
     return [(where(n), frozenset(map(where, ast.walk(n.test)))) for n in nodes]
 
 
@@ -992,7 +994,7 @@ def handlers_of(file: str) -> list[Handler]:
 @functools.lru_cache(maxsize=64)
 def _handlers_of(text: str) -> list[Handler]:
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.ExceptHandler):
             first, last = node.body[0], node.body[-1]
             start, end = (first.lineno, first.col_offset), (last.end_lineno or 0, last.end_col_offset or 0)

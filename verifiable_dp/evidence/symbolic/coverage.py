@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -208,7 +209,7 @@ def _is_of_a_dataclass(code: types.CodeType) -> bool:
 def compares(place: Place) -> bool:
     """Whether all that is asked on a line is one comparison."""
     try:
-        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(place.file)))))
+        nodes = list(ast.walk(parsed("".join(linecache.getlines(place.file)))))
     except SyntaxError:
         return False
     asked = [

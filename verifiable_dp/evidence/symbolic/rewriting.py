@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
+from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.contents import once
 from verifiable_dp.evidence.symbolic.residues import Residue
@@ -919,8 +920,8 @@ def _compiled(file: str, text: str, sites: tuple[Any, ...]) -> dict[tuple[str, i
 
     Conditions at `sites` can be turned about.
     """
-    tree = ast.parse(text)
-    before = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
+    tree = parsed(text)
+    before = dict(_codes(compile(text, file, "exec", dont_inherit=True)))
     tree = _Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     found = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))

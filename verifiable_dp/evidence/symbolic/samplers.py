@@ -383,7 +383,7 @@ class _Generator:
     """What a generator's name stands for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Object:
     """What ``self`` stands for."""
 

@@ -1,0 +1,122 @@
+"""`match` as conditions: the same comes out, and what is not known stays as it is."""
+
+import ast
+
+import pytest
+
+from verifiable_dp.evidence.symbolic.cases import parsed
+
+KNOWN = {
+    "values": """
+def f(x):
+    match x:
+        case 0:
+            return "none"
+        case 1 | 2 | None:
+            return "few"
+        case Colour.RED:
+            return "red"
+        case _:
+            return "other"
+""",
+    "no_wildcard": """
+def f(x):
+    found = "nothing"
+    match x:
+        case "a":
+            found = "a"
+        case "b" | "c" if len(CALLS) % 2:
+            found = "b or c"
+    return found
+""",
+    "names": """
+def f(x):
+    match x:
+        case 0 | 1 as small:
+            return "small", small
+        case other if other == 3:
+            return "three", other
+        case rest:
+            return "rest", rest
+""",
+    "several": """
+def f(x):
+    match (called(x), x == 2):
+        case 0, _:
+            return "zero"
+        case first, True if first:
+            return "never known"
+        case _:
+            return "rest"
+""",
+    "pairs": """
+def f(x):
+    match called(x), 1:
+        case 0 | 1, 2:
+            return "never"
+        case (2, one):
+            return "two", one
+        case (_, 1) if called(x) != 3:
+            return "not three"
+        case _:
+            return "three"
+""",
+    "inside": """
+def f(x):
+    for way in (0, 1):
+        match way:
+            case 0:
+                match x:
+                    case 1:
+                        continue
+                    case 2:
+                        break
+            case 1:
+                return "second", x
+    return "out", x
+""",
+}
+ASKED_AS_IT_IS = {
+    "class": "case int(): pass",
+    "mapping": "case {'a': 1}: pass",
+    "star": "case [1, *rest]: pass",
+    "sequence": "case [1, 2]: pass",
+    "truth": "case True: pass",
+    "guard_of_a_part": "case 0 | 1 as n if n: pass",
+}
+
+
+def outcome(tree: ast.Module, value: object) -> object:
+    calls: list[object] = []
+
+    def called(x: object) -> object:
+        calls.append(x)
+        return x
+
+    class Colour:
+        RED = "red"
+
+    scope: dict[str, object] = {"Colour": Colour, "CALLS": calls, "called": called}
+    exec(compile(tree, "<cases>", "exec"), scope)
+    return scope["f"](value), calls  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_conditions_do_what_cases_did(name):
+    made = parsed(KNOWN[name])
+    stays = name == "several"  # for its `True`
+    assert any(isinstance(node, ast.Match) for node in ast.walk(made)) == stays
+    for value in (0, 1, 2, 3, None, "a", "b", "red", 1.0, True):
+        assert outcome(made, value) == outcome(ast.parse(KNOWN[name]), value)
+
+
+@pytest.mark.parametrize("case", ASKED_AS_IT_IS.values(), ids=ASKED_AS_IT_IS)
+def test_other_patterns_stay(case):
+    made = parsed(f"match x:\n    {case}\n    case 5: pass\n")
+    assert isinstance(made.body[0], ast.Match)
+
+
+def test_conditions_stand_where_the_patterns_did():
+    text = KNOWN["names"]
+    tests = [n.test for n in ast.walk(parsed(text)) if isinstance(n, ast.If)]
+    assert {ast.get_source_segment(text, test) for test in tests} == {"0 | 1", "other == 3"}
