@@ -13,6 +13,8 @@ from tests.commands import run
 from verifiable_dp import api
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.core import crash
+from verifiable_dp.record.sealing import sealed
+from verifiable_dp.report import Report
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sysconfig.get_path("scripts")
@@ -51,6 +53,22 @@ def test_a_crash_is_told_in_one_line(error, temporary, monkeypatch):
     assert Path(path).is_relative_to(place)
     assert "Traceback (most recent call last)" in whole
     assert "raise error" in whole
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("json", [("--json", "r.json"), ()], ids=["file", "shown"])
+def test_a_record_of_ours_that_does_not_hold_is_a_crash(json, temporary, monkeypatch):
+    _, folder = temporary
+    made = api.audit
+
+    def broken(*arguments, **options):
+        report = made(*arguments, **options)
+        return Report(sealed({**report.record, "plan": {**report.record["plan"], "unheard": 1}}))
+
+    monkeypatch.setattr(api, "audit", broken)
+    done = run(folder, "audit", "tree-sum", "--budget", "smoke", *json)
+    assert done.exit_code == 70
+    assert "does not fit the schema: plan" in done.stderr
     assert list(folder.iterdir()) == []
 
 

@@ -251,14 +251,25 @@ class Outputs:
             write_text(self.sarif_path, to_sarif(report.record))
 
     def conclude(self, report: Report) -> None:
-        """Write the report and show it, if its record holds as it is read again."""
+        """Write the report and show it, if its record holds as it is read again.
+
+        Raises
+        ------
+        RuntimeError
+            If it does not: that is a fault of ours.
+        InputError
+            If somebody else wrote to its file meanwhile.
+        """
         from verifiable_dp.core.validate import InputError
         from verifiable_dp.record import verify
 
+        written = report.to_json()
+        try:
+            verify.verify(verify.parsed("the report", written.encode()))
+        except InputError as error:
+            raise RuntimeError(f"the record that was made does not hold: {error}") from error
         self.write(report)
-        if self.json_path is None:
-            verify.examine(report.record)
-        elif verify.verify(self.json_path).record["digest"] != report.record["digest"]:
+        if self.json_path is not None and self.json_path.read_text("utf-8") != written:
             raise InputError(
                 f"json: {str(self.json_path)!r} no longer holds the record that was written to it"
             )
