@@ -246,6 +246,14 @@ FAULTS = (
         ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
+        "a rounding tells which of two alike is worse",
+        f"{EVIDENCE}/exact/worst.py",
+        "key=lambda climb: round(climb[0], _ALIKE)",
+        "key=lambda climb: climb[0]",
+        "another processor audits another pair with the same seed",
+        ("tests/unit/evidence/test_worst.py",),
+    ),
+    Fault(
         "cases forget their guards",
         f"{EVIDENCE}/symbolic/cases.py",
         "tests = tests if case.guard is None else [*tests, case.guard]",

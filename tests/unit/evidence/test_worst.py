@@ -1,5 +1,7 @@
 """The search for the worst tables: its gradient; it beats the given pairs, and chance does not beat it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -114,6 +116,20 @@ def test_random_sums_do_not_beat_it(n_arms):
         ]
         highest = max(highest, limits.best_event(*laws, runs).bound)
     assert best - 0.1 < highest <= best + 1e-4
+
+
+@pytest.mark.parametrize(("more", "kept"), [(-1e-9, 0), (1e-9, 0), (1e-3, 1)])
+def test_of_equally_good_climbs_the_first_is_kept(more, kept):
+    """Which of two alike ends higher by a rounding would differ from machine to machine."""
+    starts = [np.array([2.0, 1.0]), np.array([1.0, 2.0])]
+    climbing = SimpleNamespace(laws=lambda values: ((values, None), (values, None)))
+
+    def choose(here, there):
+        return 0.5 + more * (here[0] < here[1]), np.ones(2, bool), False
+
+    value, sums = worst._search(climbing, starts, choose, lambda values, event, flipped: values)
+    assert value == choose(starts[kept], None)[0]
+    np.testing.assert_array_equal(sums, starts[kept])
 
 
 def test_it_always_finds_the_same():

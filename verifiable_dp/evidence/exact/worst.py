@@ -30,6 +30,7 @@ _Z = 1.6448536269514722  # normal quantile of LEVEL
 _BELOW = (1.0, 4.0, 8.0, 13.0)  # gaps of the starts: the margin less so many scales
 _CLIMBS = 3  # starts that are climbed from, for each objective
 _ROUNDS = 4  # choices of the event on a climb
+_ALIKE = 6  # digits of log-ratios that have to differ
 _BLOCKS = 2  # comparisons of all K arms that are searched; one of three arms, one of two
 
 
@@ -330,14 +331,17 @@ def _search(
     choose: Callable[[FloatArray, FloatArray], tuple[float, BoolArray, bool]],
     improve: Callable[[FloatArray, BoolArray, bool], FloatArray],
 ) -> tuple[float, FloatArray]:
-    """The best sums that climbs from the best of `starts` come to."""
+    """The best sums that climbs from the best of `starts` come to; of equally good ones the first.
+
+    Arms that are alike give climbs that are: which of them ends higher by a rounding differs by machine.
+    """
     promise = []
     for start in starts:
         here, there = decision.laws(start)
         promise.append(choose(here[0], there[0])[0])
-    order = sorted(range(len(starts)), key=lambda number: (-promise[number], number))
+    order = sorted(range(len(starts)), key=lambda number: (-round(promise[number], _ALIKE), number))
     climbs = [_climbed(decision, starts[number], choose, improve) for number in order[:_CLIMBS]]
-    return max(climbs, key=lambda climb: climb[0])
+    return max(climbs, key=lambda climb: round(climb[0], _ALIKE))
 
 
 @dataclass(frozen=True)
@@ -396,7 +400,7 @@ def search(algorithm: Algorithm, claim: PrivacyClaim, runs: int, *, floor: float
         )
         pair = decision.pair(sums)
         found.append(Found(pair, "ratio", exact.law(algorithm, pair).epsilon_at(floor)))
-    return sorted(found, key=lambda item: (item.objective, -item.value))
+    return sorted(found, key=lambda item: (item.objective, -round(item.value, _ALIKE)))
 
 
 def worst_pairs(algorithm: Algorithm, claim: PrivacyClaim, runs: int) -> list[TablePair]:
