@@ -248,7 +248,10 @@ def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str
     )
     for names, role in first:
         if name in names:
-            return role
+            # No run has a horizon of 0: such a field of a dataclass counts rounds.
+            default = parameter.default if parameter is not None else None
+            counts = names is HORIZON and type(default) in (int, float) and not default
+            return "" if counts else role
     if given.contexts is not None and name in DIMENSION:
         return "the dimension"
     if name in ARMS:

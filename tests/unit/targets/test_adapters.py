@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine
 from verifiable_dp.targets import roles
-from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of
+from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of, taken
 
 HORIZON, ARMS, EPSILON = 40, 2, 1.0
 REWARDS = np.random.default_rng(0).random((HORIZON, ARMS))
@@ -347,3 +348,30 @@ def test_what_cannot_be_made_has_no_modules():
 
     assert BanditClass(broken).modules == ()
     assert modules_of(np.random.default_rng(0)) == ()
+
+
+@dataclasses.dataclass
+class Counting:
+    """Explores for six rounds an arm, which it counts itself."""
+
+    n_arms: int
+    rng: np.random.Generator
+    rounds: int = 0
+
+    def select(self):
+        return self.rounds % self.n_arms if self.rounds < 6 * self.n_arms else 0
+
+    def update(self, arm, reward):
+        self.rounds += 1
+
+
+@dataclasses.dataclass
+class Told(Counting):
+    rounds: int = 100
+
+
+def test_a_field_that_begins_at_zero_counts_rounds_and_is_no_horizon():
+    rewards, rng = REWARDS, np.random.default_rng(1)
+    explored = [0, 1] * 6
+    assert list(taken(Counting, roles.Given())[1](rewards, rng)) == [*explored, *[0] * 28]
+    assert list(taken(Told, roles.Given())[1](rewards, rng)) == [0] * 40  # it begins at its horizon
