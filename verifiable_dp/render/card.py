@@ -302,7 +302,11 @@ def _seen(record: Json) -> str:
             f"a loss of {digits(abs(float(kept[0]['loss'])))} was computed on another instance of the same "
             f"code ({_named(other)}), {digits(least / claim)} times what that one claims"
         )
-    return f"{exact}; {from_runs} is {digits(limit[0])}" if limit[0] > least else exact
+    if limit[0] <= least:
+        return exact
+    # Which of the two numbers to quote: the limit may be above the truth, the computed loss cannot.
+    once = f"may exceed the truth in 1 audit of {round(1 / (1 - limit[1]))}"
+    return f"{exact}; {from_runs} is {digits(limit[0])}, and such a limit {once}: quote {digits(least)}"
 
 
 def _here(record: Json) -> bool:
