@@ -123,6 +123,7 @@ RIGHT = {
     "mixture": lambda rewards, rng: _on_sums(rewards, lambda: mixture(rng)),
     "turned_mixture": lambda rewards, rng: _on_sums(rewards, lambda: turned_mixture(rng)),
     "many_reports": many_reports,
+    "gumbel_by_exponentials": lambda rewards, rng: _on_sums(rewards, lambda: -math.log(rng.exponential(3))),
     "by_scipy": by_scipy,
     "around_the_sums": lambda rewards, rng: around_the_sums(rewards, rng, stats.gumbel_r),
     "from_above": lambda rewards, rng: _on_sums(rewards, lambda: logistic.isf(rng.random())),
@@ -137,6 +138,13 @@ RIGHT = {
     "kept_off_nought": lambda rewards, rng: _on_sums(rewards, lambda: kept_off_nought(rng)),
     "exponential_with_a_sign": lambda rewards, rng: _on_sums(rewards, lambda: exponential_with_a_sign(rng)),
 }
+
+
+def gumbel_with_its_size(rewards, rng):
+    """The exponential draws that the noise is made of can be seen: infinite."""
+    sizes = [rng.exponential() for _ in range(2)]
+    noisy = [rewards[arm:20:2, arm].sum() - math.log(sizes[arm]) for arm in range(2)]
+    return [t % 2 for t in range(20)] + [int(np.argmax(noisy))] * 10 + [int(min(sizes) > 1)] * 10
 
 
 def one_side_is_steeper(rng):
@@ -236,6 +244,8 @@ WRONG = {
         rewards, lambda: math.sqrt(rng.exponential() / 4) * rng.normal()
     ),
     "mixture_with_its_size": mixture_with_its_size,
+    "half_the_gumbel": lambda rewards, rng: _on_sums(rewards, lambda: -math.log(rng.exponential()) / 2),
+    "gumbel_with_its_size": gumbel_with_its_size,
     "root_alone": root_alone,
     "difference_and_one_of_them": difference_and_one_of_them,
     "half_the_scale": lambda rewards, rng: by_scipy(rewards, rng, 0.5),

@@ -46,6 +46,19 @@ def by_logits(rewards, rng, steep=1.0):
     return committed(rewards, rng.choice(len(logits), p=np.exp(logits - logsumexp(logits))))
 
 
+def by_a_choice_of_one(rewards, rng, steep=1.0):
+    weights = np.exp(steep * EPSILON * np.array(explored(rewards)))
+    return committed(rewards, int(rng.choice(len(weights), 1, p=weights / weights.sum())[0]))
+
+
+def chosen_twice_at_once(rewards, rng):
+    """Two draws of one call: twice epsilon."""
+    weights = np.exp(EPSILON * np.array(explored(rewards)))
+    first, second = rng.choice(np.arange(len(weights)), size=(1, 2), p=weights / weights.sum())[0]
+    actions = list(committed(rewards, int(first)))
+    return [*actions[:-1], int(second)]
+
+
 def by_logaddexp(rewards, rng, steep=1.0):
     logits = steep * EPSILON * np.array(explored(rewards))
     chances = np.exp(logits - np.logaddexp.reduce(logits))
@@ -555,6 +568,7 @@ def many_with_a_raw_tie_break(rewards, n_runs, rng):
 RIGHT = {
     flip_in_shuffled_order: 1.0,
     by_logits: 1.0,
+    by_a_choice_of_one: 1.0,
     by_logaddexp: 1.0,
     by_multinomial: 1.0,
     by_choices: 1.0,
@@ -584,7 +598,8 @@ RIGHT = {
 }
 UNFOLLOWED = (alias_table, rejection_of_floats, discrete_by_steps)
 _STEEP = (
-    *(by_logits, by_logaddexp, by_multinomial, by_choices, by_bisection, mixed_with_integers, alias_table),
+    *(by_a_choice_of_one, by_logits, by_logaddexp, by_multinomial, by_choices, by_bisection),
+    *(mixed_with_integers, alias_table),
     *(flip_in_shuffled_order, flip_in_permuted_list, rejection_of_floats),
 )
 _NOISY = (
@@ -601,6 +616,7 @@ LEAKS = (
         for f in (inline_response, response_of_arrays, reals_of_arrays)
     ),
     tree_with_new_nodes,
+    chosen_twice_at_once,
     twin("shares_with_half_the_noise", shares_of_noisy_counts, p=1 - math.exp(-2 * EPSILON)),
     *(gamma_share_told, gamma_of_the_wrong_shape, gamma_used_twice, gamma_of_two_scales),
     *(geometric_on_reals, geometric_and_its_fraction),

@@ -48,8 +48,9 @@ def data_pairs(
 
     From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
     high: the first form that the mechanism takes, and its variants (`search.data_pairs`). What gives as many
-    outputs for five entries as for one takes data sets, and gets those of five, too. With an adjacency one
-    entry becomes 0, or is left out, in place of that; only vectors of five have one entry less.
+    outputs for five entries as for one takes data sets, and gets those of five, too. What takes no number and
+    gives an output for each entry gets those of five alone. With an adjacency one entry becomes 0, or is left
+    out, in place of that; only vectors of five have one entry less.
 
     Raises
     ------
@@ -95,7 +96,10 @@ def data_pairs(
             taken.append((form, seen.shape[1]))
     if not taken:
         raise refused[0]
-    chosen = [form for form, outputs in taken if outputs == taken[0][1]]
+    first, outputs = taken[0]
+    if np.ndim(first[0]) and taken[-1][1] != outputs:
+        taken, outputs = taken[-1:], taken[-1][1]  # one entry of a vector cannot show what another one does
+    chosen = [form for form, many in taken if many == outputs]
     return [DataPair(*pair) for form in chosen for pair in search.data_pairs(*form, bounds, kind)]
 
 

@@ -67,6 +67,17 @@ CHOOSING = (
     ),
     *("recommend", "suggest", "ask", "act", "predict", "choice", "play", "draw", "select_next_arm"),
     *("get_next_arm", "choose_next_arm", "make_decision", "take_action", "sample", "policy", "step"),
+    *(
+        "assign",
+        "assign_arm",
+        "allocate",
+        "allocate_arm",
+        "serve",
+        "route",
+        "offer",
+        "propose",
+        "next_choice",
+    ),
 )
 LEARNING = (
     *("update", "observe", "learn", "feedback", "record", "update_model", "receive_reward", "add_reward"),
@@ -80,6 +91,7 @@ LEARNING = (
         "update_stats",
     ),
     *("give_reward", "give_feedback", "update_reward", "update_policy", "train", "report"),
+    *("record_reward", "record_outcome", "log", "log_reward", "settle", "ingest", "credit", "learn_from"),
 )
 STEPPING = (*CHOOSING, "next", "step_round", "interact", "__call__")
 RUNNING = (

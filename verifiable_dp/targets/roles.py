@@ -62,10 +62,12 @@ ARM = (
     ),
     *("previous_arm", "last_action", "prev_action", "selected_arm", "pulled_arm", "played_arm", "arm_idx"),
     *("chosen", "index", "idx", "i", "j", "k"),
+    *("dose", "route", "item", "option", "variant", "treatment", "slot", "lever", "ad", "page", "product"),
 )
 REWARD = (
     *("reward", "observed_reward", "payoff", "r", "last_reward", "prev_reward", "previous_reward", "rew"),
     *("value", "outcome", "payout", "gain", "x", "reward_value"),
+    *("response", "score", "revenue", "click", "result", "profit", "utility", "y", "rating", "success"),
 )
 CONTEXT = (
     *("context", "contexts", "features", "feature", "user", "user_features", "observation", "obs", "x_t"),
@@ -76,7 +78,7 @@ LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator
 FITS = {"the arm": ("decisions", "a"), "the reward": ("rewards", "r")}  # lists of them
 LEARNT = ("the arm", "the reward")
 _ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
-_WEAK = ("i", "j", "k", "x", "value", "gain", "index", "idx", "chosen")  # these keep a default
+_WEAK = (*ARM[-17:], "x", "value", "gain", *REWARD[-10:])  # these keep a default
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

@@ -16,6 +16,7 @@ from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour, pair_
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.search import data_pairs
 from verifiable_dp.render.diff import compare
+from verifiable_dp.targets import load
 
 TABLE = np.array([[0.0, 1.0], [0.25, 0.75], [0.5, 0.5]])
 KINDS = tuple(claims.ADJACENCIES)
@@ -142,6 +143,26 @@ def _each(data, size, rng):
 
 def _number(data, size, rng):
     return float(data) + rng.laplace(size=size)
+
+
+def _first_above(data, rng):
+    """One of the data that exceed a noisy bar, the first one: what stands before it is told exactly."""
+    bar, told = 0.5 + rng.laplace(), []
+    for value in list(data):
+        told.append(float(value >= bar))
+        if told[-1]:
+            break
+    return np.array(told + [-1.0] * (len(data) - len(told)))
+
+
+def test_what_takes_vectors_alone_and_tells_of_each_entry_is_shown_several():
+    """One entry has no other before it: there it keeps its epsilon, and so it passed."""
+    _, mechanism = load.adapted(_first_above)
+    assert {np.size(pair.left) for pair in mechanisms.data_pairs(mechanism, (0.0, 1.0), None)} == {5}
+    found = vdp.audit(_first_above, epsilon=2, budget="smoke", seed=0)
+    assert (found.verdict, found.epsilon_upper) == ("refuted", None)
+    single = [(np.zeros(1), np.ones(1))]
+    assert vdp.audit(_first_above, epsilon=2, budget="smoke", seed=0, pairs=single).verdict == "not_refuted"
 
 
 def test_what_adds_up_its_data_is_shown_data_sets_and_what_takes_numbers_is_not():

@@ -1241,11 +1241,15 @@ class FollowedGenerator(np.random.Generator):
                 )
             index = boxes.wrapped(self.world, index)
             return index if not np.ndim(a) else boxes.taken(self.world, a, index)
-        if size is not None or kwargs:
-            raise self.world.stop("several outcomes are drawn with raw chances at once")
+        if kwargs or (size is not None and not replace):
+            raise self.world.stop("outcomes with raw chances are drawn without replacement")
         chances, values = self._chances(p)
-        drawn = paid_for(self.world, chances, int(super().choice(len(chances), p=values / values.sum())))
-        return drawn if np.ndim(a) == 0 else boxes.taken(self.world, a, drawn)
+        drawn = super().choice(len(chances), self._size(size), p=values / values.sum())
+        flat = [paid_for(self.world, chances, int(i)) for i in np.ravel(drawn)]
+        if size is None:
+            return flat[0] if np.ndim(a) == 0 else boxes.taken(self.world, a, flat[0])
+        index = np.array(flat, np.int64).reshape(np.shape(drawn))
+        return index if np.ndim(a) == 0 else boxes.taken(self.world, a, index)
 
     def _chances(self, p: Any) -> tuple[list[Any], FloatArray]:
         """Chances that add up to 1, with their values."""

@@ -1045,8 +1045,8 @@ def rows_of(world: World) -> list[Row]:
     return [row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))]
 
 
-def _root_of_draw(term: Any) -> Term | None:
-    """The root of exponential noise that nothing else uses: times a normal draw it is Laplace noise."""
+def _alone(term: Any) -> tuple[Draw, float] | None:
+    """The exponential draw that a number is, with its scale, if nothing else uses it; it is used up then."""
     if not is_term(term) or term.raw or term.const or len(term.noise) != 1:
         return None
     ((draw, weight),) = term.noise.items()
@@ -1054,13 +1054,14 @@ def _root_of_draw(term: Any) -> Term | None:
         return None
     draw.used = True
     term.world.finishing.append(functools.partial(unseen, term.world, draw))
-    return Term(term.world, 0.0, {}, {Draw("root", math.sqrt(draw.value)): math.sqrt(weight)})
+    return draw, weight
 
 
 def root(term: Any) -> Any:
-    """The square root."""
-    if (made := _root_of_draw(term)) is not None:
-        return made
+    """The square root; that of exponential noise, times a normal draw, is Laplace noise."""
+    if (alone := _alone(term)) is not None:
+        draw, weight = alone
+        return Term(term.world, 0.0, {}, {Draw("root", math.sqrt(draw.value)): math.sqrt(weight)})
 
     def moving(term: Term) -> Moves:
         low = max(term.range()[0], 0.0)
@@ -1070,7 +1071,10 @@ def root(term: Any) -> Any:
 
 
 def logarithm(term: Any) -> Any:
-    """The logarithm."""
+    """The logarithm; that of exponential noise is Gumbel noise with the other sign."""
+    if (alone := _alone(term)) is not None:
+        draw, weight = alone
+        return Term(term.world, math.log(weight), {}, {Draw("gumbel", -math.log(draw.value)): -1.0})
     term = _quiet(term)
     if type(term) is Term and term.ratio is not None and term.ratio.is_exponential:
         return term.ratio.above[0]
