@@ -48,9 +48,9 @@ def data_pairs(
 
     From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
     high: the first form that the mechanism takes, and its variants (`search.data_pairs`). What gives as many
-    outputs for five entries as for one takes data sets, and gets those of five, too. What takes no number and
-    gives an output for each entry gets those of five alone. With an adjacency one entry becomes 0, or is left
-    out, in place of that; only vectors of five have one entry less.
+    outputs for five entries as for one takes data sets, and gets those of five, too. What gives others gets
+    those of five alone, unless it takes numbers and five are to it five of them. With an adjacency one entry
+    becomes 0, or is left out, in place of that; only vectors of five have one entry less.
 
     Raises
     ------
@@ -97,10 +97,33 @@ def data_pairs(
     if not taken:
         raise refused[0]
     first, outputs = taken[0]
-    if np.ndim(first[0]) and taken[-1][1] != outputs:
-        taken, outputs = taken[-1:], taken[-1][1]  # one entry of a vector cannot show what another one does
+    if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):
+        taken, outputs = taken[-1:], taken[-1][1]  # one entry cannot show what another one does
     chosen = [form for form, many in taken if many == outputs]
     return [DataPair(*pair) for form in chosen for pair in search.data_pairs(*form, bounds, kind)]
+
+
+def _apart(function: Function[object], bounds: tuple[float, float]) -> bool:
+    """Whether each of five entries gives, with the same draws, what it gives as a number.
+
+    So it is if code for numbers is handed a vector: all entries share its noise, which says nothing against
+    it. Also where the same draws cannot be had again, as of the operating system's.
+    """
+    low, high = bounds
+    five = low + (high - low) * np.array([0.0, 1.0, 0.0, 1.0, 1.0])
+
+    def given(data: Given) -> FloatArray:
+        return ReleaseSampler(function, 0).values(data, (0,), np.arange(2, dtype=np.int64))
+
+    each, again = (np.stack([given(float(value)) for value in five]) for _ in range(2))  # (5, runs, outputs)
+    if not np.array_equal(each, again, equal_nan=True):
+        return True
+    entries, runs, outputs = each.shape
+    whole = given(five)
+    if whole.shape[1] != entries * outputs:
+        return False
+    layouts = (whole.reshape(runs, entries, outputs), whole.reshape(runs, outputs, entries).swapaxes(1, 2))
+    return any(np.array_equal(each, layout.swapaxes(0, 1), equal_nan=True) for layout in layouts)
 
 
 @dataclass(kw_only=True)

@@ -145,6 +145,37 @@ def _number(data, size, rng):
     return float(data) + rng.laplace(size=size)
 
 
+def _handed_on(data, rng):
+    """For a number; five entries share its noise."""
+    return data + rng.laplace()
+
+
+def _turned(data, rng):
+    """For a number, of which it tells two."""
+    return np.array([data, data**2]) + rng.laplace(0, 2, 2).reshape((2,) + (1,) * np.ndim(data))
+
+
+def _from_elsewhere(data, rng):
+    return data + np.random.Generator(np.random.PCG64()).laplace()
+
+
+def _totals(data, size, rng):
+    """Running totals with the noise of one: a number has one."""
+    return np.cumsum(data) + rng.laplace(size=(size, np.size(data)))
+
+
+def test_vectors_are_shown_to_what_mixes_their_entries_and_not_to_code_for_numbers():
+    """Right code for numbers is not accused of what five would share; the leak passed as one number."""
+    sizes = {
+        f.__name__: {np.size(p.left) for p in mechanisms.data_pairs(load.adapted(f)[1], (0.0, 1.0), None)}
+        for f in (_handed_on, _turned, _from_elsewhere, _totals)
+    }
+    assert sizes == {"_handed_on": {1}, "_turned": {1}, "_from_elsewhere": {1}, "_totals": {5}}
+    assert vdp.audit(_handed_on, epsilon=1, budget="smoke", seed=0).verdict == "not_refuted"
+    assert vdp.audit(_each, epsilon=1, budget="smoke", seed=0).verdict == "not_refuted"
+    assert vdp.audit(_totals, epsilon=1, budget="smoke", seed=0).verdict == "refuted"
+
+
 def _first_above(data, rng):
     """One of the data that exceed a noisy bar, the first one: what stands before it is told exactly."""
     bar, told = 0.5 + rng.laplace(), []
@@ -171,7 +202,7 @@ def test_what_adds_up_its_data_is_shown_data_sets_and_what_takes_numbers_is_not(
         f.__name__: sorted({np.size(pair.left) for pair in mechanisms.data_pairs(f, (0.0, 1.0), None)})
         for f in (_total, _each, _number)
     }
-    assert sizes == {"_total": [1, 5], "_each": [1], "_number": [1]}
+    assert sizes == {"_total": [1, 5], "_each": [5], "_number": [1]}
     assert vdp.audit(_mean_of_some, epsilon=1, budget="smoke", seed=0).verdict == "refuted"
     numbers = [(0.0, 1.0)]
     assert vdp.audit(_mean_of_some, epsilon=1, budget="smoke", seed=0, pairs=numbers).verdict != "refuted"
