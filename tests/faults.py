@@ -294,6 +294,14 @@ FAULTS = (
         ("tests/unit/auditing/test_adjacency.py",),
     ),
     Fault(
+        "values between the bounds tell nothing",
+        f"{RECORD}/conclude.py",
+        "return testing if any(map(_differs, testing)) or not between else between",
+        "return testing",
+        "an audit of a median says that nothing that was tried made a difference",
+        ("tests/unit/record/test_verdicts.py",),
+    ),
+    Fault(
         "vectors of one entry do",
         "verifiable_dp/auditing/mechanisms.py",
         "if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):",

@@ -46,7 +46,7 @@ def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str
     if not sampled:  # exact bounds decide without any runs
         exact = any(check["kind"] == "shuffle" for check in checks)
         return ("not_refuted", None) if exact else ("inconclusive", "unsearched")
-    if float(epsilon_lower(checks)) <= 0:
+    if not any(_differs(check) for check in _telling(checks)):
         return "inconclusive", "unsearched"
     least, claimed = detectable(checks), float(sampled[0]["statistics"]["epsilon"])
     if least is not None and not exceeds(float(least), detect * claimed):
@@ -56,7 +56,7 @@ def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str
 
 def detectable(checks: Sequence[Json]) -> float | str | None:
     """The least true epsilon that a test would have refuted with probability .95; None without such tests."""
-    found = [c["result"]["detectable"] for c in _testing(checks) if "detectable" in c["result"]]
+    found = [c["result"]["detectable"] for c in _telling(checks) if "detectable" in c["result"]]
     return min(found, key=float, default=None)
 
 
@@ -158,6 +158,19 @@ def epsilon_lower(checks: Sequence[Json]) -> float | str:
 def _testing(checks: Sequence[Json]) -> list[Json]:
     """The checks that can refute: values between the bounds only lead."""
     return [check for check in checks if check["kind"] != "between"]
+
+
+def _telling(checks: Sequence[Json]) -> list[Json]:
+    """The checks that tell how strong an audit is: those that can refute, if inputs made a difference.
+
+    A median of data at the bounds does not change with one of them; values between the bounds tell then.
+    """
+    testing, between = _testing(checks), [c for c in checks if c["kind"] == "between" and _differs(c)]
+    return testing if any(map(_differs, testing)) or not between else between
+
+
+def _differs(check: Json) -> bool:
+    return float(check["result"].get("epsilon_lower", 0.0)) > 0
 
 
 def regret(checks: Sequence[Json]) -> str | None:

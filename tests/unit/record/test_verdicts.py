@@ -63,6 +63,26 @@ def test_privacy(verdicts, more, expected):
     assert conclude.privacy(found) == expected[0]
 
 
+@pytest.mark.parametrize(
+    ("bounds", "detectable", "expected"),
+    [
+        ((0.0, 0.7), 1.5, ("not_refuted", None, 1.5)),
+        ((0.0, 0.7), 2.5, ("inconclusive", "weak", 2.5)),
+        ((0.0, 0.0), 1.5, ("inconclusive", "unsearched", 1.2)),  # control: nothing made a difference
+        ((0.3, 0.7), 1.5, ("not_refuted", None, 1.2)),  # data at the bounds did
+    ],
+)
+def test_where_data_at_the_bounds_make_no_difference_values_between_tell_the_strength(
+    bounds, detectable, expected
+):
+    """A median of zeros and ones does not follow one of them: the audit said that nothing had changed."""
+    at, between = checks("not_refuted", bounds=bounds[:1], detectable=1.2), checks("not_refuted")
+    between[0] |= {"name": "values between the bounds", "kind": "between"}
+    between[0]["result"] |= {"epsilon_lower": bounds[1], "detectable": detectable}
+    found = [*at, *between]
+    assert (*conclude.conclusion(found), conclude.detectable(found)) == expected
+
+
 def test_what_has_to_be_detectable_can_be_said():
     found = checks("not_refuted", detectable=1.5)
     assert conclude.conclusion(found, 1.5) == ("not_refuted", None)

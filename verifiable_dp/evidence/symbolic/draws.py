@@ -1248,8 +1248,8 @@ class FollowedGenerator(np.random.Generator):
         flat = [paid_for(self.world, chances, int(i)) for i in np.ravel(drawn)]
         if size is None:
             return flat[0] if np.ndim(a) == 0 else boxes.taken(self.world, a, flat[0])
-        index = np.array(flat, np.int64).reshape(np.shape(drawn))
-        return index if np.ndim(a) == 0 else boxes.taken(self.world, a, index)
+        several = np.array(flat, np.int64).reshape(np.shape(drawn))
+        return several if np.ndim(a) == 0 else boxes.taken(self.world, a, several)
 
     def _chances(self, p: Any) -> tuple[list[Any], FloatArray]:
         """Chances that add up to 1, with their values."""
