@@ -278,6 +278,14 @@ FAULTS = (
         ("tests/unit/evidence/test_symbolic_samplers.py",),
     ),
     Fault(
+        "jumps end what raises",
+        f"{EVIDENCE}/symbolic/coverage.py",
+        'if step.opname == "JUMP_FORWARD":',
+        'if step.opname == "no jump":',
+        "a guard by a chain of comparisons, which only raises, ends the bound",
+        ("tests/unit/evidence/test_symbolic.py::test_right_ways_to_sample_are_bounded_at_their_true_cost",),
+    ),
+    Fault(
         "several outcomes pay once",
         f"{EVIDENCE}/symbolic/draws.py",
         "flat = [paid_for(self.world, chances, int(i)) for i in np.ravel(drawn)]",

@@ -59,6 +59,24 @@ def chosen_twice_at_once(rewards, rng):
     return [*actions[:-1], int(second)]
 
 
+def guarded_by_a_chain(rewards, rng, scale=1.0):
+    """The second comparison of a chain jumps to what raises."""
+    noisy = np.array(explored(rewards)) + rng.laplace(0, scale / EPSILON, rewards.shape[1])
+    distinct = len(set(rng.integers(0, 1 << 30, 8).tolist()))
+    if not 0 <= distinct < 9:
+        raise ValueError("eight draws have at most eight values")
+    return committed(rewards, np.argmax(noisy))
+
+
+def bare_behind_a_chain(rewards, rng):
+    """Where the draws are alike, as they are seldom, nothing is hidden."""
+    noisy = np.array(explored(rewards)) + rng.laplace(0, 1 / EPSILON, rewards.shape[1])
+    distinct = len(set(rng.integers(0, 1 << 30, 8).tolist()))
+    if not 8 <= distinct < 9:
+        noisy = np.array(explored(rewards))
+    return committed(rewards, np.argmax(noisy))
+
+
 def by_logaddexp(rewards, rng, steep=1.0):
     logits = steep * EPSILON * np.array(explored(rewards))
     chances = np.exp(logits - np.logaddexp.reduce(logits))
@@ -569,6 +587,7 @@ RIGHT = {
     flip_in_shuffled_order: 1.0,
     by_logits: 1.0,
     by_a_choice_of_one: 1.0,
+    guarded_by_a_chain: 1.0,
     by_logaddexp: 1.0,
     by_multinomial: 1.0,
     by_choices: 1.0,
@@ -617,6 +636,8 @@ LEAKS = (
     ),
     tree_with_new_nodes,
     chosen_twice_at_once,
+    bare_behind_a_chain,
+    twin("guarded_by_a_chain_by_half", guarded_by_a_chain, scale=0.5),
     twin("shares_with_half_the_noise", shares_of_noisy_counts, p=1 - math.exp(-2 * EPSILON)),
     *(gamma_share_told, gamma_of_the_wrong_shape, gamma_used_twice, gamma_of_two_scales),
     *(geometric_on_reals, geometric_and_its_fraction),

@@ -323,6 +323,9 @@ def _raises(instructions: list[Any], offset: int) -> bool:
     for step in instructions:
         if step.offset < offset:
             continue
+        if step.opname == "JUMP_FORWARD":  # as after the second comparison of `not a <= b < c`
+            offset = step.argval
+            continue
         if step.opname == "RAISE_VARARGS":
             return True
         if "JUMP" in step.opname or step.opname.startswith(
