@@ -68,6 +68,13 @@ def guarded_by_a_chain(rewards, rng, scale=1.0):
     return committed(rewards, np.argmax(noisy))
 
 
+def masked_by_bits(rewards, rng, scale=1.0):
+    """Public numbers are shifted and masked, as the nodes of a tree are chosen."""
+    noisy = np.array(explored(rewards)) + rng.laplace(0, scale / EPSILON, rewards.shape[1])
+    bits = (5 >> np.arange(rewards.shape[1])) & 1
+    return committed(rewards, np.argmax(noisy + (bits << 1)))
+
+
 def bare_behind_a_chain(rewards, rng):
     """Where the draws are alike, as they are seldom, nothing is hidden."""
     noisy = np.array(explored(rewards)) + rng.laplace(0, 1 / EPSILON, rewards.shape[1])
@@ -588,6 +595,7 @@ RIGHT = {
     by_logits: 1.0,
     by_a_choice_of_one: 1.0,
     guarded_by_a_chain: 1.0,
+    masked_by_bits: 1.0,
     by_logaddexp: 1.0,
     by_multinomial: 1.0,
     by_choices: 1.0,
@@ -637,7 +645,7 @@ LEAKS = (
     tree_with_new_nodes,
     chosen_twice_at_once,
     bare_behind_a_chain,
-    twin("guarded_by_a_chain_by_half", guarded_by_a_chain, scale=0.5),
+    *(twin(f"{f.__name__}_by_half", f, scale=0.5) for f in (guarded_by_a_chain, masked_by_bits)),
     twin("shares_with_half_the_noise", shares_of_noisy_counts, p=1 - math.exp(-2 * EPSILON)),
     *(gamma_share_told, gamma_of_the_wrong_shape, gamma_used_twice, gamma_of_two_scales),
     *(geometric_on_reals, geometric_and_its_fraction),

@@ -688,6 +688,19 @@ def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], 
     return call
 
 
+def _shift(ufunc: Any) -> Callable[[Any, Any], Any]:
+    """A shift of bits, of public numbers."""
+
+    def call(*numbers: Any) -> Any:
+        plain = [v.plain() if _is_lazy(v) else _noiseless(v) for v in numbers]
+        for value in plain:
+            if is_term(value):
+                raise value.world.stop(f"np.{ufunc.__name__} of raw rewards has no bound")
+        return ufunc(*plain)
+
+    return call
+
+
 def _invert(value: Any) -> Any:
     value = _noiseless(value)
     return _negate(value) if not is_term(value) or _is_bit(value) else terms.subtract(-1, value)
@@ -808,6 +821,8 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.bitwise_and: _bitwise(np.bitwise_and, _both),
     np.logical_or: _one_of,
     np.bitwise_or: _bitwise(np.bitwise_or, _one_of),
+    np.left_shift: _shift(np.left_shift),
+    np.right_shift: _shift(np.right_shift),
     np.bitwise_xor: lambda a, b: _xor(a, b),
     np.logical_xor: lambda a, b: _one_of_two(_truth(a), _truth(b)),
     np.floor_divide: lambda a, b: terms.rounded(terms.divide(ordinary(a), ordinary(b)), np.floor),

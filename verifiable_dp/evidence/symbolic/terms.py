@@ -38,6 +38,8 @@ ARITHMETIC = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
 }
 COMPARING = {
     "lt": np.less,
