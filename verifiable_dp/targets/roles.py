@@ -47,6 +47,15 @@ DIMENSION = (
 # What parameters of methods are named after; rounds count from 0.
 ROUND = ("t", "round", "step", "time", "trial", "iteration", "timestep", "time_step", "round_number", "rnd")
 OFFERED = ("arm_ids", "arms", "actions")
+# Names that often mean something else, which is why they keep a default.
+_WEAK_ARM = (
+    *("chosen", "index", "idx", "i", "j", "k"),
+    *("dose", "route", "item", "option", "variant", "treatment", "slot", "lever", "ad", "page", "product"),
+)
+_WEAK_REWARD = (
+    *("value", "gain", "x"),
+    *("response", "score", "revenue", "click", "result", "profit", "utility", "y", "rating", "success"),
+)
 ARM = (
     *(
         "arm",
@@ -61,13 +70,12 @@ ARM = (
         "prev_arm",
     ),
     *("previous_arm", "last_action", "prev_action", "selected_arm", "pulled_arm", "played_arm", "arm_idx"),
-    *("chosen", "index", "idx", "i", "j", "k"),
-    *("dose", "route", "item", "option", "variant", "treatment", "slot", "lever", "ad", "page", "product"),
+    *_WEAK_ARM,
 )
 REWARD = (
     *("reward", "observed_reward", "payoff", "r", "last_reward", "prev_reward", "previous_reward", "rew"),
-    *("value", "outcome", "payout", "gain", "x", "reward_value"),
-    *("response", "score", "revenue", "click", "result", "profit", "utility", "y", "rating", "success"),
+    *("outcome", "payout", "reward_value"),
+    *_WEAK_REWARD,
 )
 CONTEXT = (
     *("context", "contexts", "features", "feature", "user", "user_features", "observation", "obs", "x_t"),
@@ -78,7 +86,7 @@ LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator
 FITS = {"the arm": ("decisions", "a"), "the reward": ("rewards", "r")}  # lists of them
 LEARNT = ("the arm", "the reward")
 _ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
-_WEAK = (*ARM[-17:], "x", "value", "gain", *REWARD[-10:])  # these keep a default
+_WEAK = (*_WEAK_ARM, *_WEAK_REWARD)
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
