@@ -670,33 +670,20 @@ def _one_of_two(left: Any, right: Any) -> Any:
     return terms.subtract(terms.add(left, right), terms.multiply(both, 2))
 
 
-def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operation on bits of numbers, of which only single ones are followed."""
+def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any] | None = None) -> Callable[[Any, Any], Any]:
+    """An operation on bits of numbers: of single raw ones as `of` says, of others if they are public."""
 
     def call(left: Any, right: Any) -> Any:
-        if (coin := _with_a_bit(of, left, right)) is not None:
+        if of is not None and (coin := _with_a_bit(of, left, right)) is not None:
             return coin
         left, right = (v.plain() if _is_lazy(v) else _noiseless(v) for v in (left, right))
         if not is_term(left) and not is_term(right):
             return ufunc(left, right)
-        if not (_is_bit(left) and _is_bit(right)):
+        if of is None or not (_is_bit(left) and _is_bit(right)):
             raise (left if is_term(left) else right).world.stop(
                 f"np.{ufunc.__name__} of raw rewards has no bound"
             )
         return of(left, right)
-
-    return call
-
-
-def _shift(ufunc: Any) -> Callable[[Any, Any], Any]:
-    """A shift of bits, of public numbers."""
-
-    def call(*numbers: Any) -> Any:
-        plain = [v.plain() if _is_lazy(v) else _noiseless(v) for v in numbers]
-        for value in plain:
-            if is_term(value):
-                raise value.world.stop(f"np.{ufunc.__name__} of raw rewards has no bound")
-        return ufunc(*plain)
 
     return call
 
@@ -821,8 +808,8 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.bitwise_and: _bitwise(np.bitwise_and, _both),
     np.logical_or: _one_of,
     np.bitwise_or: _bitwise(np.bitwise_or, _one_of),
-    np.left_shift: _shift(np.left_shift),
-    np.right_shift: _shift(np.right_shift),
+    np.left_shift: _bitwise(np.left_shift),
+    np.right_shift: _bitwise(np.right_shift),
     np.bitwise_xor: lambda a, b: _xor(a, b),
     np.logical_xor: lambda a, b: _one_of_two(_truth(a), _truth(b)),
     np.floor_divide: lambda a, b: terms.rounded(terms.divide(ordinary(a), ordinary(b)), np.floor),
