@@ -278,9 +278,7 @@ def default_of_a_walk(rewards, rng):
     return committed(rewards, np.argmax(explored(rewards)) if picked < 0 else picked)
 
 
-# Its end cannot be turned about: none of the chances is left then.
-UNFOLLOWED = (by_next,)
-RIGHT = {walk: 1.0 for walk in WALKS if walk not in UNFOLLOWED}
+RIGHT = dict.fromkeys(WALKS, 1.0)
 LEAKS = [
     *map(steeper, WALKS),
     key_told,

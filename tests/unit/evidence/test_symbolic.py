@@ -253,7 +253,7 @@ def test_one_shared_draw_costs_no_less_than_the_best_shift():
         assert closed == pytest.approx(best, rel=1e-9)
 
 
-@pytest.mark.parametrize("play", [*samplings.UNFOLLOWED, *walks.UNFOLLOWED], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", samplings.UNFOLLOWED, ids=lambda f: f.__name__)
 def test_what_is_not_followed_has_no_bound(play):
     assert math.isinf(found(play, horizon=24, most=4).epsilon())
 

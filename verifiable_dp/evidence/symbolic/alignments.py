@@ -367,7 +367,8 @@ def _price(draw: Draw, weight: float, move: float, row: Row, exact: bool) -> flo
 
 
 def _on_lattice(row: Row, weight: float) -> bool:
-    return abs(weight) == 1 and all(atom.whole and w == round(w) for atom, w in row.raw.items())
+    steps = ((atom, w / weight) for atom, w in row.raw.items() if w)
+    return all(atom.whole and abs(by - round(by)) <= _TINY * abs(by) for atom, by in steps)
 
 
 def _cheapest(row: Row, draws: Mapping[Draw, float], move: float) -> float:
@@ -454,16 +455,49 @@ def _of_one(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     if not shared or len(shared) > _MOST_CORNERS or any(draw.kind in _IN_STEPS for draw in draws):
         return None
     signatures = _signatures(rows)
-    if signatures is None:
-        return None
     equal = np.array([row.relation == "=" for row in rows])
     prices = np.array([_own_prices(row, often) for row in rows]).T
     prices[1, ~equal] = 0.0  # whatever leads may lead by more
     found = []
     for draw in shared:
         weights = np.array([row.noise.get(draw, 0.0) for row in rows])
-        found.append(_at_corners(signatures, partial(_moved, _prices(draw), weights, prices), len(rows)))
+        if signatures is None:
+            found.append(_at_ends(rows, _prices(draw), weights, prices))
+        else:
+            found.append(_at_corners(signatures, partial(_moved, _prices(draw), weights, prices), len(rows)))
     return _least(found)
+
+
+def _at_ends(rows: Sequence[Row], law: tuple[float, float], weights: Any, prices: Any) -> Paid:
+    """As `_moved` at corners, with a move of the shared draw that does for all that a unit can do at once.
+
+    Each row is taken to move within its range, whatever the others do: what units pay is no less for that.
+    """
+    ranges: dict[int, Any] = {}
+    for i, row in enumerate(rows):
+        for unit, move in moves_of(row.raw).items():
+            if move != _STILL:
+                ranges.setdefault(unit, np.zeros((2, len(rows))))[:, i] = move
+    found: Paid = {}
+    for unit, (low, high) in ranges.items():
+        ways = ((low, high), (-high, -low))
+        up, down = (_cheapest_for_all(least, most, law, weights, prices) for least, most in ways)
+        found[unit] = (up, down, 0.0)
+    return found
+
+
+def _cheapest_for_all(least: Any, most: Any, law: tuple[float, float], weights: Any, prices: Any) -> float:
+    moved = weights != 0
+    own = np.unique(np.concatenate([-least[moved] / weights[moved], -most[moved] / weights[moved], [0.0]]))
+    each = np.zeros((len(own), len(weights)))
+    for shift in (least, most):
+        left = -(shift + own[:, None] * weights)
+        left[np.abs(left) < _TINY * 1e-3 * (1 + max(np.abs(least).max(), np.abs(most).max()))] = 0.0
+        with np.errstate(invalid="ignore"):
+            cost = np.where(left > 0, left * prices[0], np.where(left < 0, -left * prices[1], 0.0))
+        each = np.maximum(each, cost)
+    first = np.where(own > 0, own * law[0], np.where(own < 0, -own * law[1], 0.0))
+    return float((each.sum(axis=1) + first).min())
 
 
 def _own_prices(row: Row, often: Mapping[Draw, int]) -> tuple[float, float]:

@@ -101,6 +101,8 @@ class Box:
     def __getitem__(self, key: Any) -> Any:
         if nature(key) == "pick":
             return key.chosen(self)
+        if getattr(type(key), "shows", False):
+            return key.taken(self)
         if self.world.joint and type(key) is tuple and len(key) == 2:
             if nature(key[1]) == "pick":
                 return self[key[0]][key[1]]
@@ -378,6 +380,10 @@ class Sampled:
         """An array's."""
         return np.ndarray
 
+    def again(self, box: Box) -> Sampled:
+        """Other entries that the same coins keep."""
+        return Sampled(self._mask, box)
+
     def shown(self) -> Any:
         """The entries whose coins fell for them."""
         return self._box[plain(self._box.world, self._mask, _DECIDES)]
@@ -391,16 +397,16 @@ class Sampled:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs and not any(np.ndim(v) for v in inputs if v is not self):
             values = [self._box if v is self else v for v in inputs]
-            return Sampled(self._mask, on_arrays(self._box.world, ufunc, method, values, None, {}))
-        values = [v.shown() if type(v) is Sampled else v for v in inputs]
+            return self.again(on_arrays(self._box.world, ufunc, method, values, None, {}))
+        values = [v.shown() if isinstance(v, Sampled) else v for v in inputs]
         return on_arrays(self._box.world, ufunc, method, values, kwargs.pop("out", None), kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function is np.sum and len(args) == 1 and not kwargs:
             return self.sum()
         if function is np.clip and args[0] is self and not any(map(np.ndim, (*args[1:], *kwargs.values()))):
-            return Sampled(self._mask, calling(self._box.world, function, (self._box, *args[1:]), kwargs))
-        args = [v.shown() if type(v) is Sampled else v for v in args]
+            return self.again(calling(self._box.world, function, (self._box, *args[1:]), kwargs))
+        args = [v.shown() if isinstance(v, Sampled) else v for v in args]
         return calling(self._box.world, function, args, kwargs)
 
     def clip(self, *args: Any, **kwargs: Any) -> Any:
@@ -413,8 +419,9 @@ class Sampled:
         return getattr(self.shown(), name)
 
 
-def _of_shown(name: str) -> Any:
-    return lambda self, *args: getattr(self.shown(), name)(*args)
+def of_shown(name: str) -> Any:
+    """A method that shows what is hidden first."""
+    return lambda self, *args, **kwargs: getattr(self.shown(), name)(*args, **kwargs)
 
 
 def _of_sampled(ufunc: Any, turned: bool) -> Any:
@@ -423,8 +430,11 @@ def _of_sampled(ufunc: Any, turned: bool) -> Any:
     )
 
 
-for _name in ("len", "iter", "getitem", "contains", "bool", "float", "int", "array", "repr", "deepcopy"):
-    setattr(Sampled, f"__{_name}__", _of_shown(f"__{_name}__"))
+for _name in (
+    *("len", "iter", "getitem", "contains", "bool", "float", "int", "array", "repr", "deepcopy"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "pow", "neg", "abs"),
+):
+    setattr(Sampled, f"__{_name}__", of_shown(f"__{_name}__"))
 for _name in ("add", "sub", "mul", "truediv"):
     for _side in ("", "r"):
         setattr(Sampled, f"__{_side}{_name}__", _of_sampled(ARITHMETIC[_name], bool(_side)))
@@ -542,6 +552,8 @@ def plain(world: World, value: Any, what: str) -> Any:
         return np.array(found, _KINDS[value.kind]).reshape(value.shape)
     if _of_own(value):
         return _shown(world, value, what)
+    if getattr(type(value), "shows", False):
+        return plain(world, value.shown(), what)
     if type(value) in (list, tuple):
         return type(value)(plain(world, v, what) for v in value) if has_own(value) else value
     if type(value) is np.ndarray and value.dtype == object and has_own(value):
@@ -1036,17 +1048,21 @@ def _extreme(pick: Any) -> Any:
     return call
 
 
+def position_of_largest(world: World, row: list[Any]) -> Any:
+    """Of several numbers; raw if they are."""
+    raw = [number(v) for v in row]
+    if any(is_term(v) and not v.is_still for v in raw) and not any(is_term(v) and v.noise for v in raw):
+        natural = int(np.argmax([v.value() if is_term(v) else float(v) for v in raw]))
+        return answers.Position(world, natural, raw, _DECIDES)
+    return terms.largest(world, row)
+
+
 def _position(sign: int) -> Any:
     def call(world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
         def of(row: list[Any]) -> Any:
-            row = [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
-            raw = [number(v) for v in row]
-            if any(is_term(v) and not v.is_still for v in raw) and not any(
-                is_term(v) and v.noise for v in raw
-            ):
-                natural = int(np.argmax([v.value() if is_term(v) else float(v) for v in raw]))
-                return answers.Position(world, natural, raw, _DECIDES)
-            return terms.largest(world, row)
+            return position_of_largest(
+                world, [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
+            )
 
         return _along(world, a, axis, of, keepdims)
 
@@ -1436,6 +1452,16 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     world.count()
     if function in _LIKE:
         return _like(world, function, args, kwargs)
+    if function in (np.argsort, np.argpartition):
+        found = world.subsets.ordered(
+            world, function, args, kwargs, lambda: _called(world, function, args, kwargs)
+        )
+        if found is not None:
+            return found
+    return _called(world, function, args, kwargs)
+
+
+def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     hidden = any(has_terms(v) for v in (*args, *kwargs.values()))
     own = _FUNCTIONS.get(function)
     if hidden and own is not None:

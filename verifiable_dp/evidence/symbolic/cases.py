@@ -1,13 +1,16 @@
 """Source text as a tree in which ``match`` statements are chains of ``if``, which do the same.
 
-What follows conditions then follows cases too. Only values, None, alternatives, names, the wildcard and
-tuples of these against a tuple are written as conditions; a statement with any other pattern stays.
+What follows conditions then follows cases too. Values, None, alternatives, names, the wildcard, tuples of
+these and classes by keyword, or by the fields that the file gives them, are written as conditions; a
+statement with any other pattern stays. What is matched against tuples is taken for one.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 from verifiable_dp.evidence.symbolic.terms import PREFIX
@@ -17,14 +20,30 @@ def parsed(text: str) -> ast.Module:
     """The tree of a file; raises SyntaxError and ValueError as `ast.parse` does."""
     tree = ast.parse(text)
     has_cases = any(isinstance(node, ast.Match) for node in ast.walk(tree))
-    return ast.fix_missing_locations(_Cases().visit(tree)) if has_cases else tree
+    return ast.fix_missing_locations(_Cases(_fields_of(tree)).visit(tree)) if has_cases else tree
+
+
+def _fields_of(tree: ast.Module) -> dict[str, list[str]]:
+    """Fields of the dataclasses and named tuples of a file in their order, which patterns go by."""
+    found = {}
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+        made = (*node.decorator_list, *node.bases)
+        names = {
+            getattr(one, "id", getattr(one, "attr", ""))
+            for one in (*made, *(getattr(m, "func", m) for m in made))
+        }
+        single = len(node.bases) == ("NamedTuple" in names)
+        if single and names & {"dataclass", "NamedTuple"}:
+            fields = (step.target for step in node.body if isinstance(step, ast.AnnAssign))
+            found[node.name] = [field.id for field in fields if isinstance(field, ast.Name)]
+    return found
 
 
 class _Cases(ast.NodeTransformer):
     """Writes each statement as conditions on what is matched, which has a name then."""
 
-    def __init__(self) -> None:
-        self._numbers = itertools.count()
+    def __init__(self, fields: Mapping[str, list[str]]) -> None:
+        self._numbers, self._fields = itertools.count(), fields
 
     def visit_Match(self, node: ast.Match) -> Any:
         """The statement, after those inside it."""
@@ -33,67 +52,162 @@ class _Cases(ast.NodeTransformer):
         parts = subject.elts if isinstance(subject, ast.Tuple) else [subject]
         names = [f"{PREFIX}subject_{next(self._numbers)}" for _ in parts]
         rest: list[ast.stmt] = []
+        lengths = {*_lengths(node.cases)}
+        if len(lengths) > 1 and -1 in lengths:
+            return node  # it may be no tuple
+        reading = _Reading(self._fields, len(lengths) > 1)
         for case in reversed(node.cases):
-            found = _asked(case.pattern, names if isinstance(subject, ast.Tuple) else names[0])
+            if isinstance(subject, ast.Tuple):
+                found = reading.parts(case.pattern, [ast.Name(n, ast.Load()) for n in names])
+            else:
+                found = reading.asked(case.pattern, ast.Name(names[0], ast.Load()))
             if found is None or any(isinstance(part, ast.Starred) for part in parts):
                 return node
-            tests, kept = found
-            if tests and kept and case.guard is not None:
-                return node  # names are set before the guard is asked
-            rest = _chain(case, tests, kept, rest)
+            rest = _chain(case, *found, rest)
         made = [ast.Assign([ast.Name(n, ast.Store())], part) for n, part in zip(names, parts, strict=True)]
         return [*(ast.copy_location(step, step.value) for step in made), *rest]
 
 
+def _lengths(cases: list[ast.match_case]) -> list[int]:
+    """Of the tuples that cases are; -1 for what is none."""
+    found = []
+    for case in cases:
+        alternatives = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+        for one in alternatives:
+            one = one.pattern if isinstance(one, ast.MatchAs) and one.pattern is not None else one
+            if not isinstance(one, ast.MatchAs):
+                found.append(len(one.patterns) if isinstance(one, ast.MatchSequence) else -1)
+    return found
+
+
+class _Named(ast.NodeTransformer):
+    """Reads what names that a pattern sets will hold."""
+
+    def __init__(self, held: Mapping[str, ast.expr]) -> None:
+        self._held = held
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """What the name will hold."""
+        return ast.copy_location(copy.deepcopy(self._held[node.id]), node) if node.id in self._held else node
+
+
 def _chain(
-    case: ast.match_case, tests: list[ast.expr], kept: list[ast.stmt], rest: list[ast.stmt]
+    case: ast.match_case, tests: list[ast.expr], kept: list[ast.Assign], rest: list[ast.stmt]
 ) -> list[ast.stmt]:
     """A case, and where it does not hold the rest."""
-    tests = tests if case.guard is None else [*tests, case.guard]
-    if not tests:
-        return [*kept, *case.body]
-    test = tests[0]
-    if len(tests) > 1:
-        test = _between(ast.BoolOp(ast.And(), tests), tests[0], tests[-1])
-    body = case.body if case.guard is not None and len(tests) == 1 else [*kept, *case.body]
-    branch = _between(ast.If(test, body, rest), test, case.body[-1])
-    return [*kept, branch] if body is case.body else [branch]
+    steps: list[ast.stmt] = [*kept]
+    if not tests and case.guard is None:
+        return [*steps, *case.body]
+    if tests and case.guard is not None:  # names are set before it is asked
+        held = {
+            target.id: step.value for step in kept for target in step.targets if isinstance(target, ast.Name)
+        }
+        tests = [*tests, _Named(held).visit(case.guard)]
+    test: Any = _every(tests) if tests else case.guard
+    if tests:
+        return [_between(ast.If(test, [*steps, *case.body], rest), test, case.body[-1])]
+    return [*steps, _between(ast.If(test, case.body, rest), test, case.body[-1])]
 
 
-def _between(made: Any, first: ast.AST, last: ast.AST) -> Any:
+def _between(made: Any, first: Any, last: Any) -> Any:
     """A node that stands where others do."""
     ast.copy_location(made, first)
-    made.end_lineno, made.end_col_offset = last.end_lineno, last.end_col_offset  # type: ignore[attr-defined]
+    made.end_lineno, made.end_col_offset = last.end_lineno, last.end_col_offset
     return made
 
 
-def _asked(pattern: ast.pattern, names: Any) -> tuple[list[ast.expr], list[ast.stmt]] | None:
-    """What holds if a pattern fits what these names hold, and what is named then; None if it is not known."""
-    if isinstance(names, list):
-        fits = isinstance(pattern, ast.MatchSequence) and len(pattern.patterns) == len(names)
-        if not fits:
-            whole = isinstance(pattern, ast.MatchAs) and pattern.name is None
+_WHOLE = ("int", "float", "str", "bool", "tuple", "list", "dict")  # whose pattern takes all of them
+_Read = tuple[list[ast.expr], list[ast.Assign]]
+
+
+class _Reading:
+    """Reads patterns: what holds if one fits, and what is named then; None if it is not known.
+
+    Parameters
+    ----------
+    fields
+        Of the file's classes, in their order.
+    lengths
+        Whether tuples of several lengths are told apart.
+    """
+
+    def __init__(self, fields: Mapping[str, list[str]], lengths: bool) -> None:
+        self._fields, self._lengths = fields, lengths
+
+    def parts(self, pattern: ast.pattern, values: list[Any]) -> _Read | None:
+        """Of a tuple."""
+        if not isinstance(pattern, ast.MatchSequence) or len(pattern.patterns) != len(values):
+            whole = isinstance(pattern, ast.MatchAs) and pattern.name is None and pattern.pattern is None
             return ([], []) if whole else None
-        found = [_asked(p, n) for p, n in zip(pattern.patterns, names, strict=True)]  # type: ignore[attr-defined]
-        if any(part is None for part in found):
+        return self._all(pattern.patterns, values)
+
+    def _all(self, patterns: list[ast.pattern], values: list[Any]) -> _Read | None:
+        tests, kept = [], []
+        for pattern, value in zip(patterns, values, strict=True):
+            found = self.asked(pattern, value)
+            if found is None:
+                return None
+            tests += found[0]
+            kept += found[1]
+        return tests, kept
+
+    def asked(self, pattern: ast.pattern, value: Any) -> _Read | None:
+        """Of what an expression holds that can be read again and again."""
+        value = ast.copy_location(copy.deepcopy(value), pattern)
+        made: Any
+        if isinstance(pattern, ast.MatchValue):
+            made = ast.Compare(value, [ast.Eq()], [pattern.value])
+        elif isinstance(pattern, ast.MatchSingleton):
+            made = ast.Compare(value, [ast.Is()], [ast.copy_location(ast.Constant(pattern.value), pattern)])
+        elif isinstance(pattern, ast.MatchOr):
+            sides = [self.asked(part, value) for part in pattern.patterns]
+            if any(side is None or side[1] or not side[0] for side in sides):
+                return None
+            tests = [_every(side[0]) for side in sides if side]
+            made = ast.BoolOp(ast.Or(), tests)
+        elif isinstance(pattern, ast.MatchAs):
+            inside = ([], []) if pattern.pattern is None else self.asked(pattern.pattern, value)
+            if inside is None or pattern.name is None:
+                return inside
+            step = ast.Assign([ast.Name(pattern.name, ast.Store())], value)
+            return inside[0], [*inside[1], ast.copy_location(step, pattern)]
+        elif isinstance(pattern, ast.MatchSequence):
+            return self._sequence(pattern, value)
+        elif isinstance(pattern, ast.MatchClass):
+            return self._class(pattern, value)
+        else:
             return None
-        return [t for part in found if part for t in part[0]], [k for part in found if part for k in part[1]]
-    value = ast.copy_location(ast.Name(names, ast.Load()), pattern)
-    if isinstance(pattern, ast.MatchValue):
-        return [ast.copy_location(ast.Compare(value, [ast.Eq()], [pattern.value]), pattern)], []
-    if isinstance(pattern, ast.MatchSingleton) and pattern.value is None:
-        nothing = ast.copy_location(ast.Constant(None), pattern)
-        return [ast.copy_location(ast.Compare(value, [ast.Is()], [nothing]), pattern)], []
-    if isinstance(pattern, ast.MatchOr):
-        sides = [_asked(part, names) for part in pattern.patterns]
-        if any(side is None or side[1] or len(side[0]) != 1 for side in sides):
+        return [ast.copy_location(made, pattern)], []
+
+    def _sequence(self, pattern: ast.MatchSequence, value: Any) -> _Read | None:
+        if any(isinstance(part, ast.MatchStar) for part in pattern.patterns):
             return None
-        tests = [side[0][0] for side in sides if side]
-        return [ast.copy_location(ast.BoolOp(ast.Or(), tests), pattern)], []
-    if isinstance(pattern, ast.MatchAs):
-        inside = ([], []) if pattern.pattern is None else _asked(pattern.pattern, names)
-        if inside is None or pattern.name is None:
-            return inside
-        kept = ast.Assign([ast.Name(pattern.name, ast.Store())], value)
-        return inside[0], [*inside[1], ast.copy_location(kept, pattern)]
-    return None
+        entries = [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(len(pattern.patterns))]
+        found = self._all(pattern.patterns, entries)
+        if found is None or not self._lengths:
+            return found
+        size = ast.Call(ast.Name("len", ast.Load()), [value], [])
+        fits = ast.Compare(size, [ast.Eq()], [ast.Constant(len(entries))])
+        return [ast.copy_location(fits, pattern), *found[0]], found[1]
+
+    def _class(self, pattern: ast.MatchClass, value: Any) -> _Read | None:
+        name = getattr(pattern.cls, "id", "")
+        if name in _WHOLE and not pattern.kwd_attrs and len(pattern.patterns) < 2:
+            entries, patterns = [value] * len(pattern.patterns), pattern.patterns
+        else:
+            fields = self._fields.get(name, [])
+            if len(pattern.patterns) > len(fields):
+                return None
+            names = [*fields[: len(pattern.patterns)], *pattern.kwd_attrs]
+            entries = [ast.Attribute(value, field, ast.Load()) for field in names]
+            patterns = [*pattern.patterns, *pattern.kwd_patterns]
+        found = self._all(patterns, entries)
+        if found is None:
+            return None
+        fits = ast.Call(ast.Name("isinstance", ast.Load()), [value, pattern.cls], [])
+        return [ast.copy_location(fits, pattern), *found[0]], found[1]
+
+
+def _every(tests: list[ast.expr]) -> ast.expr:
+    """That all of these hold."""
+    return tests[0] if len(tests) == 1 else _between(ast.BoolOp(ast.And(), tests), tests[0], tests[-1])

@@ -246,15 +246,18 @@ def _set_to(node: Any, before: list[Any]) -> Any:
         if one is None or other is None or not 0 <= other < 64:
             return None
         return one << other if isinstance(node.op, ast.LShift) else one**other
-    last = [s for s in before if isinstance(node, ast.Name) and _sets(s, node.id)][-1:]
-    plain = bool(last) and isinstance(last[0], ast.Assign) and len(last[0].targets) == 1
-    if (
-        not plain
-        or not isinstance(last[0].targets[0], ast.Name)
-        or not isinstance(last[0].value, ast.Constant)
-    ):
-        return None
-    return _set_to(last[0].value, [])
+    given = _given(before, node.id) if isinstance(node, ast.Name) else None
+    return None if given is None else _set_to(given, [])
+
+
+def _given(before: list[Any], name: str) -> ast.Constant | None:
+    """The constant that a name has after some statements; None if none is seen."""
+    last = [step for step in before if _sets(step, name)][-1:]
+    for step in last:
+        values = {getattr(target, "id", ""): value for target, value in _stored(step)}
+        if isinstance(step, ast.Assign) and isinstance(values.get(name), ast.Constant):
+            return values[name]  # type: ignore[no-any-return]
+    return None
 
 
 class Constancy:
@@ -346,9 +349,9 @@ class Constancy:
         """Whether the condition of a loop is the same in every run when it is asked for the first time.
 
         Only where the loop is a statement of the function's own body: what comes after it plays no part then;
-        or where it asks whether 1 divides a whole number.
+        or where it asks whether 1 divides a whole number, or for constants that its names were just given.
         """
-        if not self._obscure and self._divided_by_one(place_of(position)):
+        if not self._obscure and self._known_at_entry(place_of(position)):
             return True
         for function in self._all:
             body = function.body if isinstance(function, ast.FunctionDef) else []
@@ -361,17 +364,31 @@ class Constancy:
                         function.body = body
         return False
 
-    def _divided_by_one(self, place: Any) -> bool:
-        """Whether the condition of a loop, asked for the first time, is that 1 divides a whole number."""
+    def _known_at_entry(self, place: Any) -> bool:
+        """Whether what stands before a loop tells what its condition is when it is asked first."""
         for function in self._all:
             inside = [node for node, _ in _own_nodes(function) if not isinstance(node, _FUNCTION)]
             for node in (function, *inside):
                 for name in ("body", "orelse"):
                     body: Any = getattr(node, name, None)
                     for i, loop in enumerate(body if isinstance(body, list) else ()):
-                        if isinstance(loop, ast.While) and where(loop.test) == place:
-                            return self._divides(function, loop.test, body[:i])
+                        # Which of the two an instruction names depends on whether it compares.
+                        if isinstance(loop, ast.While) and place in (where(loop), where(loop.test)):
+                            return self._follows(function, loop.test, body[:i])
         return False
+
+    def _follows(self, function: Any, test: Any, before: list[Any]) -> bool:
+        """Whether a condition follows from what the statements before it have set its names to."""
+        shared = [n for n in ast.walk(self._tree) if isinstance(n, ast.Global | ast.Nonlocal)]
+        names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+        if any(names & {*n.names} for n in shared):
+            return False
+        plain = (ast.Name, ast.Constant, ast.UnaryOp, ast.BoolOp, ast.Compare)
+        parts = (*plain, ast.boolop, ast.unaryop, ast.cmpop, ast.Load)
+        given = all(_given(before, name) is not None for name in names)
+        return (given and all(isinstance(n, parts) for n in ast.walk(test))) or self._divides(
+            function, test, before
+        )
 
     def _divides(self, function: Any, test: Any, before: list[Any]) -> bool:
         """Whether a condition is `whole % 1 == 0`, with what the statements before it have set."""
@@ -380,10 +397,6 @@ class Constancy:
         by, zero = test.left, test.comparators[0]
         equal = len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq) and isinstance(by.op, ast.Mod)
         if not (equal and isinstance(zero, ast.Constant) and zero.value == 0):
-            return False
-        shared = [n for n in ast.walk(self._tree) if isinstance(n, ast.Global | ast.Nonlocal)]
-        names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
-        if any(names & {*n.names} for n in shared):
             return False
         return _set_to(by.right, before) == 1 and self._whole(function, by.left, frozenset())
 
@@ -425,9 +438,13 @@ class Constancy:
                 told = [*ast.walk(after.value)] if isinstance(after, ast.Return) and after.value else []
                 names = {n.args[0] for n in told if isinstance(n, ast.Call) and _called(n) == "len"}
                 names |= {n.func for n in told if isinstance(n, ast.Call) and _called(n) == "len"}
-                return bool(told) and all(
-                    isinstance(n, parts) and (not isinstance(n, ast.Name) or n in names) for n in told
+                plain = (isinstance(n, parts) and (n in names or not isinstance(n, ast.Name)) for n in told)
+                same = (
+                    not self._obscure
+                    and isinstance(after, ast.Return)
+                    and not self._of(around, after.value).any
                 )
+                return bool(told) and (same or all(plain))
         return False
 
     # ------------------------------------------------------------ what is there
@@ -789,6 +806,17 @@ class Constancy:
             waiting += part.values if isinstance(part, ast.BoolOp) else []
         self._conditions[where(node)] = (Mark(any(m.any for m, _ in found)), any(v for _, v in found))
 
+    def _endless(self, function: Any, node: Any) -> bool:
+        """Whether what is looped over has no end: a count, or a cycle through what is always as long."""
+        name = _called(node) if isinstance(node, ast.Call) else ""
+        base = getattr(node.func, "value", node.func) if name else None
+        if not isinstance(base, ast.Name) or self._owner(function, base.id) is not None:
+            return False
+        if base.id not in ("itertools", name) or base.id in self._functions or base.id in self._classes:
+            return False
+        around = len(node.args) == 1 and not self._of(function, node.args[0]).size
+        return name == "count" or (name == "cycle" and around) or (name == "repeat" and len(node.args) == 1)
+
     def _is_handed_over(self, function: Any, node: Any) -> bool:
         """Whether a condition asks if a generator was given, as in `rng or default_rng()`."""
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
@@ -861,7 +889,8 @@ class Constancy:
         elif isinstance(node, ast.For):
             mark = self._of(function, node.iter)
             varies = control and self._varies(function, node.iter) and not isinstance(node.iter, ast.Name)
-            self._conditions[where(node)] = self._conditions[where(node.iter)] = (Mark(mark.size), varies)
+            asked = (Mark(), False) if self._endless(function, node.iter) else (Mark(mark.size), varies)
+            self._conditions[where(node)] = self._conditions[where(node.iter)] = asked
             self._assign(
                 function, node.target, mark._replace(holds=mark.any, size=mark.any), control or mark.size
             )

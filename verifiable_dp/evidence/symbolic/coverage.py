@@ -38,6 +38,8 @@ class Coverage:
     ----------
     files
         Of the traced code.
+    places
+        Where conditions stand: only code that holds one of them is watched. None: all of it.
     steps
         By code object, pairs of offsets.
     left
@@ -59,6 +61,7 @@ class Coverage:
     """
 
     files: frozenset[str]
+    places: frozenset[Any] | None = None
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
@@ -117,6 +120,8 @@ class Coverage:
         code = frame.f_code
         if code.co_filename not in self.files:
             return None
+        if self.places is not None and not _asked(code) & self.places:
+            return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         steps, last = self.steps.setdefault(code, set()), -1
         comparing = _comparisons(code)
@@ -141,12 +146,20 @@ class Coverage:
 
     def both(self) -> set[Any]:
         """Where conditions stand that came out both ways."""
-        found = set()
+        return self._sides()[1]
+
+    def asked(self) -> set[Any]:
+        """Where conditions stand that were asked."""
+        return self._sides()[0]
+
+    def _sides(self) -> tuple[set[Any], set[Any]]:
+        every, found = set(), set()
         for code, steps in self.steps.items():
             one = {position for _, position, _ in _one_sided(code, steps, True, True, lambda *_: False)}
             asked = {step.positions for step in _branches(code, steps)}
+            every |= {(code.co_filename, place_of(at)) for at in asked if at is not None}
             found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
-        return found
+        return every, found
 
     def jumping(self, scopes: Mapping[str, dict[str, Any]]) -> Place | None:
         """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
@@ -219,6 +232,15 @@ def compares(place: Place) -> bool:
         and node.test.lineno <= place.line <= (node.test.end_lineno or 0)
     ]
     return bool(asked) and all(isinstance(test, ast.Compare) and len(test.ops) == 1 for test in asked)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _asked(code: types.CodeType) -> frozenset[Any]:
+    """Where conditions of a function stand."""
+    steps = dis.get_instructions(code)
+    return frozenset(
+        (code.co_filename, place_of(step.positions)) for step in steps if step.positions is not None
+    )
 
 
 @functools.lru_cache(maxsize=1 << 10)

@@ -246,6 +246,9 @@ class Uniform(Lazy):
         limit = float(limit) if type(limit) is Fraction else number(limit)
         if type(limit) is Term:
             if limit.noise:
+                made = None if self.is_bare or _is_line(self.function) else self.term()
+                if type(made) is Term and made.noise:
+                    return above(limit, made, strict=True)
                 limit = limit.settle()
             elif limit.raw:
                 return self.source.below_chance(limit) if self.is_bare else self.plain() < limit
@@ -879,6 +882,11 @@ class Source:
         """Whether nothing was seen of it but whether one unit counts."""
         return len(self.thins) == 1 and not self.is_public and self.state is None and self.noise is None
 
+    @property
+    def is_unused(self) -> bool:
+        """Whether nothing has become of it."""
+        return not (self.is_public or self.taken or self.thins or self.state or self.noise or self.asked)
+
     def spend(self) -> None:
         """Show it."""
         if self.world.oracle is not None:
@@ -1228,6 +1236,8 @@ class FollowedGenerator(np.random.Generator):
                 index = one_of(self.world, int(many), int(np.random.Generator.integers(self, 0, many)))
                 return a[index] if np.ndim(a) else index
             index = super().choice(many, self._size(size), replace, p, **kwargs)
+            if np.ndim(index) == 1 and not replace and p is None and self.world.oracle is None:
+                return self._drawn(a, index, many)
             if not np.ndim(index):
                 index = self.world.chooser.seldom(index, lambda: _possible(a, p))
             elif replace:
@@ -1251,6 +1261,14 @@ class FollowedGenerator(np.random.Generator):
         several = np.array(flat, np.int64).reshape(np.shape(drawn))
         return several if np.ndim(a) == 0 else boxes.taken(self.world, a, several)
 
+    def _drawn(self, a: Any, index: Any, many: int) -> Any:
+        """What stands at positions that were drawn without replacement; see `subsets`."""
+        rest = np.setdiff1d(np.arange(many), index)
+        public = functools.partial(boxes.wrapped, self.world, index)
+        subsets = self.world.subsets
+        found = subsets.Subset(subsets.Drawing(self.world, np.append(index, rest), public), len(index))
+        return boxes.taken(self.world, a, found) if np.ndim(a) else found
+
     def _chances(self, p: Any) -> tuple[list[Any], FloatArray]:
         """Chances that add up to 1, with their values."""
         chances = [number(chance) for chance in boxes.entries(self.world, p)]
@@ -1272,8 +1290,11 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's; one of the first few whole numbers may be a proposal."""
         made = self._coins("integers", (low, high, size, *args), kwargs)
         first, end = (0, low) if high is None else (low, high)
-        if self.world.oracle is not None and (size is not None or args or kwargs or first != 0):
-            raise self.world.stop("whole numbers are drawn in a way that is not followed")
+        if self.world.oracle is not None:
+            if size is not None or args or {*kwargs} - {"endpoint"} or not {type(first), type(end)} <= {int}:
+                raise self.world.stop("whole numbers are drawn in a way that is not followed")
+            many = end - first + bool(kwargs.get("endpoint"))
+            return first + one_of(self.world, many, int(made) - first)
         if (
             size is None
             and not args
@@ -1282,8 +1303,6 @@ class FollowedGenerator(np.random.Generator):
             and type(first) is int
             and first == 0
         ):
-            if self.world.oracle is not None:
-                return one_of(self.world, end, int(made))
             known = self.world.proposals.get(end)
             if known is None or known.done:
                 known = self.world.proposals[end] = contests.Proposals(self.world, end, False)

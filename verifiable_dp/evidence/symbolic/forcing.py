@@ -2,7 +2,9 @@
 
 A condition that came out alike in all runs may yet come out otherwise once in a million. It is turned about
 when it is asked first, in the middle and last, and from the middle on each time; what these runs give away
-counts as that of others. What raises an exception, ends the bound or takes forever was not looked at.
+counts as that of others. What ends the bound was not looked at. Where the other way raises an exception, or
+takes forever, it may be that a run never has a state in which it comes to that: plain runs are watched then
+(`paths.explore`).
 """
 
 from __future__ import annotations
@@ -75,8 +77,10 @@ class Flips:
 
 def forced(
     missed: Missed, run: Callable[[int, Flips, Coverage | None], Any], rest: Callable[[Coverage], Missed]
-) -> tuple[list[Any], Place | None]:
+) -> tuple[list[Any], Place | None, list[tuple[Place, Any]]]:
     """Paths that take the branches that were missed, and a line that could not be looked at.
+
+    And branches of which the other way only raises an exception.
 
     Parameters
     ----------
@@ -89,25 +93,31 @@ def forced(
     """
     paths: list[Any] = []
     known = {(place.file, at) for place, at in missed}
+    closed: list[tuple[Place, Any]] = []
     waiting: list[tuple[tuple[Place, Any], ...]] = [(one,) for one in missed]
     while waiting:
         sites = waiting.pop()
         place, position = sites[-1]
         if position is None or len(sites) > _DEEPEST or len(known) > _MOST_SITES:
-            return paths, place
+            return paths, place, closed
         counting, coverage = Flips(sites), Coverage(frozenset())
         run(len(paths), counting, None)
         often = max(counting.asked.get(len(sites) - 1, 0), 1)
         ways = {(0, 1), (often // 2, often // 2 + 1), (often - 1, often)}
         for first, last in [*sorted(ways), *[(often // 2, _ALWAYS)] * _AGAIN]:
             flips = Flips(sites, first, last)
-            path = run(len(paths), flips, coverage)
+            steps = Coverage(frozenset())
+            path = run(len(paths), flips, steps)
+            if path.crashed and flips.asked and not flips.elsewhere:
+                closed.append((place, position))
+                break
             paths.append(path)
-            if path.failure or not flips.asked or flips.elsewhere or coverage.raised:
-                return paths, place
+            coverage.add(steps)
+            if path.failure or not flips.asked or flips.elsewhere or steps.raised:
+                return paths, place, closed
         for file in {one.file for one, _ in sites}:  # as if they were no comparisons
             known |= {(file, at) for at in around(file, frozenset(at for _, at in sites))}
         new = [(one, at) for one, at in rest(coverage) if (one.file, at) not in known]
         known |= {(one.file, at) for one, at in new}
         waiting += [(*sites, one) for one in new]
-    return paths, None
+    return paths, None, closed

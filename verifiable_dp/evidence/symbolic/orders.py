@@ -65,7 +65,7 @@ class _InOrder(Oracle):
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _goes_in_order(code: Any) -> bool:
+def goes_in_order(code: Any) -> bool:
     """Whether a function has no effect but its answer, and draws orders and coins only."""
     return bool(_ORDERS & {*code.co_names}) and without_effects(code, _is_allowed)
 
@@ -154,5 +154,5 @@ def orders_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[...
     """Functions of a module that may toss coins in order: owner, name, function, and its stand-in."""
     for name, value in list(scope.items()):
         own = inspect.isfunction(value) and value.__module__ == scope.get("__name__")
-        if own and _goes_in_order(value.__code__):
+        if own and goes_in_order(value.__code__):
             yield scope, name, value, flipping

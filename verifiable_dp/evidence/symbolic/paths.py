@@ -12,7 +12,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
-from verifiable_dp.evidence.symbolic import boxes, libraries
+from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
@@ -267,6 +267,8 @@ class Path:
         Whether a draw came out above chances that add up to 1, so that the path has no chance.
     drawn
         Outputs of mechanisms of libraries.
+    crashed
+        Whether an exception of the code's ended it, or it took forever.
     """
 
     number: int
@@ -279,6 +281,7 @@ class Path:
     contested: Place | None = None
     beyond: bool = False
     drawn: tuple[Any, ...] = ()
+    crashed: bool = False
 
 
 @dataclass(frozen=True)
@@ -291,11 +294,14 @@ class Found:
         Those that were run.
     failure, at
         Why there is no bound, and the line; empty if there is one.
+    closed
+        Lines with a branch whose other way only raises an exception, which plain runs never took.
     """
 
     paths: tuple[Path, ...]
     failure: str = ""
     at: Place | None = None
+    closed: tuple[Place, ...] = ()
 
     def words(self) -> str:
         """Why there is no bound, with the line."""
@@ -324,6 +330,7 @@ class Found:
                 Premise("other paths cost no more than those that were traced"),
                 Premise("noise is ideal"),
                 *((_LIBRARY,) if any(path.drawn for path in self.paths) else ()),
+                *((_closed(self.closed),) if self.closed else ()),
             ),
         )
 
@@ -357,6 +364,13 @@ def _as_row(path: Path, delta: float) -> dict[str, Any]:
     if releases:
         row["matrices"] = [[each.change, each.freedom, each.size, each.times] for each in releases]
     return row
+
+
+def _closed(places: Sequence[Place]) -> Premise:
+    lines = sorted({place.line for place in places})
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
+    way = "what a condition never came out as" if len(places) == 1 else "what conditions never came out as"
+    return Premise(f"{way} ({where}: it raises an exception; {_HUNT} plain runs watched) it never does")
 
 
 @form("paths")
@@ -403,8 +417,8 @@ def run(
     flips: Flips | None = None,
 ) -> Path:
     """One path."""
-    world = World(frozenset(scopes), chooser, boxes, flips=flips)
-    output, library = None, libraries.Followed(world)
+    world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
+    output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
@@ -427,7 +441,9 @@ def run(
                 raise world.stop("draws from a process-wide generator")
     except Unbounded as reason:
         world.stop(str(reason))
+        crashed = str(reason).startswith(_ENDLESS)
     except Exception as error:  # whatever the traced code or a library it calls does not take
+        crashed = True
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
     costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
@@ -435,8 +451,21 @@ def run(
     drawn = tuple(library.told())
     beyond, at = world.beyond, world.at
     return Path(
-        number, costs, world.failure, at, world.events, output, chooser.natural, contested, beyond, drawn
+        number,
+        costs,
+        world.failure,
+        at,
+        world.events,
+        output,
+        chooser.natural,
+        contested,
+        beyond,
+        drawn,
+        crashed,
     )
+
+
+_ENDLESS = ("a run takes too many steps", "a run has too many operations")
 
 
 def _returned(world: World, program: Program, value: Any) -> Any:
@@ -522,17 +551,71 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         number += most  # numbers that no other path has
         if steps is not None:
             steps.files = coverage.files
-        return run(program, number, Chooser(number, n_arms), scopes, steps, flips)
+        path = run(program, number, Chooser(number, n_arms), scopes, steps, flips)
+        if path.crashed and not path.failure.startswith(_ENDLESS):
+            return replace(path, crashed=_crashes(program, path, scopes, flips))
+        return path
 
     def rest(steps: Coverage) -> list[tuple[Place, Any]]:
         both = coverage.both() | steps.both()
         missed = steps.missed(scopes, strict=strict)
         return [(place, at) for place, at in missed if (place.file, at) not in both]
 
-    more, unseen = forced(missed, turn, rest)
+    more, unseen, closed = forced(missed, turn, rest)
+    if unseen is None and closed:
+        unseen = _open(program, scopes, closed, late)
     if unseen is not None:
-        return Found((*paths, *more), "a branch that no traced run takes both ways", missed[0][0])
-    return Found((*paths, *more))
+        return Found((*paths, *more), "a branch that no traced run takes both ways", unseen)
+    return Found((*paths, *more), closed=tuple(place for place, _ in closed))
+
+
+def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
+    """Whether an exception ends a plain run, too, where conditions are turned about, and only then."""
+    for last in (0, flips.last):
+        turned = Flips(flips.sites, flips.first, last)
+        world = World(frozenset(scopes), Chooser(path.number, 1), boxes, flips=turned, subsets=subsets)
+        try:
+            with rewritten(scopes, world), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                plain_run(program.function, program.values(path.number), np.random.Philox(path.number))
+        except Exception:  # whatever the code does not take
+            return last > 0
+    return False
+
+
+_HUNT = 1200  # plain runs
+
+
+def _open(
+    program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], late: Callable[[], bool]
+) -> Place | None:
+    """A line with a branch that plain runs take both ways, or hardly come to; None if there is none."""
+    (low, high), horizon = program.bounds, program.shape[0]
+    arms = np.arange(program.shape[-1])
+    tables = [np.full(program.shape, value) for value in (low, high, (low + high) / 2)]
+    tables += [np.where(arms == arm, high, low) * np.ones(program.shape) for arm in arms]
+    tables += [
+        np.where(np.arange(horizon) * 2 < horizon, table.T, (low + high) - table.T).T for table in tables[:5]
+    ]
+    tables += [program.values(number) for number in range(6)]
+    keys = {(place.file, at): place for place, at in sites}
+    files, came = frozenset(place.file for place, _ in sites), dict.fromkeys(keys, 0)
+    for number, data in enumerate(tables):
+        coverage = Coverage(files, frozenset(keys))
+        for run_ in range(-(-_HUNT // len(tables))):
+            if late():
+                return sites[0][0]
+            try:
+                with coverage.watching():
+                    plain_run(program.function, data, np.random.Philox([number, run_]))
+            except Exception:  # the audit tells of it where it plays
+                return sites[0][0]
+        both = coverage.both()
+        for key in coverage.asked() & keys.keys():
+            came[key] += 1
+            if key in both:
+                return keys[key]
+    return next((keys[key] for key, often in came.items() if often * 2 < len(tables)), None)
 
 
 _DECIDES = (WORDS["branch"], WORDS["argmax"])

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, draws, samplers, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, draws, orders, samplers, tables, terms
 from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.contents import once
@@ -405,6 +405,14 @@ def tally(world: World, values: Any, key: Any, amount: Any) -> None:
     values[key] += amount
 
 
+def inner(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that another one makes: what stands in for it, as for those of a module."""
+    made = tables.sampling(world, function) if answers.is_answer(function) else function
+    if made is function and orders.goes_in_order(function.__code__):
+        made = orders.flipping(world, function)
+    return samplers.drawing(world, function, made) if samplers.draws_noise(function.__code__) else made
+
+
 # ---------------------------------------------------------------- the code
 
 
@@ -511,9 +519,11 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """See `choose`, of what is returned."""
+        """See `choose`, of what is returned; and `inner`."""
         if self._usual:
             node.body = _returned(node.body)
+            if self._functions and not node.decorator_list:
+                node.decorator_list = [_placed(_loaded(PREFIX + "inner"), node)]
         self._functions.append(node)
         self.generic_visit(node)
         self._functions.pop()
@@ -785,7 +795,9 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     if not all(isinstance(step, ast.AugAssign) and isinstance(step.op, ast.Add | ast.Sub) for step in steps):
         return None
     parts = [part for step in steps for part in ast.walk(step.value)]
-    if any(isinstance(part, _NOT_TWICE) for step in steps for part in ast.walk(step)):
+    if any(
+        isinstance(part, _NOT_TWICE) and not _is_length(part) for step in steps for part in ast.walk(step)
+    ):
         return None  # it would be done twice
     used = {part.id for part in parts if isinstance(part, ast.Name)}
     changed = {n.id for step in steps for n in ast.walk(step.target) if isinstance(n, ast.Name)}
@@ -879,6 +891,11 @@ def _places(node: Any) -> ast.Constant:
 _NOT_TWICE = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
+def _is_length(node: Any) -> bool:
+    """Whether it asks how long something is, which can be done twice."""
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
+
+
 def _placed(made: Any, node: ast.AST) -> Any:
     return ast.fix_missing_locations(ast.copy_location(made, node))
 
@@ -953,7 +970,7 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned)
+    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned, inner)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
     helpers |= {PREFIX + f.__name__: f for f in (blended, decides)}
     changed: list[tuple[Any, types.CodeType]] = []

@@ -450,7 +450,10 @@ def _unboxed(value: Any) -> Any:
 
 
 def _extreme(real: Any, sign: int, world: World) -> Any:
-    """`max` or `min`: of keys that are terms, the position of the largest."""
+    """`max` or `min`: of keys that are terms, the position of the largest, raw where they are.
+
+    Of keys with more than one number the first ones count, where those after them are public.
+    """
     pick = terms.most if sign > 0 else terms.least
 
     def choose(*args: Any, key: Any = None, **kwargs: Any) -> Any:
@@ -462,6 +465,16 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
                 return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
             return pick(values) if any(type(number(v)) is Term for v in values) else real(values)
         keys = [number(key(value)) for value in values]
+        firsts = [number(k[0]) if type(k) is tuple and k else k for k in keys]
+        places = all(type(v) is int and v == i for i, v in enumerate(values))
+        if (
+            places
+            and any(map(answers.is_raw, firsts))
+            and not any(type(k) is Term and k.noise for k in firsts)
+        ):
+            return boxes.position_of_largest(
+                world, firsts if sign > 0 else [terms.multiply(k, -1) for k in firsts]
+            )
         if not any(type(k) is Term for k in keys):
             return values[keys.index(real(keys))]
         return values[terms.largest(world, keys if sign > 0 else [terms.multiply(k, -1) for k in keys])]
@@ -471,7 +484,7 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
 
 def _sum(world: World) -> Any:
     def added(values: Any, /, start: Any = 0) -> Any:
-        if type(values) is boxes.Sampled:
+        if isinstance(values, boxes.Sampled):
             return terms.add(values.sum(), start)
         values = list(values)
         if any(type(number(v)) is Term for v in values) and not any(type(v) is Box for v in values):

@@ -234,8 +234,8 @@ class World:
         Whose lines are named.
     chooser
         What random outcomes come out; see `paths.Chooser`.
-    arrays
-        What is done with arrays: the module `boxes`.
+    arrays, subsets
+        What is done with arrays, and with some of their entries: the modules `boxes` and `subsets`.
     seen, charges
         What the adversary learns.
     failure, at
@@ -305,6 +305,7 @@ class World:
     normals: Callable[[Term, Term], Any] | None = None
     fixed: Any = None
     flips: Any = None
+    subsets: Any = None
     joint: bool = False
     kept: dict[Any, Any] = field(default_factory=dict)
     enumerated: dict[Any, bool] = field(default_factory=dict)

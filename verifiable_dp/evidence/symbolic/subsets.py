@@ -1,0 +1,218 @@
+"""Entries that are drawn without replacement and of which nobody sees which ones they were.
+
+A few of n positions, each set of them as likely as another: from `choice(n, m, replace=False)`, or the first
+few in the order of uniform draws. A sum over them holds each entry with probability m / n. Replacing one
+entry changes the sum in the runs that hold it, and a run that holds it is one that holds another in its
+place with that entry replaced: so a unit pays log(1 + m / n (e^c - 1)), where c is what a change within
+the range of the entries costs, which is the same for all of them (Balle, Barthe & Gaboardi, 2018).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.evidence.symbolic import boxes, draws
+from verifiable_dp.evidence.symbolic.terms import World, is_term
+
+_ALONG = (None, -1, 1)
+
+
+@dataclass(eq=False)
+class Drawing:
+    """Positions in the order in which they were drawn, all of them.
+
+    Parameters
+    ----------
+    world
+        The run.
+    order
+        The positions, of shape (n,) or (1, n).
+    public
+        Gives as public numbers what was drawn.
+    sources
+        The uniform draws that they are the order of, if they are.
+    cuts
+        How many of the first may be asked for; None for any number.
+    coins
+        Which tell for each position whether it counts, once entries were taken.
+    """
+
+    world: World
+    order: Any
+    public: Callable[[], Any]
+    sources: Sequence[Any] = ()
+    cuts: range | None = None
+    coins: list[Any] = field(default_factory=list)
+
+    def hide(self, many: int) -> list[Any] | None:
+        """The coins, the first time that they are asked for; None if something else was done."""
+        if self.coins or not all(source.is_unused for source in self.sources):
+            return None
+        for source in self.sources:
+            source.take()
+        size, chosen = self.order.size, {*self.order.ravel()[:many].tolist()}
+        self.coins = [draws.coin_of(self.world, many / size, i in chosen) for i in range(size)]
+        return self.coins
+
+    def shown(self) -> Any:
+        """What was drawn, public from here on."""
+        if self.coins:
+            for source in self.sources:
+                source.state = None
+            for coin in self.coins:
+                coin.source.is_public = True
+        return self.public()
+
+
+class Subset:
+    """The first `many` of positions that were drawn.
+
+    Parameters
+    ----------
+    drawing
+        All of them.
+    many
+        How many count.
+    keys
+        What was asked of all of them to get these.
+    """
+
+    shows = True  # whatever is done but to take entries
+    __array_priority__ = 6000.0
+
+    def __init__(self, drawing: Drawing, many: int, keys: tuple[Any, ...] = ()) -> None:
+        self._drawing, self._many, self._keys = drawing, many, keys
+        self._coins: list[Any] | None = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """An array's."""
+        return np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As an array's."""
+        return (*self._drawing.order.shape[:-1], self._many)
+
+    def shown(self) -> Any:
+        """The positions as public numbers."""
+        return functools.reduce(lambda found, key: found[key], self._keys, self._drawing.shown())
+
+    def __getitem__(self, key: Any) -> Any:
+        parts, drawing = key if type(key) is tuple else (key,), self._drawing
+        last = parts[-1] if len(parts) == drawing.order.ndim else None
+        whole = all(type(part) is slice and part == slice(None) for part in parts[:-1])
+        if not (type(last) is slice and whole and last.start in (None, 0) and last.step in (None, 1)):
+            return self.shown()[key]
+        many = len(range(self._many)[last])
+        if not many or self._coins is not None or (drawing.cuts is not None and many not in drawing.cuts):
+            return self.shown()[key]
+        return Subset(drawing, many, (*self._keys, key))
+
+    def taken(self, box: boxes.Box) -> Any:
+        """The entries at these positions."""
+        size, values = self._drawing.order.size, box.data.ravel().tolist()
+        raw = all(is_term(value) and value.raw and not value.noise for value in values)
+        ends = {value.range() for value in values} if raw and box.shape == (size,) else set()
+        if len(ends) != 1 or not all(map(math.isfinite, *ends)):
+            return box[self.shown()]
+        every = self._many == size
+        self._coins = self._coins or ([True] * size if every else self._drawing.hide(self._many))
+        if self._coins is None:
+            return box[self.shown()]
+        mask = boxes.Box(self._drawing.world, boxes.objects(self._coins, (size,)), "b")
+        return Chosen(mask, box.copy(), self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*(v.shown() if type(v) is Subset else v for v in inputs), **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*(v.shown() if type(v) is Subset else v for v in args), **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.shown(), name)
+
+
+for _name in (
+    *("iter", "contains", "bool", "int", "index", "array", "repr", "deepcopy", "setitem"),
+    *(f"{side}{name}" for name in ("add", "sub", "mul", "floordiv", "mod") for side in ("", "r")),
+    *("eq", "ne", "lt", "le", "gt", "ge"),
+):
+    setattr(Subset, f"__{_name}__", boxes.of_shown(f"__{_name}__"))
+Subset.__len__ = lambda self: self.shape[0]  # type: ignore[attr-defined]
+
+
+class Chosen(boxes.Sampled):
+    """The entries at hidden positions: their sum and their mean hide which they are.
+
+    Parameters
+    ----------
+    mask, box
+        As of `Sampled`.
+    subset
+        The positions.
+    """
+
+    def __init__(self, mask: boxes.Box, box: boxes.Box, subset: Subset) -> None:
+        super().__init__(mask, box)
+        self._subset = subset
+
+    shape = property(lambda self: self._subset.shape)
+    size = property(lambda self: self.shape[-1])
+    ndim = property(lambda self: len(self.shape))
+
+    def again(self, box: boxes.Box) -> Chosen:
+        """As `Sampled`'s."""
+        return Chosen(self._mask, box, self._subset)
+
+    def shown(self) -> Any:
+        """The entries."""
+        return self._box[self._subset.shown()]
+
+    def sum(self, axis: Any = None, **kwargs: Any) -> Any:
+        """As an array's."""
+        if kwargs or axis not in (_ALONG if self.ndim == 2 else (None, -1, 0)):
+            return self.shown().sum(axis, **kwargs)
+        found = super().sum()
+        if self.ndim == 1 or axis is None:
+            return found
+        return boxes.Box.of(self._box.world, boxes.objects([found], (1,)))
+
+    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
+        """As an array's."""
+        return self.sum(axis, **kwargs) / self.size
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in (np.sum, np.mean) and len(args) <= 2 and {*kwargs} <= {"axis"}:
+            return (self.sum if function is np.sum else self.mean)(*args[1:], **kwargs)
+        return super().__array_function__(function, types, args, kwargs)
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+
+def ordered(world: World, function: Any, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
+    """The order of uniform draws, by `argsort` or `argpartition`; None if they are something else."""
+    keys, names = args[0], ("kth", "axis") if function is np.argpartition else ("axis",)
+    values = keys.data.ravel().tolist() if type(keys) is boxes.Box else []
+    if world.oracle is not None or len(values) < 2 or len(keys) != (1 if keys.ndim == 2 else len(values)):
+        return None
+    parts = {"axis": -1} | dict(zip(names, args[1:], strict=False)) | kwargs
+    if parts.pop("axis") not in (-1, keys.ndim - 1):
+        return None
+    kth = parts.pop("kth", None)
+    fresh = all(type(v) is draws.Uniform and v.is_bare and v.source.is_unused for v in values)
+    if parts or not fresh or (function is np.argpartition and type(kth) is not int):
+        return None
+    plain = np.array([float(v.source.value) for v in values]).reshape(keys.shape)
+    order = np.argsort(plain) if kth is None else np.argpartition(plain, kth)
+    cuts = None if kth is None else range(kth, kth + 2)
+    return Subset(Drawing(world, order, otherwise, [v.source for v in values], cuts), len(values))
