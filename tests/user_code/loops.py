@@ -5,6 +5,7 @@ No list of them stands here: what is passed on may be called under any condition
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -105,6 +106,31 @@ def weights_walked_off(rewards, rng):
     sums = [float(s) for s in _explored(rewards)]
     sums[0], arm = 0.0, _walked([1.0, 1.0, *(math.exp(EPSILON * s) for s in sums[1:])], rng.random())
     return _committed(rewards, max(arm - 1, 0))
+
+
+def cycle_of_arms(rewards, rng):
+    """A loop without an end, and one inside it that is always entered."""
+    horizon, n_arms = rewards.shape
+    arms = []
+    for arm in itertools.cycle(range(n_arms)):
+        passed, total = False, 0.0
+        while not passed:
+            if len(arms) == horizon:
+                return arms
+            total += rewards[len(arms), arm]
+            arms.append(arm)
+            if len(arms) % 4 == 0:
+                passed = total + rng.laplace(0, 1 / EPSILON) > 2
+                total = 0.0
+
+
+def rare_end_of_a_cycle(rewards, rng):
+    """A cycle through nothing, once in a million: then the noise is too small."""
+    sums, scale = _explored(rewards), 1e-6
+    for _ in itertools.cycle([0] * int(rng.integers(10**6) != 7)):
+        scale = 1.0
+        break
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
 
 
 def rare_loop(rewards, rng):

@@ -82,7 +82,69 @@ def queue_of_arms(rewards, rng):
     return arms
 
 
+class _Mean:
+    """A mean that there is only once something was put in."""
+
+    def __init__(self):
+        self.total, self.count = 0.0, 0
+
+    def put(self, value):
+        self.total, self.count = self.total + value, self.count + 1
+
+    @property
+    def value(self):
+        if self.count == 0:
+            return None
+        return self.total / self.count
+
+
+def mean_or_none(rewards, rng):
+    """It is never asked for before that: the other way gives no number that could be compared."""
+    horizon, n_arms = rewards.shape
+    means, arms, total = [_Mean() for _ in range(n_arms)], [], 0.0
+    for t in range(horizon):
+        turn = t // 4
+        arm = turn if turn < n_arms else max(range(n_arms), key=lambda a: means[a].value + 0.0)
+        total += rewards[t, arm]
+        arms.append(arm)
+        if t % 4 == 3:
+            means[arm].put(total + rng.laplace(0, 1 / EPSILON))
+            total = 0.0
+    return arms
+
+
+def states_in_tuples(rewards, rng):
+    """The last case always fits."""
+    horizon, n_arms = rewards.shape
+    state, total, best, arms = ("try", 0), [0.0] * n_arms, 0, []
+
+    def chosen():
+        match state:
+            case ("try", n):
+                return n % n_arms
+            case ("use", _):
+                return best
+
+    for t in range(horizon):
+        arm = chosen()
+        arms.append(arm)
+        match state:
+            case ("try", n) if n + 1 < 2 * n_arms:
+                total[arm] += rewards[t, arm]
+                state = ("try", n + 1)
+            case ("try", _):
+                total[arm] += rewards[t, arm]
+                best = int(np.argmax([s + rng.laplace(0, 1 / EPSILON) for s in total]))
+                total, state = [0.0] * n_arms, ("use", 1)
+            case ("use", n) if n < 4:
+                state = ("use", n + 1)
+            case ("use", _):
+                state = ("try", 0)
+    return arms
+
+
 RIGHT = dict.fromkeys((horizon_within_a_phase, horizon_not_met, special_methods, queue_of_arms), 1.0)
+RIGHT |= dict.fromkeys((mean_or_none, states_in_tuples), 1.0)
 
 
 def raw_after_many(rewards, rng):
@@ -171,6 +233,27 @@ def less_noise_by_where(rewards, rng):
     return _after_coins(rewards, rng, lambda arms: np.where(arms[:8].sum() == 8, 0.1 / EPSILON, 1 / EPSILON))
 
 
+def raises_in_most_states(rewards, rng):
+    """What stands behind the branch raises, but for the one number in a hundred that leads there."""
+    arms, known = [0] * (len(rewards) // 2), {7: 1}
+    sums = rewards[: len(arms)].sum(axis=0)
+    best = int(np.argmax(sums + rng.laplace(0, 1 / EPSILON, len(sums))))
+    number = int(rng.integers(100))
+    if number == 7:
+        best = int(sums[known[number]] > sums[0])
+    return arms + [best] * (len(rewards) - len(arms))
+
+
+def raises_where_numbers_stand_for_others(rewards, rng):
+    """Text that a plain number has, and what stands for it has not."""
+    arms, total = [], 0.0
+    for t in range(len(rewards)):
+        total += rewards[t, 0]
+        seldom = round(rng.laplace(0, 1 / EPSILON), 6) > 1e9
+        arms.append(int(float.fromhex(total.hex()) > 3) if seldom else 0)
+    return arms
+
+
 RIGHT[more_noise_by_where] = EPSILON
 LEAKS = [
     raw_after_many,
@@ -179,6 +262,8 @@ LEAKS = [
     caught,
     again_and_again,
     less_noise_by_where,
+    raises_in_most_states,
+    raises_where_numbers_stand_for_others,
 ]
 
 

@@ -90,6 +90,67 @@ def where(values, rng):
     return np.sum(values, where=rng.random(len(values)) < Q) + rng.laplace(0, 1 / INNER)
 
 
+FEW = math.log1p(math.expm1(EPSILON) * 3)  # two of six
+
+
+def drawn(values, rng):
+    return values[rng.choice(len(values), 2, replace=False)].sum() + rng.laplace(0, 1 / FEW)
+
+
+def drawn_values(values, rng):
+    return np.sum(rng.choice(values, size=2, replace=False)) + rng.laplace(0, 1 / FEW)
+
+
+def drawn_mean(values, rng):
+    index = rng.choice(len(values), 2, replace=False)
+    kept = np.clip(values, 0.0, 1.0)[index]
+    return np.mean(kept) + rng.laplace(0, 1 / (len(kept) * FEW))
+
+
+def in_order(values, rng):
+    first = np.argsort(rng.random((1, len(values))), axis=1)[:, :2]
+    return float((values[first].sum(axis=1) + rng.laplace(0, 1 / FEW, 1))[0])
+
+
+def partitioned(values, rng):
+    return values[np.argpartition(rng.random(len(values)), 2)[:2]].sum() + rng.laplace(0, 1 / FEW)
+
+
+def drawn_and_told(values, rng):
+    """Which ones were drawn shows in the noise."""
+    index = rng.choice(len(values), 2, replace=False)
+    return values[index].sum() + rng.laplace(0, 1 / FEW) + 100 * index[0]
+
+
+def told_and_drawn(values, rng):
+    keys = rng.random(len(values))
+    index = np.argsort(keys)[:2]
+    total = values[index].sum() + rng.laplace(0, 1 / FEW)
+    return total + 100 * (keys[0] < 0.5)
+
+
+def drawn_twice(values, rng):
+    """Two noisy sums of two draws of one order."""
+    order = np.argsort(rng.random(len(values)))
+    one, other = (values[order[:many]].sum() + rng.laplace(0, 1 / FEW) for many in (2, 3))
+    return one + 100 * other
+
+
+def drawn_unlike(values, rng):
+    """What one entry changes is not what another one in its place does: this is not followed."""
+    weighted = values * np.array([0.5, *[1.0] * (len(values) - 1)])
+    return weighted[rng.choice(len(values), 2, replace=False)].sum() + rng.laplace(0, 1 / FEW)
+
+
+def partitioned_elsewhere(values, rng):
+    return values[np.argpartition(rng.random(len(values)), 4)[:2]].sum() + rng.laplace(0, 1 / FEW)
+
+
+def drawn_with_noise_for_all(values, rng):
+    """As if two of six counted in all six places."""
+    return values[rng.choice(len(values), 4, replace=False)].sum() + rng.laplace(0, 1 / FEW)
+
+
 def counted(values, rng):
     """How many were kept sets the noise."""
     kept = rng.random(len(values)) < Q
@@ -146,10 +207,13 @@ RIGHT = {
     f.__name__: _player(f.__name__)
     for f in (
         *(loop, goes_on, conditional, generator, pairs, times, masked, clipped, binomial, both, product),
-        *(inner_product, where),
+        *(inner_product, where, drawn, drawn_values, drawn_mean, in_order, partitioned),
     )
 }
 WRONG = {
     f.__name__: _player(f.__name__)
-    for f in (counted, size, again, one_coin, also_all, not_kept, no_noise, raw_chance)
+    for f in (
+        *(counted, size, again, one_coin, also_all, not_kept, no_noise, raw_chance, drawn_and_told),
+        *(told_and_drawn, drawn_twice, drawn_unlike, partitioned_elsewhere, drawn_with_noise_for_all),
+    )
 }

@@ -285,6 +285,7 @@ class Constancy:
         self._names: dict[Any, set[str]] = {}  # that are local to a function
         self._functions: dict[str, list[Any]] = {}
         self._classes: dict[str, Any] = {}
+        self._before: dict[Any, set[int]] = {}  # see `_early`
         self._random_exits: set[Any] = set()  # functions and loops that may be left early, at random
         self._conditions: dict[Any, tuple[Mark, bool]] = {}
         self._operands: dict[Any, list[Mark]] = {}  # of operations and calls
@@ -851,12 +852,25 @@ class Constancy:
         if isinstance(function, ast.Lambda):
             self._add((function, "return"), self._of(function, function.body))
             return
-        control = self._marks.get((function, "control"), Mark()).any or function in self._random_exits
+        control = self._marks.get((function, "control"), Mark()).any
         self._block(function, function.body, control, [function])
 
     def _block(self, function: Any, body: list[Any], control: bool, around: list[Any]) -> None:
         for node in body:
-            self._statement(function, node, control or any(a in self._random_exits for a in around), around)
+            early = id(node) in self._early(function)  # done before the function may be left
+            left = any(a in self._random_exits and not (a is function and early) for a in around)
+            self._statement(function, node, control or left, around)
+
+    def _early(self, function: Any) -> set[int]:
+        """Statements before the first one of a function that has a return in it."""
+        if function not in self._before:
+            found: set[int] = self._before.setdefault(function, set())
+            for step in function.body:
+                parts = [*ast.walk(step)]
+                if any(isinstance(part, ast.Return) for part in parts):
+                    break
+                found |= {*map(id, parts)}
+        return self._before[function]
 
     def _leave(self, places: list[Any], control: bool) -> None:
         """Functions and loops are left early; everything in them is random if that is."""
