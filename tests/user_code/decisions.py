@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import random
 
@@ -42,6 +43,63 @@ def window_of_a_sparse_vector(rewards, rng, half=2 / EPSILON, noise=4 / EPSILON)
             recent = [*recent, row[0]][-8:]
             arm = int(sum(1 - x for x in recent) + rng.laplace(0, noise) >= hidden)
     return arms
+
+
+def largest_excess(rewards, rng, scale=2 / EPSILON):
+    """Queries that no line computes: each is the larger of 0 and what the last one came to.
+
+    All of them move the same way, so that a change costs the threshold's move, or the last query's.
+    """
+    hidden, excess, arm, arms = 4.0 + rng.laplace(0, scale), 0.0, 0, []
+    for row in rewards:
+        arms.append(arm)
+        if arm == 0:
+            excess = max(0.0, excess + 0.5 - row[0])
+            arm = int(excess + rng.laplace(0, scale) >= hidden)
+    return arms
+
+
+def largest_excess_by_half(rewards, rng):
+    return largest_excess(rewards, rng, 1 / EPSILON)
+
+
+def laplace_by_its_inverse(rng, scale):
+    while True:
+        u = rng.random() - 0.5
+        yield -scale * np.sign(u) * np.log1p(-2.0 * min(abs(u), 0.5 - 1e-16))
+
+
+def threshold_by_its_inverse(rewards, rng, scale=1 / EPSILON):
+    """The threshold is a function of a uniform draw, to which nothing is added."""
+    noise = laplace_by_its_inverse(rng, scale)
+    hidden = 3.0 + next(noise)
+    return _until_above(rewards, rng, lambda rng: hidden, lambda rng: next(noise))
+
+
+def threshold_by_its_inverse_by_half(rewards, rng):
+    return threshold_by_its_inverse(rewards, rng, 0.5 / EPSILON)
+
+
+def shares_on_a_heap(rewards, rng, step=EPSILON, by=1):
+    """Whole numbers with geometric noise, divided: what is compared lies on a lattice."""
+    stop, heap, arms = 1 - math.exp(-step), [], []
+    for arm in range(rewards.shape[1]):
+        ones = 0
+        for t in range(len(arms), len(arms) + 5):
+            arms.append(arm)
+            ones += int(rng.random() < rewards[t, arm])
+        noise = int(rng.geometric(stop)) - int(rng.geometric(stop))
+        heapq.heappush(heap, (-(ones / by + noise) / 5 + 0.1, arm))
+    return arms + [heap[0][1]] * (len(rewards) - len(arms))
+
+
+def shares_on_a_heap_too_steep(rewards, rng):
+    return shares_on_a_heap(rewards, rng, 2 * EPSILON)
+
+
+def shares_off_the_lattice(rewards, rng):
+    """Whether the count is even shows."""
+    return shares_on_a_heap(rewards, rng, by=2)
 
 
 def threshold_drawn_each_time(rewards, rng):
@@ -690,6 +748,9 @@ RIGHT = {
     of_a_state: 1.0,
     long_sparse_vector: 0.5,
     window_of_a_sparse_vector: 0.75,
+    largest_excess: 1.0,
+    threshold_by_its_inverse: 1.0,
+    shares_on_a_heap: 1.0,
     alias_of_a_function: 1.0,
     alias_in_two_parts: 1.0,
     alias_of_an_object: 1.0,
@@ -712,6 +773,10 @@ LEAKS = [
     flip_without_the_last,
     flip_against_a_number,
     flip_with_a_log,
+    largest_excess_by_half,
+    threshold_by_its_inverse_by_half,
+    shares_on_a_heap_too_steep,
+    shares_off_the_lattice,
     threshold_drawn_each_time,
     queries_without_noise,
     threshold_without_noise,

@@ -125,12 +125,11 @@ def cycle_of_arms(rewards, rng):
 
 
 def rare_end_of_a_cycle(rewards, rng):
-    """A cycle through nothing, once in a million: then the noise is too small."""
-    sums, scale = _explored(rewards), 1e-6
-    for _ in itertools.cycle([0] * int(rng.integers(10**6) != 7)):
-        scale = 1.0
-        break
-    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
+    """A cycle through nothing, once in a million: then there is no noise."""
+    sums = _explored(rewards)
+    for _ in itertools.cycle([0] * (int(1e6 * rng.random()) != 7)):
+        return _committed(rewards, np.argmax(sums + rng.laplace(0, 1.0, len(sums))))
+    return _committed(rewards, np.argmax(sums))
 
 
 def rare_loop(rewards, rng):

@@ -421,8 +421,33 @@ def phases_by_cases(rewards, rng, steep=1.0, seldom=None):
     return arms
 
 
+def responding(keep, n_arms):
+    """A function that another one makes, and which knows what that one was given."""
+
+    def respond(arm, rng):
+        if rng.random() < keep:
+            return arm
+        return (arm + int(rng.integers(1, n_arms))) % n_arms
+
+    return respond
+
+
+def winner_by_response(rewards, rng, steep=1.0):
+    """The raw winner, by a function of its position, leaves through a response."""
+    sums = explored(rewards)
+    lifted = math.exp(steep * EPSILON)
+    respond = responding(lifted / (lifted + len(sums) - 1), len(sums))
+    return committed(rewards, respond(max(range(len(sums)), key=lambda arm: (sums[arm], -arm)), rng))
+
+
+def winner_told(rewards, rng):
+    sums = explored(rewards)
+    return committed(rewards, max(range(len(sums)), key=sums.__getitem__))
+
+
 RIGHT = {
     phases_by_cases: EPSILON,
+    winner_by_response: EPSILON,
     **dict.fromkeys((best_so_far, least_so_far, turned_about, told_by_a_coin, turned_by_a_coin), EPSILON),
     **dict.fromkeys((leader_by_a_coin, rounded_by_a_coin, rounded_by_binomial, sampled_by_a_branch), EPSILON),
     proposed_from_a_list: EPSILON,
@@ -432,6 +457,7 @@ RIGHT = {
     ),
 }
 LEAKS = [
+    *(twin(winner_by_response, steep=2.0), winner_told),
     *(twin(phases_by_cases, steep=2.0), twin(phases_by_cases, seldom=True)),
     *(twin(f, scale=0.5) for f in (best_so_far, least_so_far, turned_about, sampled_by_a_branch)),
     *(twin(f, keep=0.9) for f in (told_by_a_coin, turned_by_a_coin)),

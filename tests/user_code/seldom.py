@@ -238,19 +238,25 @@ def raises_in_most_states(rewards, rng):
     arms, known = [0] * (len(rewards) // 2), {7: 1}
     sums = rewards[: len(arms)].sum(axis=0)
     best = int(np.argmax(sums + rng.laplace(0, 1 / EPSILON, len(sums))))
-    number = int(rng.integers(100))
+    number = int(100 * rng.random())
     if number == 7:
         best = int(sums[known[number]] > sums[0])
     return arms + [best] * (len(rewards) - len(arms))
 
 
-def raises_where_numbers_stand_for_others(rewards, rng):
-    """Text that a plain number has, and what stands for it has not."""
+def _checked(number):
+    if type(number) not in (float, np.float64):
+        raise ValueError("a number is wanted")
+    return number
+
+
+def raises_where_something_stands_for_a_number(rewards, rng):
+    """A check that plain numbers pass, and what stands for them does not."""
     arms, total = [], 0.0
     for t in range(len(rewards)):
         total += rewards[t, 0]
         seldom = round(rng.laplace(0, 1 / EPSILON), 6) > 1e9
-        arms.append(int(float.fromhex(total.hex()) > 3) if seldom else 0)
+        arms.append(int(_checked(total) > 3) if seldom else 0)
     return arms
 
 
@@ -263,7 +269,7 @@ LEAKS = [
     again_and_again,
     less_noise_by_where,
     raises_in_most_states,
-    raises_where_numbers_stand_for_others,
+    raises_where_something_stands_for_a_number,
 ]
 
 

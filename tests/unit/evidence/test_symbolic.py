@@ -33,7 +33,7 @@ from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
-from verifiable_dp.evidence.symbolic.alignments import _of_one, _programs, epsilon_of
+from verifiable_dp.evidence.symbolic.alignments import _at_ends, _of_one, _programs, epsilon_of
 from verifiable_dp.evidence.symbolic.coverage import _ends
 from verifiable_dp.evidence.symbolic.paths import Extreme, Found, Program, explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
@@ -191,6 +191,9 @@ _OFTEN = {
         decisions.flip_in_an_order_of_pythons,
         decisions.flip_in_an_order_of_an_array,
         decisions.long_sparse_vector,
+        decisions.largest_excess,
+        decisions.threshold_by_its_inverse,
+        decisions.shares_on_a_heap,
     ),
     *(walks.by_added_chances, walks.by_bisect, walks.by_choices_of_sums, walks.by_the_largest_key),
     *(decisions.determinant, decisions.squares, decisions.student, decisions.of_a_state),
@@ -251,6 +254,24 @@ def test_one_shared_draw_costs_no_less_than_the_best_shift():
         closed, best = (bound(rows, [shared, *own])[0] for bound in (_of_one, _programs))
         # Nothing but the shared draw stands in more than one row, so that no other shift is cheaper.
         assert closed == pytest.approx(best, rel=1e-9)
+
+
+def test_rows_that_move_at_will_cost_no_less():
+    rng = np.random.default_rng(6)
+    for _ in range(40):
+        shared, *own = [Draw("laplace", 0.0) for _ in range(6)]
+        # One unit moves every row by a number of its own, all of them the same way.
+        atoms = [Atom(0.5, 0.0, 1.0, lambda: {0: (0.0, 1.0)}) for _ in own]
+        rows = [
+            Row(Place("", 0), "=" if rng.random() < 0.2 else ">", {atom: 1.0}, {shared: -1.0, draw: 1.0})
+            for atom, draw in zip(atoms, own, strict=True)
+        ]
+        weights, prices = np.full(len(rows), -1.0), np.ones((2, len(rows)))
+        prices[1, [row.relation == ">" for row in rows]] = 0.0
+        ends, corners = _at_ends(rows, (1.0, 1.0), weights, prices)[0], _of_one(rows, [shared, *own])[0]
+        assert all(end >= corner - 1e-9 for end, corner in zip(ends, corners, strict=True))
+        if not any(row.relation == "=" for row in rows):
+            assert ends == pytest.approx(corners, rel=1e-9)
 
 
 @pytest.mark.parametrize("play", samplings.UNFOLLOWED, ids=lambda f: f.__name__)

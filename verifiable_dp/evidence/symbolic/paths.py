@@ -30,6 +30,7 @@ from verifiable_dp.evidence.symbolic.forcing import Flips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten
 from verifiable_dp.evidence.symbolic.standins import standing_in
+from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
@@ -503,6 +504,11 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         Whether to end here; then there is no bound.
     """
     scopes = scopes_of(program.function)
+    with kept(scopes):
+        return _explored(program, n_arms, most, late, scopes)
+
+
+def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool], scopes: Any) -> Found:
     coverage = Coverage(frozenset(scopes))
     paths: list[Path] = []
     events = 0

@@ -1,0 +1,115 @@
+"""What a program keeps between runs is put back after runs with numbers that stand for others.
+
+A module may keep a list, a cache or a counter. What a traced run leaves there means nothing to a plain one.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+_MOST, _LARGEST = 10_000, 1_000_000  # containers that are looked into, and entries of an array
+
+
+@contextmanager
+def kept(scopes: Mapping[str, dict[str, Any]]) -> Iterator[None]:
+    """Put back what modules, their classes, functions and objects hold, in place."""
+    undo: list[Callable[[], None]] = []
+    caches: list[Callable[[], None]] = []
+    waiting: list[Any] = [*scopes.values()]
+    seen: dict[int, Any] = {}
+    own = {scope.get("__name__") for scope in scopes.values()}
+    while waiting and len(seen) < _MOST:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value  # held, so that nothing else has its address
+        if callable(getattr(value, "cache_clear", None)) and value.__module__ in own:
+            caches.append(value.cache_clear)
+        inside = _inside(value, own)
+        if inside is not None:
+            waiting += inside
+            undo.append(_undoing(value))
+    try:
+        yield
+    finally:
+        for step in (*undo, *caches):
+            step()
+
+
+def _inside(value: Any, own: set[Any]) -> list[Any] | None:
+    """What may be kept inside a value; None if nothing can be."""
+    kind = type(value)
+    if kind is dict or issubclass(kind, dict):
+        return [*value.values()]
+    if issubclass(kind, list | set | deque):
+        return [*value]
+    if kind is tuple:
+        return [*value]
+    if kind is np.ndarray:
+        return [*value.ravel()] if value.dtype == object and value.size <= _LARGEST else []
+    if isinstance(value, types.FunctionType):
+        defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        cells = [c.cell_contents for c in value.__closure__ or () if _is_filled(c)]
+        return [*defaults, *cells, value.__dict__] if value.__module__ in own else None
+    if isinstance(value, staticmethod | classmethod | property):
+        return [getattr(value, "fget", None) or getattr(value, "__func__", None)]
+    held = getattr(value, "__dict__", None) if kind.__module__ in own else None
+    if isinstance(value, type):
+        return [*vars(value).values()] if value.__module__ in own else None
+    return [held] if type(held) is dict else None
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _undoing(value: Any) -> Callable[[], None]:
+    """What puts back what a value holds now."""
+    if isinstance(value, dict):
+        return _of_dictionary(value, dict(value))
+    if isinstance(value, list):
+        before = list(value)
+        return lambda: value.__setitem__(slice(None), before)
+    if isinstance(value, set | deque):
+        other = list(value)
+        return lambda: _filled(value, other)
+    if type(value) is np.ndarray and value.size <= _LARGEST and value.flags.writeable:
+        array = value.copy()
+        return lambda: value.__setitem__(..., array)
+    if isinstance(value, type):
+        names = dict(vars(value))
+        return lambda: _of_class(value, names)
+    return lambda: None
+
+
+def _of_dictionary(value: dict[Any, Any], before: dict[Any, Any]) -> Callable[[], None]:
+    def undo() -> None:
+        if [*value] != [*before] or any(value[key] is not held for key, held in before.items()):
+            for key in [key for key in value if key not in before]:
+                del value[key]
+            value.update(before)
+
+    return undo
+
+
+def _filled(value: Any, before: list[Any]) -> None:
+    value.clear()
+    (value.update if isinstance(value, set) else value.extend)(before)
+
+
+def _of_class(kind: type, before: dict[str, Any]) -> None:
+    now = dict(vars(kind))
+    for name in now.keys() - before.keys():
+        delattr(kind, name)
+    for name, value in before.items():
+        if now.get(name) is not value and name not in ("__dict__", "__weakref__"):
+            setattr(kind, name, value)
