@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import contests, users
+from verifiable_dp.evidence.symbolic import contests, states, users
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
@@ -196,9 +196,9 @@ def _draws_of(function: Any, around: frozenset[Any]) -> bool | None:
     parts = _parts_of(code)
     if parts is None or code in around or len(around) > _MOST_HELPERS:
         return None
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    around_it = {name: cell.cell_contents for name, cell in cells if name in parts[1]}
-    draws, found = parts[0], [original(around_it.get(name, scope.get(name))) for name in parts[1]]
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    named = [states.held(cells[name]) if name in cells else scope.get(name) for name in parts[1]]
+    draws, found = parts[0], [*map(original, named)]
     for name in parts[2]:
         own = [vars(v) for v in scope.values() if inspect.isclass(v) and v.__module__ == scope["__name__"]]
         found += [original(names[name]) for names in own if name in names] or [None]

@@ -55,21 +55,22 @@ def _inside(value: Any, own: set[Any]) -> list[Any] | None:
         return [*value.ravel()] if value.dtype == object and value.size <= _LARGEST else []
     if isinstance(value, types.FunctionType):
         defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        cells = [c.cell_contents for c in value.__closure__ or () if _is_filled(c)]
+        cells = [held(cell) for cell in value.__closure__ or ()]
         return [*defaults, *cells, value.__dict__] if value.__module__ in own else None
     if isinstance(value, staticmethod | classmethod | property):
         return [getattr(value, "fget", None) or getattr(value, "__func__", None)]
-    held = getattr(value, "__dict__", None) if kind.__module__ in own else None
+    names = getattr(value, "__dict__", None) if kind.__module__ in own else None
     if isinstance(value, type):
         return [*vars(value).values()] if value.__module__ in own else None
-    return [held] if type(held) is dict else None
+    return [names] if type(names) is dict else None
 
 
-def _is_filled(cell: types.CellType) -> bool:
+def held(cell: types.CellType) -> Any:
+    """What a name of a function around another one stands for; None before it has been set."""
     try:
-        return cell.cell_contents is not cell
+        return cell.cell_contents
     except ValueError:
-        return False
+        return None
 
 
 def _undoing(value: Any) -> Callable[[], None]:

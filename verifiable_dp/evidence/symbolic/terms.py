@@ -393,11 +393,16 @@ def _compared_with(code: Any, offset: int) -> str:
 
 
 def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1.0) -> dict[Any, float]:
-    """The sum of multiples; what cancels stays, with weight 0."""
+    """The sum of multiples; what cancels stays, with weight 0, also where rounding leaves a few last bits."""
     found = dict(left)
     for key, weight in right.items():
-        found[key] = found.get(key, 0.0) + by * weight
+        before, more = found.get(key, 0.0), by * weight
+        after = before + more
+        found[key] = 0.0 if abs(after) < _LAST_BITS * abs(more) else after
     return found
+
+
+_LAST_BITS = 2**-50
 
 
 def _mixed(left: Mapping[Draw, float], right: Mapping[Draw, float], by: float = 1.0) -> dict[Draw, float]:
@@ -1133,6 +1138,8 @@ def exponential(term: Any) -> Any:
     term = _quiet(term)
     if type(term) is not Term:
         return np.exp(term)
+    if not any((*term.raw.values(), *term.noise.values())):
+        return np.exp(term.const)  # of the difference of a number from itself
     low, high = term.range()
     if high > _LARGEST and not _is_shifted(term):
         raise term.world.stop("the exponential of raw rewards may be too large for a number")
