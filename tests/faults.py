@@ -91,6 +91,30 @@ RENDER = "verifiable_dp/render"
 
 FAULTS = (
     Fault(
+        "whatever ends a walk is the same in all runs",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "and not self._of(around, after.value).any",
+        "and True",
+        "the raw leader that a walk along chances ends with by rounding is not looked at",
+        (f"{SYMBOLIC}::test_a_loop_that_seldom_goes_another_way_ends_the_bound",),
+    ),
+    Fault(
+        "names before a loop hold what they always do",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "given = all(_given(before, name) is not None for name in names)",
+        "given = True",
+        "a loop that is skipped once in a million runs counts as one that is always entered",
+        (f"{SYMBOLIC}::test_a_loop_that_seldom_goes_another_way_ends_the_bound",),
+    ),
+    Fault(
+        "a function that may be left is not",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "early = id(node) in self._early(function)",
+        "early = True",
+        "what is done after a function may have been left at random is the same in all runs",
+        (f"{SYMBOLIC}", "tests/unit/evidence/test_symbolic_rare.py"),
+    ),
+    Fault(
         "what a bound leaves behind stays",
         f"{EVIDENCE}/symbolic/paths.py",
         "    with kept(scopes):",
