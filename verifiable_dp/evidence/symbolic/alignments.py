@@ -315,9 +315,16 @@ def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
     simple = len(rows) == 1 or (best is not None and (len(group) == 1 or _single(rows)))
     if simple or len(rows) > _MOST_ROWS or any(draw.kind in _IN_STEPS for draw in draws):
         return best if best is not None else _without(rows)
-    few = best is not None and len(rows) > _FEW_ROWS  # what moves with its own noise is rarely dearer
-    solved = None if few else _programs(rows, sorted(draws, key=id))
+    # Of one shared draw the best move is known, and what moves with its own noise is rarely dearer.
+    known = best is not None and (len(rows) > _FEW_ROWS or len(_shared_by(rows)) == 1)
+    solved = None if known else _programs(rows, sorted(draws, key=id))
     return _least([b for b in (best, solved) if b is not None]) or _without(rows)
+
+
+def _shared_by(rows: Sequence[Row]) -> list[Draw]:
+    """The draws that stand in more than one row."""
+    often = Counter(draw for row in rows for draw in row.noise)
+    return [draw for draw, times in often.items() if times > 1]
 
 
 def _single(rows: Sequence[Row]) -> bool:
@@ -451,7 +458,7 @@ def _companions(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
 def _of_one(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     """One draw that several rows share moves, as a sparse vector's threshold does, and each row's own."""
     often = Counter(draw for row in rows for draw in row.noise)
-    shared = [draw for draw in draws if often[draw] > 1]
+    shared = _shared_by(rows)
     if not shared or len(shared) > _MOST_CORNERS or any(draw.kind in _IN_STEPS for draw in draws):
         return None
     signatures = _signatures(rows)
