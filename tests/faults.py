@@ -91,6 +91,22 @@ RENDER = "verifiable_dp/render"
 
 FAULTS = (
     Fault(
+        "constants that are not seen are none",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "            if constants is None:\n                return None\n            found |= constants",
+        "            found |= constants or set()",
+        "a name that is looked up counts as one of those that are compared",
+        (f"{SYMBOLIC}::test_a_loop_that_seldom_goes_another_way_ends_the_bound",),
+    ),
+    Fault(
+        "helpers are played",
+        "verifiable_dp/targets/protocols.py",
+        "sorted(found, key=lambda pair: sum(name in called for name in pair))",
+        "found",
+        "a class is played by a method that its own methods call",
+        ("tests/unit/targets/test_protocols.py",),
+    ),
+    Fault(
         "whatever ends a walk is the same in all runs",
         f"{EVIDENCE}/symbolic/constancy.py",
         "and not self._of(around, after.value).any",

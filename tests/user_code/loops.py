@@ -124,6 +124,89 @@ def cycle_of_arms(rewards, rng):
                 total = 0.0
 
 
+def _patience(rng):
+    limit, loss, verdict = 2.0 + rng.laplace(0, 1), 0.0, "stay"
+    while True:
+        reward = yield verdict
+        loss += 1 - reward
+        verdict = "leave" if loss + rng.laplace(0, 1) >= limit else "stay"
+
+
+def _opened(rng):
+    made = _patience(rng)
+    next(made)
+    return made
+
+
+def verdicts_by_name(rewards, rng):
+    """The last case is the one that is left: a generator yields no other."""
+    horizon, n_arms = rewards.shape
+    arms, arm, test = [], 0, _opened(rng)
+    for t in range(horizon):
+        arms.append(arm)
+        match test.send(rewards[t, arm]):
+            case "stay":
+                continue
+            case "leave":
+                arm = (arm + 1) % n_arms
+                test = _opened(rng)
+    return arms
+
+
+class _Sums:
+    """What it does next has a name, which is no field."""
+
+    def __init__(self, n_arms):
+        self.sums, self.state = [0.0] * n_arms, ("try", 0)
+
+    def put(self, reward, rng):
+        turn = self.state[1]
+        if self.state[0] == "try":
+            self.sums[turn] += reward
+            last = turn + 1 == len(self.sums)
+            best = int(np.argmax([s + rng.laplace(0, 1) for s in self.sums])) if last else 0
+            self.state = ("use", best) if last else ("try", turn + 1)
+        elif self.state[0] == "use":
+            self.sums, self.state = [0.0] * len(self.sums), ("try", 0)
+
+
+def states_of_an_object(rewards, rng):
+    arms, kept = [], _Sums(rewards.shape[1])
+    for row in rewards:
+        arms.append(kept.state[1])
+        kept.put(row[arms[-1]], rng)
+    return arms
+
+
+_NAMES = [*["use"] * 500_000, "tell", *["use"] * 499_999]
+
+
+def rare_name(rewards, rng):
+    """Which name it is is looked up: of the only one that is compared another one is left."""
+    sums, state = _explored(rewards), _NAMES[int(1e6 * rng.random())]
+    if state == "use":
+        sums = sums + rng.laplace(0, 1, len(sums))
+    return _committed(rewards, np.argmax(sums))
+
+
+def rare_verdict(rewards, rng):
+    """A name that is set in two places, and compared with the usual one."""
+    sums, state = _explored(rewards), "use"
+    state = state if rng.random() < 1 - 1e-6 else "tell"
+    if state == "use":
+        sums = sums + rng.laplace(0, 1, len(sums))
+    return _committed(rewards, np.argmax(sums))
+
+
+def rare_guard(rewards, rng):
+    """The case that is left has a guard, which seldom does not hold."""
+    sums, state = _explored(rewards), ("use", 1e6 * rng.random())
+    match state:
+        case ("use", number) if abs(number - 5e5) > 1:
+            sums = sums + rng.laplace(0, 1, len(sums))
+    return _committed(rewards, np.argmax(sums))
+
+
 def rare_end_of_a_cycle(rewards, rng):
     """A cycle through nothing, once in a million: then there is no noise."""
     sums = _explored(rewards)
@@ -151,6 +234,15 @@ def sums_that_begin_with_an_error(rewards, rng):
         except KeyError:
             sums[t % n_arms] = rewards[t, t % n_arms]
     return _committed(rewards, np.argmax([sums[arm] + rng.laplace(0, 1) for arm in range(n_arms)]))
+
+
+def rare_entry(rewards, rng):
+    """A loop that is skipped where a number lies in the middle: then the noise is too small."""
+    sums, scale = _explored(rewards), 1e-6
+    left = (1 + int(rng.integers(2))) * int(abs(1e6 * rng.random() - 5e5) > 1)
+    while left > 0:
+        left, scale = left - 1, 1.0
+    return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
 
 
 def rare_loop_after_two(rewards, rng):

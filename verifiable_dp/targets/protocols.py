@@ -6,7 +6,7 @@ import ast
 import asyncio
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -193,10 +193,20 @@ _ORDERED = tuple(
 )
 
 
-def _pairs(thing: Foreign) -> Iterator[tuple[str, str]]:
-    for choose, learn in _ORDERED:
-        if has(thing, choose) and has(thing, learn):
-            yield choose, learn
+def _pairs(thing: Foreign) -> list[tuple[str, str]]:
+    """Pairs of methods that it may be played by; those that others of them call come last."""
+    found = [pair for pair in _ORDERED if has(thing, pair[0]) and has(thing, pair[1])]
+    if len(found) < 2:
+        return found
+    names = {name for pair in found for name in pair}
+    called = {name for name in names for other in names - {name} if name in _named_in(thing, other)}
+    return sorted(found, key=lambda pair: sum(name in called for name in pair))
+
+
+def _named_in(thing: Foreign, name: str) -> tuple[str, ...]:
+    """Names of attributes and globals that a method uses."""
+    code = getattr(inspect.unwrap(getattr(thing, name)), "__code__", None)
+    return code.co_names if code is not None else ()
 
 
 def own_parameters(thing: Foreign, name: str) -> dict[str, inspect.Parameter]:

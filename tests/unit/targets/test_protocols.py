@@ -15,6 +15,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.audit import Subject, cost
 from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.protocols import Way, way_of
 from verifiable_dp.targets.roles import Given
 from verifiable_dp.targets.tables import Environment, World
 
@@ -303,3 +304,24 @@ def test_signatures_are_read_for_the_first_run_only(monkeypatch):
 
     monkeypatch.setattr(inspect, "signature", again)
     assert len(play(REWARDS, np.random.default_rng(1))) == HORIZON
+
+
+class Leading:
+    """Is played by `act` and `observe`: what these call has names of methods, too."""
+
+    def act(self):
+        return self.pick()
+
+    def observe(self, arm, reward):
+        self.update(arm, 2 * reward)
+
+    def pick(self):
+        return 0
+
+    def update(self, arm, reward):
+        pass
+
+
+def test_methods_that_others_call_are_not_played():
+    assert way_of(Leading, Given()) == Way("pair", ("act", "observe"))
+    assert way_of(Leading(), Given()) == Way("pair", ("act", "observe"))

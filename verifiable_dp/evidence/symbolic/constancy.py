@@ -260,6 +260,39 @@ def _given(before: list[Any], name: str) -> ast.Constant | None:
     return None
 
 
+_DEEP = 12  # steps from a condition to where its constants stand
+
+
+def _chain_of(node: ast.If) -> Iterator[Any]:
+    """The first conditions of a chain of branches; those beside them are looked at on their own."""
+    rest: list[Any] = [node]
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        test, rest = rest[0].test, rest[0].orelse
+        several = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+        yield test.values[0] if several else test  # type: ignore[attr-defined]
+
+
+def _asked_for(test: Any) -> tuple[Any, set[Any]]:
+    """What is compared with constants, and those; None where a condition is anything else."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        parts = [_asked_for(part) for part in test.values]
+        alike = {ast.dump(subject) if subject is not None else "" for subject, _ in parts}
+        return (
+            (parts[0][0], set().union(*(asked for _, asked in parts))) if len(alike) == 1 else (None, set())
+        )
+    if (
+        not isinstance(test, ast.Compare)
+        or len(test.ops) != 1
+        or not isinstance(test.ops[0], ast.Eq | ast.Is)
+    ):
+        return None, set()
+    other = test.comparators[0]
+    if isinstance(other, ast.Constant):
+        usual = isinstance(test.ops[0], ast.Eq) or other.value is None
+        return (test.left, {other.value}) if usual else (None, set())
+    return (test.left, {ast.unparse(other)}) if isinstance(other, ast.Attribute) else (None, set())
+
+
 class Constancy:
     """What may be random in a file.
 
@@ -447,6 +480,124 @@ class Constancy:
                 )
                 return bool(told) and (same or all(plain))
         return False
+
+    def last_of_all(self, position: Any) -> bool:
+        """Whether a condition asks for the one constant that is left, as the last case of a state does.
+
+        What is compared must hold constants that stand in the file, all of which are seen to be asked for.
+        """
+        place = place_of(position)
+        for function in self._all:
+            for node, _ in _own_nodes(function):
+                if isinstance(node, ast.If) and not self._obscure:
+                    left: set[Any] | None = None
+                    for test in _chain_of(node):
+                        subject, asked = _asked_for(test)
+                        if subject is None:
+                            break
+                        if left is None:
+                            left, first = self._constants(function, subject, 0), ast.dump(subject)
+                        if left is None or ast.dump(subject) != first:
+                            break
+                        if where(test) == place and left <= asked:
+                            return True
+                        left -= asked
+        return False
+
+    def _constants(self, function: Any, node: Any, depth: int, part: int | None = None) -> set[Any] | None:
+        """The constants that an expression may be, or the one at a place of it; None if that is not seen."""
+        if depth > _DEEP or node is None:
+            return None
+        each: list[Any] = []
+        if isinstance(node, ast.Constant):
+            return {node.value} if part is None and isinstance(node.value, str | int | None) else None
+        if isinstance(node, ast.Tuple):
+            starred = any(isinstance(entry, ast.Starred) for entry in node.elts)
+            if part is None or part >= len(node.elts) or starred:
+                return None
+            return self._constants(function, node.elts[part], depth + 1)
+        if isinstance(node, ast.Subscript) and part is None and isinstance(node.slice, ast.Constant):
+            at = node.slice.value
+            return self._constants(function, node.value, depth + 1, at) if type(at) is int else None
+        if isinstance(node, ast.Attribute) and part is None and self._is_enumerated(node):
+            return {ast.unparse(node)}
+        if isinstance(node, ast.IfExp):
+            each = [(function, node.body), (function, node.orelse)]
+        elif isinstance(node, ast.Name):
+            each = self._stored_in(self._owner(function, node.id), node.id)
+        elif isinstance(node, ast.Attribute):
+            each = self._stored_as(node.attr)
+        elif isinstance(node, ast.Call) and _called(node) in self._functions:
+            each = self._given_back(self._functions[_called(node)], ast.Return)
+        elif isinstance(node, ast.Call) and _called(node) in ("send", "next") and len(node.args) == 1:
+            each = self._given_back([f for f in self._all if self._yields(f)], ast.Yield)
+        found: set[Any] = set()
+        for inside, value in each or [(function, None)]:
+            constants = self._constants(inside, value, depth + 1, part)
+            if constants is None:
+                return None
+            found |= constants
+        return found
+
+    def _yields(self, function: Any) -> bool:
+        return any(isinstance(node, ast.Yield | ast.YieldFrom) for node, _ in _own_nodes(function))
+
+    def _given_back(self, functions: list[Any], kind: Any) -> list[Any]:
+        """What functions return, or generators yield, all of it; empty if some do the other or both."""
+        found: list[Any] = []
+        for function in functions:
+            nodes: list[Any] = [node for node, _ in _own_nodes(function)]
+            delegates = any(isinstance(node, ast.YieldFrom) for node in nodes)
+            if self._yields(function) != (kind is ast.Yield) or delegates or function in self._falling(kind):
+                return []
+            found += [(function, node.value) for node in nodes if isinstance(node, kind)]
+        return found
+
+    def _falling(self, kind: type) -> list[Any]:
+        """Functions that may come to their end, where they return nothing, which a generator may."""
+        ends = (
+            f for f in self._all if isinstance(f, ast.FunctionDef) and not isinstance(f.body[-1], ast.Return)
+        )
+        return [*ends] if kind is ast.Return else []
+
+    def _stored_in(self, owner: Any, name: str) -> list[Any]:
+        """Where a name gets its values, with those; None in place of one that is not seen."""
+        if owner is None or any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(owner.args)):
+            return []
+        found: list[Any] = []
+        stores = 0
+        for function in (f for f in self._all if self._owner(f, name) is owner):
+            for node, _ in _own_nodes(function):
+                stores += (
+                    isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+                )
+                pairs = [(function, v) for t, v in _stored(node) if getattr(t, "id", "") == name]
+                if isinstance(node, ast.For) and getattr(node.target, "id", "") == name:
+                    made = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name)
+                    called = self._functions.get(_called(node.iter), []) if made else []  # type: ignore[arg-type]
+                    pairs = self._given_back(called, ast.Yield)
+                    stores += len(pairs) - 1
+                found += pairs
+        return found if len(found) == stores else []
+
+    def _stored_as(self, name: str) -> list[Any]:
+        """As `_stored_in`, of an attribute that no class of the file has as a field."""
+        if any(name in _fields(node) for node in self._classes.values()) or name not in self._attributes:
+            return []
+        nodes = [(f, n) for f in self._all for n, _ in _own_nodes(f)]
+        return [
+            (f, v) for f, n in nodes for t, v in _stored(n) if isinstance(t, ast.Attribute) and t.attr == name
+        ]
+
+    def _is_enumerated(self, node: ast.Attribute) -> bool:
+        """Whether it is a member of an enumeration of the file."""
+        kind = self._classes.get(getattr(node.value, "id", ""))
+        bases = {getattr(b, "id", getattr(b, "attr", "")) for b in kind.bases} if kind is not None else set()
+        return (
+            bool(bases & {"Enum", "IntEnum", "StrEnum", "Flag"})
+            and kind is not None
+            and node.attr in _fields(kind)
+        )
 
     # ------------------------------------------------------------ what is there
 

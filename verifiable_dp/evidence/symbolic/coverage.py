@@ -207,6 +207,7 @@ class Coverage:
                         constant.constant(position)
                         or (entry and constant.constant_at_entry(position))
                         or (not strict and constant.last_resort(position))
+                        or constant.last_of_all(position)
                     )
                 ):
                     found.add((Place(file, line), place_of(position) if position is not None else None))
