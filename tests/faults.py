@@ -91,6 +91,14 @@ RENDER = "verifiable_dp/render"
 
 FAULTS = (
     Fault(
+        "names of math are what they were elsewhere, too",
+        f"{EVIDENCE}/symbolic/cases.py",
+        "    fitting = {known: name for known, name in names if known not in made}",
+        "    fitting = dict(names)",
+        "a function that is given another `exp` is followed as if it were that of math",
+        ("tests/unit/evidence/test_cases.py",),
+    ),
+    Fault(
         "constants that are not seen are none",
         f"{EVIDENCE}/symbolic/constancy.py",
         "            if constants is None:\n                return None\n            found |= constants",

@@ -348,6 +348,14 @@ def flipped_bits(rewards, rng, keep=KEEP):
     return committed(rewards, max(range(n_arms), key=lambda a: told[a]))
 
 
+def flipped_arrays(rewards, rng, keep=KEEP):
+    """Rewards are rounded by coins, and then the bits are flipped."""
+    values = rewards[np.arange(len(rewards) // 2), np.arange(len(rewards) // 2) % rewards.shape[1]]
+    bits = np.logical_xor(rng.random(values.shape) < values, rng.random(values.shape) >= keep)
+    told = [np.sum(bits[arm :: rewards.shape[1]]) for arm in range(rewards.shape[1])]
+    return committed(rewards, int(np.argmax(told)))
+
+
 def counted_twice_by_a_branch(rewards, rng):
     """What is counted beside shows as it is."""
     horizon, n_arms = rewards.shape
@@ -453,7 +461,8 @@ RIGHT = {
     proposed_from_a_list: EPSILON,
     entries_from_the_start: EPSILON,
     **dict.fromkeys(
-        (counted_by_a_branch, weighed_by_a_branch, counted_by_a_condition, flipped_bits), EPSILON
+        (counted_by_a_branch, weighed_by_a_branch, counted_by_a_condition, flipped_bits, flipped_arrays),
+        EPSILON,
     ),
 }
 LEAKS = [
@@ -477,6 +486,6 @@ LEAKS = [
     *(rounded_and_doubled, biased_by_rewards_twice, rounded_and_told, rounded_and_branched, sampled_and_told),
     *(accepted_too_often, accepted_surely, gives_up, proposals_counted, looked_up_before),
     *(twin(f, scale=0.5) for f in (counted_by_a_branch, counted_by_a_condition)),
-    *(twin(weighed_by_a_branch, scale=1.0), twin(flipped_bits, keep=0.9)),
+    *(twin(weighed_by_a_branch, scale=1.0), twin(flipped_bits, keep=0.9), twin(flipped_arrays, keep=0.9)),
     *(counted_twice_by_a_branch, seldom_and_raw, raw_side),
 ]

@@ -156,6 +156,22 @@ def test_conditions_do_what_cases_did(name):
         assert outcome(made, value) == outcome(ast.parse(KNOWN[name]), value)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from math import exp, log as ln\nexp(ln(2))", "math.exp(math.log(2))"),
+        ("import math\nfrom math import exp\nexp(2)", "math.exp(2)"),
+        ("from math import exp\ndef f(exp): return exp(2)", "return exp(2)"),
+        ("from math import exp\nfrom numpy import exp\nexp(2)", "exp(2)"),
+        ("from math import exp\nmath = 3\nexp(2)", "exp(2)"),
+        ("from math import exp\nimport cmath as math\nexp(2)", "exp(2)"),
+        ("from math import *\nexp(2)", "exp(2)"),
+    ],
+)
+def test_names_from_math_are_its_attributes_where_they_are_nothing_else(text, found):
+    assert ast.unparse(parsed(text)).split("\n")[-1].strip() == found
+
+
 @pytest.mark.parametrize("case", ASKED_AS_IT_IS.values(), ids=ASKED_AS_IT_IS)
 def test_other_patterns_stay(case):
     made = parsed(f"match x:\n    {case}\n    case 5: pass\n")

@@ -823,7 +823,7 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.left_shift: _bitwise(np.left_shift),
     np.right_shift: _bitwise(np.right_shift),
     np.bitwise_xor: lambda a, b: _xor(a, b),
-    np.logical_xor: lambda a, b: _one_of_two(_truth(a), _truth(b)),
+    np.logical_xor: lambda a, b: _xor(*(v if nature(v) == "coin" else _truth(v) for v in (a, b))),
     np.floor_divide: lambda a, b: terms.rounded(terms.divide(ordinary(a), ordinary(b)), np.floor),
     np.isnan: lambda v: np.False_,
     np.isinf: lambda v: np.False_,

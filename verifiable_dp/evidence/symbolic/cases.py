@@ -1,5 +1,7 @@
 """Source text as a tree in which ``match`` statements are chains of ``if``, which do the same.
 
+Names that were imported from ``math`` are attributes of it there.
+
 What follows conditions then follows cases too. Values, None, alternatives, names, the wildcard, tuples of
 these and classes by keyword, or by the fields that the file gives them, are written as conditions; a
 statement with any other pattern stays. What is matched against tuples is taken for one.
@@ -18,9 +20,49 @@ from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 def parsed(text: str) -> ast.Module:
     """The tree of a file; raises SyntaxError and ValueError as `ast.parse` does."""
-    tree = ast.parse(text)
+    tree = _by_module(ast.parse(text))
     has_cases = any(isinstance(node, ast.Match) for node in ast.walk(tree))
     return ast.fix_missing_locations(_Cases(_fields_of(tree)).visit(tree)) if has_cases else tree
+
+
+def _by_module(tree: ast.Module) -> ast.Module:
+    """The tree with ``math.exp`` for names that were imported from ``math`` and stand for nothing else."""
+    nodes = [*ast.walk(tree)]
+    made = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    made |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    names: list[tuple[str, str]] = []
+    for step in imports:
+        of_math = isinstance(step, ast.ImportFrom) and step.module == "math" and step in tree.body
+        for name in step.names:
+            known = name.asname or name.name
+            names += [(known, name.name)] if of_math else []
+            made |= set() if of_math or (name.name == known == "math") else {known}
+    if "math" in made or any(name == "*" for _, name in names):
+        return tree
+    fitting = {known: name for known, name in names if known not in made}
+    return _OfMath(fitting).visit(tree) if fitting else tree
+
+
+class _OfMath(ast.NodeTransformer):
+    """Writes names as attributes of ``math``.
+
+    Parameters
+    ----------
+    names
+        What each of them is there.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The attribute, where the name is one of those."""
+        if node.id not in self._names:
+            return node
+        module = ast.copy_location(ast.Name("math", ast.Load()), node)
+        return ast.copy_location(ast.Attribute(module, self._names[node.id], ast.Load()), node)
 
 
 def _fields_of(tree: ast.Module) -> dict[str, list[str]]:

@@ -643,6 +643,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "float": _Float,
         "int": _Int,
         "bool": _Bool,
+        "math": _Math(math, world),  # see `cases`
     }
     missing = object()
     world.fixed = functools.partial(answers.fixed, world)
