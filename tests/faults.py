@@ -91,6 +91,22 @@ RENDER = "verifiable_dp/render"
 
 FAULTS = (
     Fault(
+        "noise is added at every place that may have been drawn",
+        f"{EVIDENCE}/symbolic/contests.py",
+        "if noisy or any(",
+        "if any(",
+        "a sparse vector whose first arm is drawn has no bound",
+        (f"{SYMBOLIC}::test_right_decisions_are_bounded_at_their_true_cost",),
+    ),
+    Fault(
+        "every class hands on what it is given",
+        "verifiable_dp/targets/roles.py",
+        "if makers and hands_on else found",
+        "if makers else found",
+        "a class that keeps what it is given is said to have parameters of the class above it",
+        ("tests/unit/targets/test_protocols.py",),
+    ),
+    Fault(
         "names of math are what they were elsewhere, too",
         f"{EVIDENCE}/symbolic/cases.py",
         "    fitting = {known: name for known, name in names if known not in made}",

@@ -80,6 +80,22 @@ def threshold_by_its_inverse_by_half(rewards, rng):
     return threshold_by_its_inverse(rewards, rng, 0.5 / EPSILON)
 
 
+def patience_from_a_drawn_arm(rewards, rng, scale=1 / EPSILON):
+    """Which arm comes first is drawn, so that its reward stands at a drawn place until it is used."""
+    n_arms = rewards.shape[1]
+    arm, hidden, lost, arms = int(rng.integers(n_arms)), 3.0 + rng.laplace(0, scale), 0.0, []
+    for row in rewards:
+        arms.append(arm)
+        lost += 1 - row[arm]
+        if lost + rng.laplace(0, scale) >= hidden:
+            arm, hidden, lost = (arm + 1) % n_arms, 3.0 + rng.laplace(0, scale), 0.0
+    return arms
+
+
+def patience_by_half(rewards, rng):
+    return patience_from_a_drawn_arm(rewards, rng, 0.5 / EPSILON)
+
+
 def shares_on_a_heap(rewards, rng, step=EPSILON, by=1):
     """Whole numbers with geometric noise, divided: what is compared lies on a lattice."""
     stop, heap, arms = 1 - math.exp(-step), [], []
@@ -751,6 +767,7 @@ RIGHT = {
     largest_excess: 1.0,
     threshold_by_its_inverse: 1.0,
     shares_on_a_heap: 1.0,
+    patience_from_a_drawn_arm: 1.0,
     alias_of_a_function: 1.0,
     alias_in_two_parts: 1.0,
     alias_of_an_object: 1.0,
@@ -775,6 +792,7 @@ LEAKS = [
     flip_with_a_log,
     largest_excess_by_half,
     threshold_by_its_inverse_by_half,
+    patience_by_half,
     shares_on_a_heap_too_steep,
     shares_off_the_lattice,
     threshold_drawn_each_time,

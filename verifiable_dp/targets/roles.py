@@ -106,8 +106,20 @@ def parameters_of(maker: Foreign) -> dict[str, inspect.Parameter]:
 
 @functools.lru_cache(maxsize=256)
 def _signed(function: Foreign, bound: bool) -> Mapping[str, inspect.Parameter]:
-    """Parameters of a function or class, or of a function's method; kept, as each run asks for them."""
-    return inspect.signature(types.MethodType(function, ...) if bound else function).parameters
+    """Parameters of a function or class, or of a function's method; kept, as each run asks for them.
+
+    A class that takes any and hands them on has those of the class above it, too.
+    """
+    found = inspect.signature(types.MethodType(function, ...) if bound else function).parameters
+    if not inspect.isclass(function) or {one.kind for one in found.values()} & {*_REST} != {*_REST}:
+        return found
+    makers = [kind for kind in function.__mro__[1:-1] if "__init__" in vars(kind)]
+    hands_on = "super" in getattr(function.__init__, "__code__", _NO_CODE).co_names
+    own = {name: one for name, one in found.items() if one.kind not in _REST}
+    return {**own, **_signed(makers[0], False)} if makers and hands_on else found
+
+
+_NO_CODE = (lambda: None).__code__
 
 
 def is_required(parameter: inspect.Parameter) -> bool:

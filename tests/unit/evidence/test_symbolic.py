@@ -194,6 +194,7 @@ _OFTEN = {
         decisions.largest_excess,
         decisions.threshold_by_its_inverse,
         decisions.shares_on_a_heap,
+        decisions.patience_from_a_drawn_arm,
     ),
     *(walks.by_added_chances, walks.by_bisect, walks.by_choices_of_sums, walks.by_the_largest_key),
     *(decisions.determinant, decisions.squares, decisions.student, decisions.of_a_state),

@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.tracing.audit import Subject, cost
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.protocols import Way, way_of
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import Given, parameters_of
 from verifiable_dp.targets.tables import Environment, World
 
 HORIZON, ARMS, CLAIM = 12, 2, 1.0
@@ -325,3 +325,36 @@ class Leading:
 def test_methods_that_others_call_are_not_played():
     assert way_of(Leading, Given()) == Way("pair", ("act", "observe"))
     assert way_of(Leading(), Given()) == Way("pair", ("act", "observe"))
+
+
+class Above:
+    def __init__(self, n_arms, rng=None, epsilon=1.0):
+        self.n_arms, self.rng = n_arms, rng
+
+
+class HandsOn(Above):
+    """Takes anything, and what the class above it takes."""
+
+    def __init__(self, *args, step=1, **kwargs):
+        super().__init__(*args, **kwargs)
+
+    def select(self):
+        return int(self.rng.integers(self.n_arms))
+
+    def update(self, arm, reward):
+        pass
+
+
+class KeepsAll(Above):
+    """Takes anything, and hands on nothing."""
+
+    def __init__(self, *args, **kwargs):
+        self.rest = kwargs
+
+
+def test_a_class_that_hands_on_what_it_is_given_has_the_parameters_above_it():
+    assert list(parameters_of(HandsOn)) == ["step", "n_arms", "rng", "epsilon"]
+    assert list(parameters_of(KeepsAll)) == ["args", "kwargs"]
+    kind, play = taken(HandsOn, Given())
+    assert kind == "play"
+    assert len(play(REWARDS, np.random.default_rng(0))) == HORIZON

@@ -315,9 +315,9 @@ class Veiled(Lazy):
     def under(self, ufunc: Any, *values: Any) -> Any:
         """A function of it."""
         inputs = [v.box if v is self else v for v in values]
-        if any(type(v) is Veiled for v in inputs) or any(
-            np.ndim(v) > 0 and v is not self.box for v in inputs
-        ):
+        others = [v for v in inputs if v is not self.box]
+        noisy = any(is_term(v) and v.noise for v in map(number, others))  # which is added to one entry only
+        if noisy or any(type(v) is Veiled or np.ndim(v) > 0 for v in others):
             return self.world.arrays.on_arrays(
                 self.world,
                 ufunc,
