@@ -91,6 +91,14 @@ RENDER = "verifiable_dp/render"
 
 FAULTS = (
     Fault(
+        "whatever has the name of a count is endless",
+        f"{EVIDENCE}/symbolic/constancy.py",
+        "if _sets(tree, module or name) == 2}",
+        "if True}",
+        "a loop over a generator of the file that is called count need not end",
+        ("tests/unit/evidence/test_coverage.py",),
+    ),
+    Fault(
         "noise is added at every place that may have been drawn",
         f"{EVIDENCE}/symbolic/contests.py",
         "if noisy or any(",
@@ -205,7 +213,7 @@ FAULTS = (
     Fault(
         "entries of a sample count alike whatever they weigh",
         f"{EVIDENCE}/symbolic/subsets.py",
-        "if len(ends) != 1 or not all(map(math.isfinite, *ends)):",
+        "if not self._many or len(ends) != 1 or not all(map(math.isfinite, *ends)):",
         "if not ends:",
         "an entry pays for what it changes, not for what another one in its place does",
         ("tests/unit/evidence/test_symbolic_samples.py",),

@@ -1,9 +1,12 @@
 """Which branches count as looked at."""
 
+import ast
 import dis
 
 import pytest
 
+from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.constancy import Constancy, where
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 
 
@@ -39,3 +42,26 @@ def test_what_went_both_ways_is_not_missed():
         below(0.1)
         below(0.9)
     assert coverage.missed({}, strict=True) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "endless"),
+    [
+        ("import itertools\ndef f():\n for x in itertools.count(): pass", True),
+        ("from itertools import count\ndef f():\n for x in count(1): pass", True),
+        ("from itertools import cycle\ndef f(n_arms):\n for x in cycle(range(n_arms)): pass", True),
+        ("from itertools import repeat\ndef f():\n for x in repeat(1): pass", True),
+        ("from itertools import repeat\ndef f():\n for x in repeat(1, 2): pass", False),
+        ("from helper import count\ndef f():\n for x in count(): pass", False),
+        ("from itertools import count\ndef count(): yield 1\ndef f():\n for x in count(): pass", False),
+        ("import itertools\ndef f(itertools):\n for x in itertools.count(): pass", False),
+        ("from itertools import cycle\ndef f(rng):\n for x in cycle(range(rng.poisson(1))): pass", False),
+        ("def f(rng):\n for x in range(rng.poisson(1)): pass", False),
+    ],
+)
+def test_loops_over_what_has_no_end_need_not_end(text, endless):
+    tree = parsed(text)
+    (loop,) = (node for node in ast.walk(tree) if isinstance(node, ast.For))
+    read = Constancy(tree, frozenset(), frozenset(("itertools", "range")))
+    line, column, end_line, end_column = where(loop)
+    assert read.constant(dis.Positions(line, end_line, column, end_column)) == endless

@@ -503,7 +503,8 @@ def _cheapest_for_all(least: Any, most: Any, law: tuple[float, float], weights: 
         with np.errstate(invalid="ignore"):
             cost = np.where(left > 0, left * prices[0], np.where(left < 0, -left * prices[1], 0.0))
         each = np.maximum(each, cost)
-    first = np.where(own > 0, own * law[0], np.where(own < 0, -own * law[1], 0.0))
+    with np.errstate(invalid="ignore"):
+        first = np.where(own > 0, own * law[0], np.where(own < 0, -own * law[1], 0.0))
     return float((each.sum(axis=1) + first).min())
 
 

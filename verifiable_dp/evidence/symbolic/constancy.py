@@ -260,6 +260,23 @@ def _given(before: list[Any], name: str) -> ast.Constant | None:
     return None
 
 
+def _of_itertools(tree: ast.Module) -> set[tuple[str, str]]:
+    """What a file has imported from `itertools`, as (module or "", name), and gives no other meaning."""
+    found = {("", n.name) for n in _imports(tree, "itertools") if n.asname is None}
+    whole = any(n.name == "itertools" and n.asname is None for n in _imports(tree))
+    found |= {("itertools", name) for name in ("count", "cycle", "repeat")} if whole else set()
+    # An import counts as two, for itself and for the name in it.
+    return {(module, name) for module, name in found if _sets(tree, module or name) == 2}
+
+
+def _imports(tree: ast.Module, module: str | None = None) -> Iterator[ast.alias]:
+    """What a file imports at its top from a module, or which modules."""
+    for step in tree.body:
+        whole = isinstance(step, ast.Import) and module is None
+        if whole or (isinstance(step, ast.ImportFrom) and step.module == module):
+            yield from step.names  # type: ignore[attr-defined]
+
+
 _DEEP = 12  # steps from a condition to where its constants stand
 
 
@@ -319,6 +336,7 @@ class Constancy:
         self._functions: dict[str, list[Any]] = {}
         self._classes: dict[str, Any] = {}
         self._before: dict[Any, set[int]] = {}  # see `_early`
+        self._of_itertools = _of_itertools(tree)
         self._random_exits: set[Any] = set()  # functions and loops that may be left early, at random
         self._conditions: dict[Any, tuple[Mark, bool]] = {}
         self._operands: dict[Any, list[Mark]] = {}  # of operations and calls
@@ -964,7 +982,7 @@ class Constancy:
         base = getattr(node.func, "value", node.func) if name else None
         if not isinstance(base, ast.Name) or self._owner(function, base.id) is not None:
             return False
-        if base.id not in ("itertools", name) or base.id in self._functions or base.id in self._classes:
+        if (base.id if base is not node.func else "", name) not in self._of_itertools:
             return False
         around = len(node.args) == 1 and not self._of(function, node.args[0]).size
         return name == "count" or (name == "cycle" and around) or (name == "repeat" and len(node.args) == 1)

@@ -97,7 +97,8 @@ def _of_dictionary(value: dict[Any, Any], before: dict[Any, Any]) -> Callable[[]
         if [*value] != [*before] or any(value[key] is not held for key, held in before.items()):
             for key in [key for key in value if key not in before]:
                 del value[key]
-            value.update(before)
+            for key, held in before.items():
+                value[key] = held
 
     return undo
 

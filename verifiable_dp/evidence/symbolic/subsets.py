@@ -120,7 +120,7 @@ class Subset:
         size, values = self._drawing.order.size, box.data.ravel().tolist()
         raw = all(is_term(value) and value.raw and not value.noise for value in values)
         ends = {value.range() for value in values} if raw and box.shape == (size,) else set()
-        if len(ends) != 1 or not all(map(math.isfinite, *ends)):
+        if not self._many or len(ends) != 1 or not all(map(math.isfinite, *ends)):
             return box[self.shown()]
         every = self._many == size
         self._coins = self._coins or ([True] * size if every else self._drawing.hide(self._many))
