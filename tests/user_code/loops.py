@@ -124,35 +124,6 @@ def cycle_of_arms(rewards, rng):
                 total = 0.0
 
 
-def _patience(rng):
-    limit, loss, verdict = 2.0 + rng.laplace(0, 1), 0.0, "stay"
-    while True:
-        reward = yield verdict
-        loss += 1 - reward
-        verdict = "leave" if loss + rng.laplace(0, 1) >= limit else "stay"
-
-
-def _opened(rng):
-    made = _patience(rng)
-    next(made)
-    return made
-
-
-def verdicts_by_name(rewards, rng):
-    """The last case is the one that is left: a generator yields no other."""
-    horizon, n_arms = rewards.shape
-    arms, arm, test = [], 0, _opened(rng)
-    for t in range(horizon):
-        arms.append(arm)
-        match test.send(rewards[t, arm]):
-            case "stay":
-                continue
-            case "leave":
-                arm = (arm + 1) % n_arms
-                test = _opened(rng)
-    return arms
-
-
 class _Sums:
     """What it does next has a name, which is no field."""
 

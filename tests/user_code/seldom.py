@@ -113,38 +113,8 @@ def mean_or_none(rewards, rng):
     return arms
 
 
-def states_in_tuples(rewards, rng):
-    """The last case always fits."""
-    horizon, n_arms = rewards.shape
-    state, total, best, arms = ("try", 0), [0.0] * n_arms, 0, []
-
-    def chosen():
-        match state:
-            case ("try", n):
-                return n % n_arms
-            case ("use", _):
-                return best
-
-    for t in range(horizon):
-        arm = chosen()
-        arms.append(arm)
-        match state:
-            case ("try", n) if n + 1 < 2 * n_arms:
-                total[arm] += rewards[t, arm]
-                state = ("try", n + 1)
-            case ("try", _):
-                total[arm] += rewards[t, arm]
-                best = int(np.argmax([s + rng.laplace(0, 1 / EPSILON) for s in total]))
-                total, state = [0.0] * n_arms, ("use", 1)
-            case ("use", n) if n < 4:
-                state = ("use", n + 1)
-            case ("use", _):
-                state = ("try", 0)
-    return arms
-
-
 RIGHT = dict.fromkeys((horizon_within_a_phase, horizon_not_met, special_methods, queue_of_arms), 1.0)
-RIGHT |= dict.fromkeys((mean_or_none, states_in_tuples), 1.0)
+RIGHT |= dict.fromkeys((mean_or_none,), 1.0)
 
 
 def raw_after_many(rewards, rng):

@@ -49,17 +49,6 @@ def generator(values, rng):
     return sum(value for value in values if rng.random() < Q) + rng.laplace(0, 1 / INNER)
 
 
-def listed(values, rng):
-    kept = [value for value in values if rng.random() < Q]
-    return math.fsum(kept) + rng.laplace(0, 1 / INNER)
-
-
-def listed_and_counted(values, rng):
-    """How many were kept is not secret."""
-    kept = [value for value in values if rng.random() < Q]
-    return (sum(kept) + rng.laplace(0, 1 / INNER)) / max(len(kept), 1)
-
-
 def pairs(values, rng):
     kept = rng.random(len(values)) < Q
     return sum([v for v, keep in zip(values, kept, strict=True) if keep]) + rng.laplace(0, 1 / INNER)
@@ -218,14 +207,13 @@ RIGHT = {
     f.__name__: _player(f.__name__)
     for f in (
         *(loop, goes_on, conditional, generator, pairs, times, masked, clipped, binomial, both, product),
-        *(listed, inner_product, where, drawn, drawn_values, drawn_mean, in_order, partitioned),
+        *(inner_product, where, drawn, drawn_values, drawn_mean, in_order, partitioned),
     )
 }
 WRONG = {
     f.__name__: _player(f.__name__)
     for f in (
         *(counted, size, again, one_coin, also_all, not_kept, no_noise, raw_chance, drawn_and_told),
-        listed_and_counted,
         *(told_and_drawn, drawn_twice, drawn_unlike, partitioned_elsewhere, drawn_with_noise_for_all),
     )
 }

@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.cases import fits, parsed
+from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 KNOWN = {
     "values": """
@@ -110,9 +111,9 @@ class Plain:
     at = 3
 def f(x):
     match {0: Point(1, 2), 1: Point(2, 5), 2: Plain()}.get(x, x):
-        case Point(1, right):
+        case Point(left=1, right=right):
             return right
-        case Point(left=left) if left == 2:
+        case Point(left=side) if side == 2:
             return "two"
         case Plain(at=3):
             return "plain"
@@ -123,7 +124,21 @@ def f(x):
     return "other"
 """,
 }
+KNOWN |= {
+    "no_tuples": """
+def f(x):
+    match {0: (1, 2), 1: [1, 2], 2: "ab", 3: (1, 2, 3)}.get(x, x):
+        case (1, two):
+            return two
+        case (_, _):
+            return "two"
+        case _:
+            return "no pair"
+""",
+}
 ASKED_AS_IT_IS = {
+    "order_of_fields": "case Known(1): pass",
+    "name_used_elsewhere": "case (1, n) if n: pass",
     "class": "case int(2, 3): pass",
     "fields": "case Unknown(1): pass",
     "mapping": "case {'a': 1}: pass",
@@ -143,7 +158,13 @@ def outcome(tree: ast.Module, value: object) -> object:
     class Colour:
         RED = "red"
 
-    scope: dict[str, object] = {"__name__": "cases", "Colour": Colour, "CALLS": calls, "called": called}
+    scope: dict[str, object] = {
+        "__name__": "cases",
+        f"{PREFIX}fits": fits,
+        "Colour": Colour,
+        "CALLS": calls,
+        "called": called,
+    }
     exec(compile(tree, "<cases>", "exec"), scope)
     return scope["f"](value), calls  # type: ignore[operator]
 
@@ -166,6 +187,8 @@ def test_conditions_do_what_cases_did(name):
         ("from math import exp\nmath = 3\nexp(2)", "exp(2)"),
         ("from math import exp\nimport cmath as math\nexp(2)", "exp(2)"),
         ("from math import *\nexp(2)", "exp(2)"),
+        ("from math import e\nmatch x:\n case {'a': e}: pass\ne", "e"),
+        ("from math import e\ntry: pass\nexcept ValueError as e: pass\ne", "e"),
     ],
 )
 def test_names_from_math_are_its_attributes_where_they_are_nothing_else(text, found):
@@ -174,7 +197,8 @@ def test_names_from_math_are_its_attributes_where_they_are_nothing_else(text, fo
 
 @pytest.mark.parametrize("case", ASKED_AS_IT_IS.values(), ids=ASKED_AS_IT_IS)
 def test_other_patterns_stay(case):
-    made = parsed(f"match x:\n    {case}\n    case 5: pass\n")
+    last = "(5, 6)" if "if n" in case else "5"
+    made = parsed(f"match x:\n    {case}\n    case {last}: pass\nprint(n)\n")
     assert isinstance(made.body[0], ast.Match)
 
 

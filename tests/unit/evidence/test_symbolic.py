@@ -18,6 +18,7 @@ from tests.user_code import (
     decisions,
     elsewhere,
     loops,
+    mistaken,
     normals,
     overlooked,
     pieces,
@@ -26,6 +27,7 @@ from tests.user_code import (
     seldom,
     styles,
     unbounded,
+    verdicts,
     walks,
     widths,
 )
@@ -100,6 +102,17 @@ def test_a_loop_that_seldom_goes_another_way_ends_the_bound(play):
 def test_a_branch_that_no_run_takes_is_turned_about(play):
     got = found(play, horizon=24, most=8)
     assert (got.words(), got.epsilon()) == ("", pytest.approx(seldom.RIGHT[play], rel=1e-9))
+
+
+@pytest.mark.parametrize("play", verdicts.RIGHT, ids=lambda f: f.__name__)
+def test_the_last_of_all_states_needs_no_other_way(play):
+    got = found(play, horizon=24, most=14)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0, rel=1e-9))
+
+
+@pytest.mark.parametrize("play", mistaken.LEAKS, ids=lambda f: f.__name__)
+def test_no_leak_is_mistaken_for_other_code(play):
+    assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
 
 
 @pytest.mark.parametrize("play", widths.RIGHT, ids=lambda f: f.__name__)

@@ -3,8 +3,7 @@
 Names that were imported from ``math`` are attributes of it there.
 
 What follows conditions then follows cases too. Values, None, alternatives, names, the wildcard, tuples of
-these and classes by keyword, or by the fields that the file gives them, are written as conditions; a
-statement with any other pattern stays. What is matched against tuples is taken for one.
+these and classes by keyword are written as conditions; a statement with any other pattern stays.
 """
 
 from __future__ import annotations
@@ -22,16 +21,27 @@ def parsed(text: str) -> ast.Module:
     """The tree of a file; raises SyntaxError and ValueError as `ast.parse` does."""
     tree = _by_module(ast.parse(text))
     has_cases = any(isinstance(node, ast.Match) for node in ast.walk(tree))
-    return ast.fix_missing_locations(_Cases(_fields_of(tree)).visit(tree)) if has_cases else tree
+    return ast.fix_missing_locations(_Cases(tree).visit(tree)) if has_cases else tree
+
+
+def names_made(tree: ast.Module) -> set[str]:
+    """Names that a file gives a meaning by anything but imports, anywhere in it."""
+    nodes = [node for node in ast.walk(tree) if not isinstance(node, ast.alias | ast.keyword)]
+    made = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return made | {
+        name for n in nodes for at in ("name", "arg", "rest") if isinstance(name := getattr(n, at, None), str)
+    }
+
+
+def fits(value: Any, length: int | None) -> bool:
+    """Whether cases that are sequences are asked for: a list or tuple of a length, or of any."""
+    return isinstance(value, list | tuple) and (length is None or len(value) == length)
 
 
 def _by_module(tree: ast.Module) -> ast.Module:
     """The tree with ``math.exp`` for names that were imported from ``math`` and stand for nothing else."""
-    nodes = [*ast.walk(tree)]
-    made = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    made |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    made = names_made(tree)
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     names: list[tuple[str, str]] = []
     for step in imports:
         of_math = isinstance(step, ast.ImportFrom) and step.module == "math" and step in tree.body
@@ -65,27 +75,22 @@ class _OfMath(ast.NodeTransformer):
         return ast.copy_location(ast.Attribute(module, self._names[node.id], ast.Load()), node)
 
 
-def _fields_of(tree: ast.Module) -> dict[str, list[str]]:
-    """Fields of the dataclasses and named tuples of a file in their order, which patterns go by."""
-    found = {}
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
-        made = (*node.decorator_list, *node.bases)
-        names = {
-            getattr(one, "id", getattr(one, "attr", ""))
-            for one in (*made, *(getattr(m, "func", m) for m in made))
-        }
-        single = len(node.bases) == ("NamedTuple" in names)
-        if single and names & {"dataclass", "NamedTuple"}:
-            fields = (step.target for step in node.body if isinstance(step, ast.AnnAssign))
-            found[node.name] = [field.id for field in fields if isinstance(field, ast.Name)]
-    return found
-
-
 class _Cases(ast.NodeTransformer):
     """Writes each statement as conditions on what is matched, which has a name then."""
 
-    def __init__(self, fields: Mapping[str, list[str]]) -> None:
-        self._numbers, self._fields = itertools.count(), fields
+    def __init__(self, tree: ast.Module) -> None:
+        self._numbers = itertools.count()
+        nodes = [*ast.walk(tree)]
+        cases = [node for node in nodes if isinstance(node, ast.match_case)]
+        inside: set[int] = set()
+        for case in cases:
+            parts = [*ast.walk(case.guard)] if case.guard else []
+            parts += [part for step in case.body for part in ast.walk(step)]
+            names = _captured(case.pattern)
+            inside |= {id(part) for part in parts if isinstance(part, ast.Name) and part.id in names}
+        # Names that are used elsewhere than in a case that sets them: it does so also where its guard fails.
+        self._outside = {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in inside}
+        self._usual = not names_made(tree) & {"isinstance", "len", *_WHOLE}
 
     def visit_Match(self, node: ast.Match) -> Any:
         """The statement, after those inside it."""
@@ -95,17 +100,26 @@ class _Cases(ast.NodeTransformer):
         names = [f"{PREFIX}subject_{next(self._numbers)}" for _ in parts]
         rest: list[ast.stmt] = []
         lengths = {*_lengths(node.cases)}
-        if len(lengths) > 1 and -1 in lengths:
-            return node  # it may be no tuple
-        reading = _Reading(self._fields, len(lengths) > 1)
+        whole = isinstance(subject, ast.Tuple)
+        if not self._usual or (not whole and len(lengths) > 1 and -1 in lengths):
+            return node
+        sequence = not whole and bool(lengths) and -1 not in lengths
+        reading = _Reading(sequence and len(lengths) > 1)
+        otherwise: list[ast.stmt] = []
         for case in reversed(node.cases):
-            if isinstance(subject, ast.Tuple):
+            if whole:
                 found = reading.parts(case.pattern, [ast.Name(n, ast.Load()) for n in names])
             else:
                 found = reading.asked(case.pattern, ast.Name(names[0], ast.Load()))
             if found is None or any(isinstance(part, ast.Starred) for part in parts):
                 return node
+            if found[0] and case.guard is not None and _captured(case.pattern) & self._outside:
+                return node
+            if sequence and not found[0] and not _lengths([case]):
+                otherwise = _chain(case, *copy.deepcopy(found), otherwise)
             rest = _chain(case, *found, rest)
+        if sequence:
+            rest = [_if_sequence(names[0], lengths, node, rest, otherwise)]
         made = [ast.Assign([ast.Name(n, ast.Store())], part) for n, part in zip(names, parts, strict=True)]
         return [*(ast.copy_location(step, step.value) for step in made), *rest]
 
@@ -120,6 +134,26 @@ def _lengths(cases: list[ast.match_case]) -> list[int]:
             if not isinstance(one, ast.MatchAs):
                 found.append(len(one.patterns) if isinstance(one, ast.MatchSequence) else -1)
     return found
+
+
+def _captured(pattern: ast.pattern) -> set[str]:
+    """Names that a pattern sets."""
+    parts = [*ast.walk(pattern)]
+    found = {part.name for part in parts if isinstance(part, ast.MatchAs | ast.MatchStar)}
+    return {name for name in found if name is not None}
+
+
+def _if_sequence(
+    name: str, lengths: set[int], node: ast.Match, cases: list[ast.stmt], otherwise: list[ast.stmt]
+) -> ast.stmt:
+    """The cases, if what is matched is a list or a tuple; else those that take anything."""
+    length = next(iter(lengths)) if len(lengths) == 1 else None
+    asked = ast.Name(PREFIX + fits.__name__, ast.Load())
+    test = ast.Call(asked, [ast.Name(name, ast.Load()), ast.Constant(length)], [])
+    for part in ast.walk(test):
+        ast.copy_location(part, node.subject)
+    made: ast.stmt = _between(ast.If(test, cases, otherwise), node.subject, node.cases[-1].body[-1])
+    return made
 
 
 class _Named(ast.NodeTransformer):
@@ -167,14 +201,12 @@ class _Reading:
 
     Parameters
     ----------
-    fields
-        Of the file's classes, in their order.
     lengths
         Whether tuples of several lengths are told apart.
     """
 
-    def __init__(self, fields: Mapping[str, list[str]], lengths: bool) -> None:
-        self._fields, self._lengths = fields, lengths
+    def __init__(self, lengths: bool) -> None:
+        self._lengths = lengths
 
     def parts(self, pattern: ast.pattern, values: list[Any]) -> _Read | None:
         """Of a tuple."""
@@ -233,16 +265,13 @@ class _Reading:
         return [ast.copy_location(fits, pattern), *found[0]], found[1]
 
     def _class(self, pattern: ast.MatchClass, value: Any) -> _Read | None:
-        name = getattr(pattern.cls, "id", "")
-        if name in _WHOLE and not pattern.kwd_attrs and len(pattern.patterns) < 2:
+        if getattr(pattern.cls, "id", "") in _WHOLE and not pattern.kwd_attrs and len(pattern.patterns) < 2:
             entries, patterns = [value] * len(pattern.patterns), pattern.patterns
+        elif pattern.patterns:
+            return None  # which attributes they are is for the class to say
         else:
-            fields = self._fields.get(name, [])
-            if len(pattern.patterns) > len(fields):
-                return None
-            names = [*fields[: len(pattern.patterns)], *pattern.kwd_attrs]
-            entries = [ast.Attribute(value, field, ast.Load()) for field in names]
-            patterns = [*pattern.patterns, *pattern.kwd_patterns]
+            entries = [ast.Attribute(value, field, ast.Load()) for field in pattern.kwd_attrs]
+            patterns = pattern.kwd_patterns
         found = self._all(patterns, entries)
         if found is None:
             return None

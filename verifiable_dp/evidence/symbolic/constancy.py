@@ -12,13 +12,16 @@ import builtins
 import functools
 import itertools
 import operator
+import sys
 import types
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.cases import fits, names_made, parsed
+from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 _PLAIN = (int, float, str, bool, type(None), tuple)
 # Parameters of functions that nothing in the file calls.
@@ -265,8 +268,9 @@ def _of_itertools(tree: ast.Module) -> set[tuple[str, str]]:
     found = {("", n.name) for n in _imports(tree, "itertools") if n.asname is None}
     whole = any(n.name == "itertools" and n.asname is None for n in _imports(tree))
     found |= {("itertools", name) for name in ("count", "cycle", "repeat")} if whole else set()
-    # An import counts as two, for itself and for the name in it.
-    return {(module, name) for module, name in found if _sets(tree, module or name) == 2}
+    once = Counter(n.asname or n.name for n in ast.walk(tree) if isinstance(n, ast.alias))
+    made = names_made(tree)
+    return {(m, name) for m, name in found if (m or name) not in made and once[m or name] == 1}
 
 
 def _imports(tree: ast.Module, module: str | None = None) -> Iterator[ast.alias]:
@@ -277,6 +281,19 @@ def _imports(tree: ast.Module, module: str | None = None) -> Iterator[ast.alias]
             yield from step.names  # type: ignore[attr-defined]
 
 
+def _by_name(node: Any) -> bool:
+    """Whether it is a call of something that has a name."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+
+
+_USES_UP = frozenset(("sum", "max", "min", "any", "all", "list", "tuple", "sorted", "dict", "set"))
+
+
+def _starred(node: ast.Tuple) -> bool:
+    return any(isinstance(entry, ast.Starred) for entry in node.elts)
+
+
+_FITS = PREFIX + fits.__name__
 _DEEP = 12  # steps from a condition to where its constants stand
 
 
@@ -349,7 +366,10 @@ class Constancy:
         self._stores: dict[Any, int] = {}
         self._control = False  # whether what is looked at may happen or not
         self._shared = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
+        self._elsewhere: dict[Any, set[str]] = {}  # names of a function that are those of one around it
         self._collect(tree, None)
+        for function, names in self._elsewhere.items():
+            self._names[function] -= names
         self._all = [f for f in self._outer if isinstance(f, _FUNCTION)]
         # What is done behind the names of a file is not followed.
         used = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(tree)}
@@ -508,13 +528,17 @@ class Constancy:
         for function in self._all:
             for node, _ in _own_nodes(function):
                 if isinstance(node, ast.If) and not self._obscure:
+                    test: Any = node.test
+                    asks = isinstance(test, ast.Call) and _called(test) == _FITS
+                    if asks and place in (where(node), where(test)):
+                        return self._is_sequence(function, test.args[0], test.args[1].value)
                     left: set[Any] | None = None
                     for test in _chain_of(node):
                         subject, asked = _asked_for(test)
                         if subject is None:
                             break
                         if left is None:
-                            left, first = self._constants(function, subject, 0), ast.dump(subject)
+                            left, first = self._constants(function, subject), ast.dump(subject)
                         if left is None or ast.dump(subject) != first:
                             break
                         if where(test) == place and left <= asked:
@@ -522,61 +546,81 @@ class Constancy:
                         left -= asked
         return False
 
-    def _constants(self, function: Any, node: Any, depth: int, part: int | None = None) -> set[Any] | None:
-        """The constants that an expression may be, or the one at a place of it; None if that is not seen."""
+    def _constants(self, function: Any, node: Any) -> set[Any] | None:
+        """The constants that an expression may be; None if that is not seen."""
+        found: set[Any] = set()
+        leaf: Any
+        for leaf in self._leaves(function, node, 0) or [None]:
+            plain = isinstance(leaf, ast.Constant) and isinstance(leaf.value, str | int | None)
+            if not plain and not isinstance(leaf, ast.Attribute):
+                return None
+            found.add(leaf.value if plain else ast.unparse(leaf))
+        return found
+
+    def _is_sequence(self, function: Any, node: Any, length: int | None) -> bool:
+        """Whether an expression is a tuple whatever happens, of a length or of any."""
+        leaves = self._leaves(function, node, 0) or [None]
+        tuples = [leaf for leaf in leaves if isinstance(leaf, ast.Tuple) and not _starred(leaf)]
+        return len(tuples) == len(leaves) and all(length in (None, len(leaf.elts)) for leaf in tuples)
+
+    def _leaves(self, function: Any, node: Any, depth: int) -> list[Any] | None:
+        """What an expression may be, as constants, tuples and members of enumerations; None if not seen."""
         if depth > _DEEP or node is None:
             return None
+        if isinstance(node, ast.Constant | ast.Tuple):
+            return [node]
         each: list[Any] = []
-        if isinstance(node, ast.Constant):
-            return {node.value} if part is None and isinstance(node.value, str | int | None) else None
-        if isinstance(node, ast.Tuple):
-            starred = any(isinstance(entry, ast.Starred) for entry in node.elts)
-            if part is None or part >= len(node.elts) or starred:
-                return None
-            return self._constants(function, node.elts[part], depth + 1)
-        if isinstance(node, ast.Subscript) and part is None and isinstance(node.slice, ast.Constant):
-            at = node.slice.value
-            return self._constants(function, node.value, depth + 1, at) if type(at) is int else None
-        if isinstance(node, ast.Attribute) and part is None and self._is_enumerated(node):
-            return {ast.unparse(node)}
-        if isinstance(node, ast.IfExp):
+        if isinstance(node, ast.Subscript):
+            at = getattr(node.slice, "value", None)
+            for whole in self._leaves(function, node.value, depth + 1) or [None]:
+                if type(at) is not int or not isinstance(whole, ast.Tuple) or _starred(whole):
+                    return None
+                if not 0 <= at < len(whole.elts) or not isinstance(whole.elts[at], ast.Constant):
+                    return None
+                each.append((function, whole.elts[at]))
+        elif isinstance(node, ast.IfExp):
             each = [(function, node.body), (function, node.orelse)]
         elif isinstance(node, ast.Name):
             each = self._stored_in(self._owner(function, node.id), node.id)
         elif isinstance(node, ast.Attribute):
+            if self._is_enumerated(node):
+                return [node]
             each = self._stored_as(node.attr)
-        elif isinstance(node, ast.Call) and _called(node) in self._functions:
-            each = self._given_back(self._functions[_called(node)], ast.Return)
-        elif isinstance(node, ast.Call) and _called(node) in ("send", "next") and len(node.args) == 1:
-            each = self._given_back([f for f in self._all if self._yields(f)], ast.Yield)
-        found: set[Any] = set()
+        elif isinstance(node, ast.Call) and self._sends(node):
+            each = self._given_back([f for f in self._all if self._yields(f)])
+        found: list[Any] = []
         for inside, value in each or [(function, None)]:
-            constants = self._constants(inside, value, depth + 1, part)
-            if constants is None:
+            leaves = self._leaves(inside, value, depth + 1)
+            if leaves is None:
                 return None
-            found |= constants
+            found += leaves
         return found
 
     def _yields(self, function: Any) -> bool:
         return any(isinstance(node, ast.Yield | ast.YieldFrom) for node, _ in _own_nodes(function))
 
-    def _given_back(self, functions: list[Any], kind: Any) -> list[Any]:
-        """What functions return, or generators yield, all of it; empty if some do the other or both."""
+    def _sends(self, node: ast.Call) -> bool:
+        """Whether a call can only be of a generator of the file, which is sent something."""
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "send" or "send" in self._functions:
+            return False
+        nodes: list[Any] = [*ast.walk(self._tree)]
+        modules = [a.name for n in nodes if isinstance(n, ast.Import) for a in n.names]
+        modules += [n.module or "." if not n.level else "." for n in nodes if isinstance(n, ast.ImportFrom)]
+        own = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names
+        used = {id(a) for n in nodes if _by_name(n) and n.func.id in _USES_UP for a in n.args}
+        kept = any(isinstance(n, ast.GeneratorExp) and id(n) not in used for n in nodes)
+        return not own - {"numpy", "scipy", "pandas"} and not kept
+
+    def _given_back(self, functions: list[Any]) -> list[Any]:
+        """What generators yield, all of it; empty if that is not seen of one of them."""
         found: list[Any] = []
         for function in functions:
             nodes: list[Any] = [node for node, _ in _own_nodes(function)]
-            delegates = any(isinstance(node, ast.YieldFrom) for node in nodes)
-            if self._yields(function) != (kind is ast.Yield) or delegates or function in self._falling(kind):
+            hidden = any(isinstance(node, ast.YieldFrom) for node in nodes)
+            if hidden or not self._yields(function) or getattr(function, "decorator_list", [0]):
                 return []
-            found += [(function, node.value) for node in nodes if isinstance(node, kind)]
+            found += [(function, node.value) for node in nodes if isinstance(node, ast.Yield)]
         return found
-
-    def _falling(self, kind: type) -> list[Any]:
-        """Functions that may come to their end, where they return nothing, which a generator may."""
-        ends = (
-            f for f in self._all if isinstance(f, ast.FunctionDef) and not isinstance(f.body[-1], ast.Return)
-        )
-        return [*ends] if kind is ast.Return else []
 
     def _stored_in(self, owner: Any, name: str) -> list[Any]:
         """Where a name gets its values, with those; None in place of one that is not seen."""
@@ -591,9 +635,9 @@ class Constancy:
                 )
                 pairs = [(function, v) for t, v in _stored(node) if getattr(t, "id", "") == name]
                 if isinstance(node, ast.For) and getattr(node.target, "id", "") == name:
-                    made = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name)
-                    called = self._functions.get(_called(node.iter), []) if made else []  # type: ignore[arg-type]
-                    pairs = self._given_back(called, ast.Yield)
+                    made = node.iter.func.id if _by_name(node.iter) else ""  # type: ignore[attr-defined]
+                    called = self._functions.get(made, []) if _sets(self._tree, made) == 1 else []
+                    pairs = self._given_back(called)
                     stores += len(pairs) - 1
                 found += pairs
         return found if len(found) == stores else []
@@ -636,7 +680,7 @@ class Constancy:
                 self._names[function].add(child.id)
             self._collect(child, inside)
         if isinstance(node, ast.Nonlocal | ast.Global):
-            self._names[function] -= set(node.names)
+            self._elsewhere.setdefault(function, set()).update(node.names)
 
     def _entries(self, tree: ast.Module) -> None:
         """Parameters of functions that are called from elsewhere, or are passed on."""

@@ -589,7 +589,7 @@ def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
     return False
 
 
-_HUNT = 1200  # plain runs
+_HUNT = 1600  # plain runs
 
 
 def _open(
@@ -603,6 +603,9 @@ def _open(
     tables += [
         np.where(np.arange(horizon) * 2 < horizon, table.T, (low + high) - table.T).T for table in tables[:5]
     ]
+    rounds = np.arange(horizon)[:, None] if len(program.shape) > 1 else np.arange(horizon)
+    turns = [rounds // every % 2 == first for every in (1, 2, 3, 5) for first in (0, 1)]
+    tables += [np.where(np.broadcast_to(turn, program.shape), high, low) for turn in turns]
     tables += [program.values(number) for number in range(6)]
     keys = {(place.file, at): place for place, at in sites}
     files, came = frozenset(place.file for place, _ in sites), dict.fromkeys(keys, 0)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, boxes, draws, orders, samplers, tables, terms
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.cases import fits, parsed
 from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.contents import once
 from verifiable_dp.evidence.symbolic.residues import Residue
@@ -405,18 +405,6 @@ def tally(world: World, values: Any, key: Any, amount: Any) -> None:
     values[key] += amount
 
 
-def filtered(world: World, pairs: list[tuple[Any, Any]]) -> Any:
-    """The numbers of a list that coins keep; in their sum they stay secret (see `Sampled`)."""
-    raw = [value for _, value in pairs if is_term(value) and value.raw and not value.noise]
-    secret = world.oracle is None and all(
-        nature(coin) == "coin" and coin.chance is not None for coin, _ in pairs
-    )
-    if not raw or len(raw) < len(pairs) or not secret:
-        return [value for coin, value in pairs if coin]
-    coins, values = (boxes.objects(list(part), (len(pairs),)) for part in zip(*pairs, strict=True))
-    return boxes.Sampled(boxes.Box(world, coins, "b"), boxes.Box.of(world, values))
-
-
 def inner(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that another one makes: what stands in for it, as for those of a module."""
     made = tables.sampling(world, function) if answers.is_answer(function) else function
@@ -510,18 +498,6 @@ class _Rewriter(ast.NodeTransformer):
         if is_choice(node):
             node.args[0] = _branching(node.args[0])
         return node
-
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
-        """See `filtered`."""
-        last = node.generators[-1]
-        coin = self._usual and len(last.ifs) == 1 and _names(last.ifs[0], last.ifs[0]) is not None
-        free = all(isinstance(part, _FREE) for part in ast.walk(node.elt))
-        self.generic_visit(node)
-        if not (coin and free):
-            return node
-        (test,), last.ifs = last.ifs, []
-        node.elt = ast.copy_location(ast.Tuple([test, node.elt], ast.Load()), node.elt)
-        return ast.copy_location(_called("filtered", node), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """See `choose`."""
@@ -1007,10 +983,9 @@ def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[No
         looped,
         turned,
         inner,
-        filtered,
     )
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
-    helpers |= {PREFIX + f.__name__: f for f in (blended, decides)}
+    helpers |= {PREFIX + f.__name__: f for f in (blended, decides, fits)}
     changed: list[tuple[Any, types.CodeType]] = []
     try:
         for file, scope in scopes.items():

@@ -465,7 +465,7 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
                 return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
             return pick(values) if any(type(number(v)) is Term for v in values) else real(values)
         keys = [number(key(value)) for value in values]
-        firsts = [number(k[0]) if type(k) is tuple and k else k for k in keys]
+        firsts = [number(k[0]) if type(k) is tuple and k and not has_own(k[1:]) else k for k in keys]
         places = all(type(v) is int and v == i for i, v in enumerate(values))
         if (
             places

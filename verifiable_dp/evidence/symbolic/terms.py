@@ -393,16 +393,11 @@ def _compared_with(code: Any, offset: int) -> str:
 
 
 def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1.0) -> dict[Any, float]:
-    """The sum of multiples; what cancels stays, with weight 0, also where rounding leaves a few last bits."""
+    """The sum of multiples; what cancels stays, with weight 0."""
     found = dict(left)
     for key, weight in right.items():
-        before, more = found.get(key, 0.0), by * weight
-        after = before + more
-        found[key] = 0.0 if abs(after) < _LAST_BITS * abs(more) else after
+        found[key] = found.get(key, 0.0) + by * weight
     return found
-
-
-_LAST_BITS = 2**-50
 
 
 def _mixed(left: Mapping[Draw, float], right: Mapping[Draw, float], by: float = 1.0) -> dict[Draw, float]:
