@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -193,9 +194,18 @@ _ORDERED = tuple(
 )
 
 
+_NAMES = frozenset(name for pair in _ORDERED for name in pair)
+
+
+@functools.lru_cache(maxsize=256)
+def _pairs_of(names: frozenset[str]) -> list[tuple[str, str]]:
+    """Pairs that these names make; kept, as each run asks for them."""
+    return [pair for pair in _ORDERED if names.issuperset(pair)]
+
+
 def _pairs(thing: Foreign) -> list[tuple[str, str]]:
     """Pairs of methods that it may be played by; those that others of them call come last."""
-    found = [pair for pair in _ORDERED if has(thing, pair[0]) and has(thing, pair[1])]
+    found = _pairs_of(frozenset(name for name in _NAMES if has(thing, name)))
     if len(found) < 2:
         return found
     names = {name for pair in found for name in pair}

@@ -146,13 +146,10 @@ class Coverage:
 
     def both(self) -> set[Any]:
         """Where conditions stand that came out both ways."""
-        return self._sides()[1]
+        return self.sides()[1]
 
-    def asked(self) -> set[Any]:
-        """Where conditions stand that were asked."""
-        return self._sides()[0]
-
-    def _sides(self) -> tuple[set[Any], set[Any]]:
+    def sides(self) -> tuple[set[Any], set[Any]]:
+        """Where conditions stand that were asked, and those of them that came out both ways."""
         every, found = set(), set()
         for code, steps in self.steps.items():
             one = {position for _, position, _ in _one_sided(code, steps, True, True, lambda *_: False)}

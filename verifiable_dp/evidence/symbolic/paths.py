@@ -619,8 +619,8 @@ def _open(
                     plain_run(program.function, data, np.random.Philox([number, run_]))
             except Exception:  # the audit tells of it where it plays
                 return sites[0][0]
-        both = coverage.both()
-        for key in coverage.asked() & keys.keys():
+        asked, both = coverage.sides()
+        for key in asked & keys.keys():
             came[key] += 1
             if key in both:
                 return keys[key]

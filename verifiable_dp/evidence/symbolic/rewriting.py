@@ -970,20 +970,7 @@ def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
 @contextmanager
 def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    asked = (
-        race,
-        choose,
-        respond,
-        switch,
-        opposite,
-        mix,
-        blend,
-        entry,
-        tally,
-        looped,
-        turned,
-        inner,
-    )
+    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned, inner)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
     helpers |= {PREFIX + f.__name__: f for f in (blended, decides, fits)}
     changed: list[tuple[Any, types.CodeType]] = []

@@ -45,11 +45,9 @@ def kept(scopes: Mapping[str, dict[str, Any]]) -> Iterator[None]:
 def _inside(value: Any, own: set[Any]) -> list[Any] | None:
     """What may be kept inside a value; None if nothing can be."""
     kind = type(value)
-    if kind is dict or issubclass(kind, dict):
+    if issubclass(kind, dict):
         return [*value.values()]
-    if issubclass(kind, list | set | deque):
-        return [*value]
-    if kind is tuple:
+    if issubclass(kind, list | set | deque) or kind is tuple:
         return [*value]
     if kind is np.ndarray:
         return [*value.ravel()] if value.dtype == object and value.size <= _LARGEST else []
