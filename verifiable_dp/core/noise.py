@@ -214,7 +214,7 @@ class Secure:
         Raises
         ------
         InputError
-            If noise other than Laplace is asked for, a value or a scale is not finite, or a scale is negative.
+            If noise other than Laplace is asked for, a value or scale is not finite, or a scale is negative.
         """
         if draw.normal or draw.freedom:
             raise InputError("noise: secure sampling has Laplace noise only; give seed=… for other noise")
