@@ -637,8 +637,8 @@ FAULTS = (
     Fault(
         "live promises without noise",
         "verifiable_dp/core/session.py",
-        "if self._algorithm.claim is not None and (draw.where",
-        "if self._algorithm is None and (draw.where",
+        "if promised is not None and (draw.where",
+        "if promised is self and (draw.where",
         "a live session releases an exact value against its promise",
         ("tests/contract/test_live_noise.py::test_a_promise_is_not_kept_without_noise",),
     ),

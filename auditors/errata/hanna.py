@@ -14,7 +14,7 @@ from verifiable_dp.auditing import drafts
 from verifiable_dp.auditors import dp_linear, shuffled_linear
 from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import AXES, CIRCLE
-from verifiable_dp.core.algorithm import Algorithm, play
+from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace, shuffle
@@ -36,7 +36,7 @@ PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
 SENSITIVITY = result("mechanism", lambda rule, mechanism: Laplace(1.0, mechanism.epsilon))
 
 
-def _aligned(algorithm: Algorithm, seed: int, words: str) -> tuple[Check, alignment.Found]:
+def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, alignment.Found]:
     instance = alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
     return alignment.check(
         instance,
@@ -48,7 +48,7 @@ def _aligned(algorithm: Algorithm, seed: int, words: str) -> tuple[Check, alignm
     )
 
 
-def sensitivity(seed: int, faulty: Algorithm, right: Algorithm) -> Findings:
+def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Alignment, and the actions alone on the pair in which one reward decides who plays on."""
     pair = dp_linear.pairs(faulty)[1]
     checks, worst = [], []
@@ -70,7 +70,7 @@ def sensitivity(seed: int, faulty: Algorithm, right: Algorithm) -> Findings:
     return Findings(checks[0], [*checks[1], shown], worst[0])
 
 
-def local_sensitivity(seed: int, faulty: Algorithm, right: Algorithm) -> Findings:
+def local_sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Alignment of the reports."""
     printed, found = _aligned(faulty, seed, "printed")
     return Findings([printed], [_aligned(right, seed, "corrected")[0]], found.worst)

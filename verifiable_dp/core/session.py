@@ -135,10 +135,11 @@ class Session:
         return np.asarray(found)
 
     def _draw(self, draw: Draw) -> FloatArray:
-        """The noise of the session, which a promise does not do without."""
-        if self._algorithm.claim is not None and (draw.where & (draw.scale == 0)).any():
+        """The noise of the session; where it is to be secure, a promise needs some."""
+        promised = self._algorithm.claim if type(self._noise) is Secure else None
+        if promised is not None and (draw.where & (draw.scale == 0)).any():
             raise InputError(
-                f"noise: {self._algorithm.name} promises epsilon {self._algorithm.claim.epsilon:g} and asks "
+                f"noise: {self._algorithm.name} promises epsilon {promised.epsilon:g} and asks "
                 "for noise of scale 0, which would release an exact value; give it a positive scale"
             )
         return self._noise(draw)
