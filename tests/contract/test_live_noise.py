@@ -1,9 +1,11 @@
 """Live sessions: exact values meet noise in the source alone; neighbouring values have the same outputs."""
 
+import ast
 import math
 import sys
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import Wrapped
 
+ROOT = Path(__file__).parents[2]
 RUN = np.zeros(1, np.int64)
 
 
@@ -267,6 +270,25 @@ def test_neighbouring_values_have_the_same_outputs(name, other):
             continue
         counted += 1
     assert counted >= (2 if name in ("dp-nas", "dp-exponential-nas") else 1)
+
+
+def test_live_sessions_reach_every_place_that_asks_for_noise():
+    """So none is left out above; those without a promise release exact values."""
+    reached = set()
+    for name, other in [*LIVE, *((name, {}) for name in registry.names() if name not in PRIVATE)]:
+        algorithm, noted = small(name, **other), Noted()
+        played(algorithm.session(noise=noted), np.zeros(algorithm.horizon))
+        reached |= {(Path(file).resolve(), line) for (file, line), *_ in noted.calls}
+    asking = [
+        (path.resolve(), node.lineno, node.end_lineno)
+        for folder in (ROOT / "algorithms", ROOT / "verifiable_dp" / "core" / "mechanisms")
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "noise"
+    ]
+    assert len(asking) >= 12
+    for path, first, last in asking:
+        assert any((path, line) in reached for line in range(first, last + 1)), (path.name, first)
 
 
 # ---------------------------------------------------------------- what it costs, in fractions
