@@ -1,7 +1,7 @@
 """Small programs that others wrote and the engine judged wrongly, each with its right answers.
 
-`tests/user_code/outside/` holds them as they came. A leak must not end with 0, and with the black box switched
-off must have no bound within its claim. Whole audits run by night.
+`tests/user_code/outside/` holds them as they came. A leak must not end with 0, and with the black box
+switched off must have no bound within its claim. Whole audits run by night.
 """
 
 from __future__ import annotations
