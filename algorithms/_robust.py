@@ -93,6 +93,12 @@ class RobustElimination(Elimination):
         """Table of B_tau, by epoch and |S|."""
         return self.table(self.limit)
 
+    @property
+    def contribution(self) -> float:
+        """The largest B_tau of an epoch that can end by T."""
+        ends = self.schedule[0] <= self.horizon
+        return float(self.limits[ends].max(initial=0.0))
+
     def mechanism(self, size: IntArray, epoch: IntArray) -> TruncatedSums:
         """One reward moves one sum by at most 2 B_tau."""
         return TruncatedSums(self.limits[epoch, size], self.epsilon)

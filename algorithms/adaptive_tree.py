@@ -88,6 +88,11 @@ class AdaptiveTreeSum(PrefixSums):
         return (-limit, limit)
 
     @property
+    def contribution(self) -> float:
+        """The truncation of the last item."""
+        return float(self.mechanism.limit(self.horizon))
+
+    @property
     def claim(self) -> PrivacyClaim:
         """Lemma 2; the releases are what its proof covers."""
         return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Lemma 2"))

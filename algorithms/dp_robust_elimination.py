@@ -203,6 +203,11 @@ class DPRobustElimination(Elimination):
         return (-limit, limit)
 
     @property
+    def contribution(self) -> float:
+        """The largest M of a batch that can end by T, or 1 in a bin."""
+        return float(self.limit[self.samples <= self.horizon].max(initial=1.0))
+
+    @property
     def claim(self) -> PrivacyClaim:
         """Theorems 6.2, 6.10 and 6.12; the proof covers every release."""
         central = "Theorem 6.12" if self.contamination else "Theorem 6.10"
@@ -368,7 +373,10 @@ class DPRobustElimination(Elimination):
         value = state.centre + sums / self.samples[state.epoch][:, None]
         first = self.slots(state)[:, None] + self.n_arms * self.n_bins
         scale = np.broadcast_to(self.estimate_scale(state)[:, None], value.shape)
-        return noise(Draw(value, scale, state.run, first + np.arange(self.n_arms), where))
+        # n is a power of two; adding the centre rounds, in either input by half a unit in the last place.
+        limit = self.limit[state.epoch][:, None]
+        excess = np.spacing(np.abs(state.centre) + limit) / (scale * self.epsilon)
+        return noise(Draw(value, scale, state.run, first + np.arange(self.n_arms), where, excess=excess))
 
     def fraction_scale(self, state: RobustState) -> FloatArray:
         """Scale of the noise of a fraction, (n,)."""

@@ -97,6 +97,11 @@ class DPRobustUCB(TreeIndex):
         return (-limit, limit)
 
     @property
+    def contribution(self) -> float:
+        """The truncation of the last reward of an arm that is always played."""
+        return float(self.mechanism.limit(self.horizon))
+
+    @property
     def claim(self) -> PrivacyClaim:
         """Thm 1; the proof covers every noisy sum."""
         return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Theorem 1"))

@@ -27,7 +27,7 @@ class DPSE(Elimination):
     releases the means of this epoch alone, each with :math:`Lap(1/(\varepsilon \lceil R_e \rceil))`,
     and removes every arm whose noisy mean lies more than :math:`2h_e + 2c_e` below the largest.
 
-    Regret: with beta = 1/T at most sum_a 3072 log T / Delta_a + 288 log T / epsilon per arm (Thm 4.3,
+    Regret: with beta = 1/T at most 1 + sum_a 3072 log T / Delta_a + 288 log T / epsilon per arm (Thm 4.3,
     constants derived from Lemma 4.2), and O(sqrt(TK log T) + K log T / epsilon) in the worst case (Thm 4.4).
 
     The bound does not apply where T is shorter than the first epoch, 128 K log(8K/beta) rounds or

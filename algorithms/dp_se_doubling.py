@@ -40,8 +40,12 @@ class DPSEDoubling(DPSE):
     Guess g_i = first_guess 2^i is in force up to round g_i / 2, with beta = 1 / g_i; every restart
     forgets all rewards, so each reward enters one release and epsilon is not split.
 
-    Regret: within a constant factor of Theorem 4.3. It does not apply before the first phase that is
-    long enough for an epoch.
+    Regret: at most the sum over phases of Theorem 4.3's bound at the phase's guess. It grows like log^2 T,
+    and does not keep the rate of the theorem as the paper says (erratum ``guess-and-double``): each of about
+    log2(T) phases pays its own logarithm. Squaring the guess instead of doubling it would keep the rate.
+
+    The bound does not bind before the first phase that is longer than its bound: then the regret can be T
+    times the largest gap.
 
     Parameters
     ----------

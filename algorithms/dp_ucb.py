@@ -39,8 +39,9 @@ class DPUCB(TreeIndex):
     Index: :math:`\hat S_a/n_a + \sqrt{2\log t/n_a} + \Gamma/n_a`, after one pull of each arm, with
     :math:`\Gamma = K \log^2 T \log(KT\log T/\gamma)/\varepsilon`.
 
-    Regret: O(K log^2 T log(KT log T / gamma) / epsilon + sum_a log T / Delta_a). For small T the width
-    Gamma exceeds every n_a and arms are played in turn.
+    Regret: O(K^2 log^2 T log(KT log T / gamma) / epsilon + sum_a log T / Delta_a) with the budget split among
+    the trees, as printed; with the budget per arm K stands in place of K^2. For small T the width Gamma
+    exceeds every n_a and arms are played in turn.
 
     Parameters
     ----------

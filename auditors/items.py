@@ -398,7 +398,7 @@ _HANNA = (
         "Algorithm 3",
         f"{_ALGORITHMS}.shuffled_linear:ShuffledLinear",
         "eps0 within the domain of (10), or epsilon itself, and Lap(2/eps0); variant=printed checks no "
-        "domain.",
+        "domain and has Lap(1/eps0). Each of the two faults is refuted alone.",
         algorithm="shuffled-linear",
     ),
     _s4(

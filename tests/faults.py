@@ -598,6 +598,50 @@ FAULTS = (
         "a declared shift that gives another output goes unnoticed",
         ("tests/unit/core/test_mechanisms.py", "tests/unit/core/test_noise.py"),
     ),
+    # noise in live use
+    Fault(
+        "values past OpenDP",
+        "verifiable_dp/core/noise.py",
+        "noised = self._add(value, scale)",
+        "noised = value + self._add(0.0, scale)",
+        "live releases are exact values plus noise in floats: Mironov's attack",
+        (
+            "tests/contract/test_live_noise.py::test_opendp_receives_the_value_once",
+            "tests/contract/test_live_noise.py::test_neighbouring_values_have_the_same_outputs",
+        ),
+    ),
+    Fault(
+        "gaps past the source",
+        "verifiable_dp/core/mechanisms/above_threshold.py",
+        "noisy = self._asked(noise, gap, ",
+        "noisy = gap + self._asked(noise, 0 * gap, ",
+        "a mechanism adds noise to an exact value itself",
+        ("tests/contract/test_live_noise.py::test_only_the_source_adds_noise_to_exact_values",),
+    ),
+    Fault(
+        "scales rounded to nearest",
+        "verifiable_dp/core/noise.py",
+        "np.asarray(draw.scale * (1 + draw.excess) * (1 + _SPARE))",
+        "np.asarray(draw.scale * 1.0)",
+        "rounding is not charged to the scale of live noise",
+        ("tests/contract/test_live_noise.py::test_the_scale_is_rounded_up_and_the_excess_is_charged",),
+    ),
+    Fault(
+        "live sums of floats",
+        "verifiable_dp/core/session.py",
+        "found = found - np.fmod(found, self._unit)",
+        "found = found + 0.0",
+        "one reward moves a live sum by more than itself",
+        ("tests/contract/test_live_noise.py::test_sums_of_a_live_session_are_exact",),
+    ),
+    Fault(
+        "live promises without noise",
+        "verifiable_dp/core/session.py",
+        "if promised is not None and (draw.where",
+        "if promised is self and (draw.where",
+        "a live session releases an exact value against its promise",
+        ("tests/contract/test_live_noise.py::test_a_promise_is_not_kept_without_noise",),
+    ),
     # noise and its seeds
     Fault(
         "seeds shared by all uses",
@@ -1430,6 +1474,22 @@ FAULTS = (
         "if failed and held and any(failed) and any(held)",
         "an erratum is confirmed by one of its checks",
         ("tests/contract/test_errata.py::test_the_outcome_follows_from_the_checks",),
+    ),
+    Fault(
+        "items confirmed by their errata",
+        "verifiable_dp/campaign/papers.py",
+        "return register if number in stated(",
+        "return outcome if number in stated(",
+        "the papers' page calls a fact confirmed that an erratum refutes",
+        ("tests/contract/test_papers.py::test_an_item_has_the_status_that_its_errata_give_it",),
+    ),
+    Fault(
+        "convicted by another mechanism",
+        "auditors/errata/hanna.py",
+        "for a in (faulty, right)",
+        'for a in (with_parameters(faulty, variant="printed"), right)',
+        "an erratum on privacy shows another fault than its own",
+        ("tests/contract/test_errata.py::test_without_its_fault_nothing_is_refuted",),
     ),
     # checkpoints
     Fault(

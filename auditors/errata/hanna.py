@@ -9,74 +9,71 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditors import dp_linear
+from verifiable_dp.auditors import dp_linear, shuffled_linear
 from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import AXES, CIRCLE
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.mechanisms import Laplace, shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import JsonDict, JsonValue
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.registry.errata import Erratum, Findings, Quotation
+from verifiable_dp.registry.errata import Erratum, Fault, Findings, Quotation
+from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 LEAK: JsonDict = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
 
 
-def _aligned(kind: type[DPLinear], seed: int) -> dict[str, tuple[Check, alignment.Found]]:
-    found = {}
-    for variant in ("printed", "corrected"):
-        algorithm = kind(**LEAK, variant=variant)
-        instance = alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
-        found[variant] = alignment.check(
-            instance,
-            instance,
-            dp_linear.pairs(algorithm)[:4],
-            alignment.Search(seed, examples=40),
-            visible=True,
-            name=f"alignment, {variant}",
-        )
-    return found
+# Rewards in [-1, 1] are taken to move by at most 1; gamma follows the noise.
+SENSITIVITY = result("mechanism", lambda rule, mechanism: Laplace(1.0, mechanism.epsilon))
 
 
-def sensitivity(seed: int) -> Findings:
+def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, alignment.Found]:
+    instance = alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
+    return alignment.check(
+        instance,
+        instance,
+        dp_linear.pairs(algorithm)[:4],
+        alignment.Search(seed, examples=40),
+        visible=True,
+        name=f"alignment, {words}",
+    )
+
+
+def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Alignment, and the actions alone on the pair in which one reward decides who plays on."""
-    aligned = _aligned(DPLinear, seed)
-    seen = {}
-    for variant in ("printed", "corrected"):
-        algorithm = DPLinear(**LEAK, variant=variant)
-        pair = dp_linear.pairs(DPLinear(**LEAK, variant="printed"))[1]
+    pair = dp_linear.pairs(faulty)[1]
+    checks, worst = [], []
+    for words, algorithm in (("printed", faulty), ("corrected", right)):
+        aligned, found = _aligned(algorithm, seed, words)
         sampler = blackbox.AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, [pair], PLAN, delta=0.0, workers=1)
-        [seen[variant]] = blackbox.put_to_test(
+        [seen] = blackbox.put_to_test(
             sampler,
             chosen,
             PLAN,
             blackbox.Terms(PrivacyClaim(1.0), seed),
-            name=f"black box on actions, {variant}",
+            name=f"black box on actions, {words}",
         )
-    bound = float(seen["printed"].result["epsilon_lower"])
-    return Findings(
-        [aligned["printed"][0], seen["printed"]],
-        [
-            aligned["corrected"][0],
-            seen["corrected"],
-            statement("epsilon of the printed listing, shown by its actions alone", bound, "at least", 1.3),
-        ],
-        aligned["printed"][1].worst,
-    )
+        checks.append([aligned, seen])
+        worst.append(found.worst)
+    bound = float(checks[0][1].result["epsilon_lower"])
+    shown = statement("epsilon of the printed listing, shown by its actions alone", bound, "at least", 1.3)
+    return Findings(checks[0], [*checks[1], shown], worst[0])
 
 
-def local_sensitivity(seed: int) -> Findings:
+def local_sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Alignment of the reports."""
-    aligned = _aligned(LDPLinear, seed)
-    return Findings([aligned["printed"][0]], [aligned["corrected"][0]], aligned["printed"][1].worst)
+    printed, found = _aligned(faulty, seed, "printed")
+    return Findings([printed], [_aligned(right, seed, "corrected")[0]], found.worst)
 
 
 def _over(words: str, n: int, t: float, log_bound: float, **about: JsonValue) -> Check:
@@ -238,32 +235,41 @@ def width(seed: int) -> Findings:
     )
 
 
-def shuffle_domain(seed: int) -> Findings:
-    """Exact delta of shuffled binary randomised response where eq. 10 sets eps0, and within its domain."""
-    epsilon, delta = 3.0, 1e-6
-    printed, corrected, example = [], [], {}
-    for n in (100, 1000):
-        unchecked = shuffle.formula_inverse(epsilon, n, delta)
-        limit = shuffle.domain(n, delta)
-        local = shuffle.local_epsilon(epsilon, n, delta)
-        about = {"n": n, "epsilon": epsilon, "largest eps0 of the domain": limit}
-        words = f"delta of {n} shuffled randomised responses at epsilon = 3"
-        found = shuffle.response_delta(n, unchecked, epsilon)
-        printed.append(
-            statement(f"{words}, eps0 = f^-1(3)", found, "at most", delta, eps0=unchecked, **about)
-        )
-        corrected.append(
-            statement(
-                f"{words}, eps0 within the domain or epsilon",
-                shuffle.clones_delta(n, local, epsilon),
-                "at most",
-                delta,
-                eps0=local,
-                **about,
-            )
-        )
-        example = {**about, "eps0": unchecked, "delta": found}
-    return Findings(printed, corrected, example)
+# Line 8 as printed.
+DOMAIN = result(
+    "local", lambda rule, local, clients: shuffle.formula_inverse(rule.epsilon, clients, rule.delta)
+)
+SHUFFLED = ShuffledLinear(**shuffled_linear.auditor.instance)
+TELLING = (72, 590)  # reports of the batches that are shown
+SILENT = 3.0  # epsilon at which nothing is to be seen
+
+
+def shuffled(seed: int, faulty: Listed, right: Listed) -> Findings:
+    """Bounds on delta of two batches of the reports that the algorithm itself asks for."""
+    about = {
+        "actions": right.actions,
+        "epsilon": right.epsilon,
+        "horizon": right.horizon,
+        "delta": right.delta,
+    }
+    printed, corrected = (
+        [c for c in shuffled_linear.exact(a, a.claim) if c.statistics["clients"] in TELLING]
+        for a in (faulty, right)
+    )
+    return Findings(printed, corrected, {**about, "delta_lower": [c.result["delta_lower"] for c in printed]})
+
+
+def shuffle_domain(seed: int, faulty: Listed, right: Listed) -> Findings:
+    """As `shuffled`, and where the reports hide the fault."""
+    found = shuffled(seed, faulty, right)
+    mild = with_parameters(faulty, epsilon=SILENT)
+    most = max(float(c.result["delta_lower"]) for c in shuffled_linear.exact(mild, mild.claim))
+    words = f"largest lower bound on delta at epsilon {SILENT:g}, eps0 out of the domain all the same"
+    return Findings(
+        found.printed,
+        [*found.corrected, statement(words, most, "at most", mild.delta, epsilon=SILENT)],
+        found.counterexample,
+    )
 
 
 def domain_of_theorem_3(seed: int) -> Findings:
@@ -319,7 +325,7 @@ ERRATA = (
         "A reward moves by up to 2: Lap(2/epsilon), and the epsilon-terms of gamma doubled. As printed it is "
         "2 epsilon-DP, and the actions alone show more than epsilon.",
         "privacy",
-        sensitivity,
+        Fault(DPLinear(**LEAK), SENSITIVITY, sensitivity),
     ),
     Erratum(
         "local-sensitivity",
@@ -336,7 +342,7 @@ ERRATA = (
         "A reward in [-1, 1] is reported with Lap(1/epsilon0).",
         "Lap(2/epsilon0): a report as printed is 2 epsilon0-LDP.",
         "privacy",
-        local_sensitivity,
+        Fault(LDPLinear(**LEAK), SENSITIVITY, local_sensitivity),
     ),
     Erratum(
         "laplace-tail",
@@ -489,9 +495,29 @@ ERRATA = (
         ),
         "eps0 is the inverse of the amplification formula at epsilon, for every batch.",
         "The formula holds for eps0 <= log(n/(16 log(2/delta))) only, and never for n below 16 log(2/delta): "
-        "eps0 = max(epsilon, min(f^-1(epsilon), log(n/(16 log(2/delta))))).",
+        "eps0 = max(epsilon, min(f^-1(epsilon), log(n/(16 log(2/delta))))). With the Laplace reports of the "
+        "algorithm, of the right scale for their eps0, more than delta is shown from epsilon = 4 on; at "
+        "epsilon = 3 nothing is.",
         "privacy",
-        shuffle_domain,
+        Fault(SHUFFLED, DOMAIN, shuffle_domain),
+    ),
+    Erratum(
+        "shuffle-sensitivity",
+        Source(papers.HANNA, "Algorithm 3, Theorem 3"),
+        "false",
+        (
+            Quotation(
+                "Section 5",
+                r"To ensure that the output of batch $i$ is $\left(\epsilon,\delta\right)$-DP, it is "
+                r"suffcient to add to each reward noise $\mathsf{Lap}(\frac{1}{\epsilon_{0}^{(i)}})$, where "
+                r"$\epsilon_{0}^{(i)}\leftarrow f_{n_{i},\delta}^{-1}(\epsilon)$",
+            ),
+        ),
+        "A reward in [-1, 1] is reported with Lap(1/eps0).",
+        "Lap(2/eps0): as printed a report has twice the eps0 that the shuffler makes up for, also where eps0 "
+        "is within the domain of equation (10), or epsilon.",
+        "privacy",
+        Fault(SHUFFLED, SENSITIVITY, shuffled),
     ),
     Erratum(
         "shuffle-rate",

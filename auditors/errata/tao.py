@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,8 +24,9 @@ from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import judges as evidence
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.registry.errata import Erratum, Findings, Quotation
-from verifiable_dp.registry.wrapped import AlteredNoise, with_parameters
+from verifiable_dp.registry.errata import Erratum, Fault, Findings, Quotation
+from verifiable_dp.registry.mutants import noise_times, result
+from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 TREE_SIZES = (*(1 << n for n in range(10, 21)), 10**6, (1 << 20) - 1)
 RUNS = 200
@@ -32,7 +34,14 @@ RUNS = 200
 
 def tree_factor(leaves: int, budget: str) -> float:
     """Loss of the first item of a tree for items in one range, in units of epsilon: nodes / divisor."""
-    return (math.floor(math.log2(leaves)) + 1) / (math.log(leaves) if budget == "log" else math.log2(leaves))
+    nodes = math.floor(math.log2(leaves)) + 1
+    return nodes / {"log": math.log(leaves), "log2": math.log2(leaves), "levels": nodes}[budget]
+
+
+def _bases(budget: str) -> list[tuple[str, str]]:
+    """Budgets of a node that the listing can mean, in words: the base of its logarithm is not stated."""
+    log = [("log", "log T"), ("log2", "log2 T")]
+    return log if budget == "log" else [(budget, "(floor(log2 T) + 1)")]
 
 
 def growing_loss(leaves: int, power: float, divisor: float) -> float:
@@ -50,14 +59,15 @@ def growing_loss(leaves: int, power: float, divisor: float) -> float:
     return float(loss.max() / divisor)
 
 
-def tree(seed: int) -> Findings:
-    """Lemma 2: alignment of the adaptive tree as printed, and the factor of a tree for items in one range."""
-    parameters: JsonDict = {"epsilon": 1.0, "horizon": 256, "v": 1.0, "u": 1.0}
-    small = {**parameters, "horizon": 16}
+# What the budget of the stream is divided by for a node.
+NATURAL = result("mechanism", lambda rule, tree: replace(tree, budget="log"))
+
+
+def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
+    """Lemma 2: alignment of the adaptive tree, and the factor of a tree for items in one range."""
     checks, worst = {}, {}
-    for variant in ("printed", "corrected"):
-        algorithm = AdaptiveTreeSum(**parameters, variant=variant)
-        searched = AdaptiveTreeSum(**small, variant=variant)
+    for variant, algorithm in (("printed", faulty), ("corrected", right)):
+        searched = with_parameters(algorithm, horizon=16)
         checks[variant], found = alignment.check(
             alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
             alignment.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
@@ -74,9 +84,10 @@ def tree(seed: int) -> Findings:
             "at most",
             1.0,
             leaves=leaves,
+            tolerance=1e-12,
             closed_form=tree_factor(leaves, budget),
         )
-        for budget, words in (("log", "log T"), ("log2", "log2 T"))
+        for budget, words in _bases(faulty.mechanism.budget)
         for leaves in TREE_SIZES
         if budget == "log" or leaves & (leaves - 1) == 0  # with log2 just below a power of 2 all is well
     ]
@@ -94,9 +105,14 @@ def tree(seed: int) -> Findings:
     return Findings([checks["printed"], *factors], [checks["corrected"], *levels], worst["printed"])
 
 
-def tree_bases(seed: int) -> Findings:
+def tree_bases(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Theorem 1: the tree with Algorithm 1's growing limits, by the base of the logarithm."""
     natural, binary = [], []
+
+    def loss(leaves: int, v: float) -> float:
+        mechanism = with_parameters(faulty, horizon=leaves, v=v).mechanism
+        return growing_loss(leaves, mechanism.power, mechanism.divisor)
+
     for v in (1.0, 0.5):
         power = 1 / (1 + v)
         most = {leaves: growing_loss(leaves, power, math.log2(leaves)) for leaves in range(8, 257)}
@@ -115,7 +131,7 @@ def tree_bases(seed: int) -> Findings:
         natural += [
             statement(
                 f"loss with the natural logarithm at T = {leaves}, v = {v:g}, in units of epsilon",
-                growing_loss(leaves, power, math.log(leaves)),
+                loss(leaves, v),
                 "at most",
                 1.0,
                 v=v,
@@ -131,9 +147,7 @@ def tree_bases(seed: int) -> Findings:
             1.0,
         )
     )
-    return Findings(
-        natural, binary, {"horizon": 1 << 16, "v": 1.0, "loss": growing_loss(1 << 16, 0.5, math.log(1 << 16))}
-    )
+    return Findings(natural, binary, {"horizon": 1 << 16, "v": 1.0, "loss": loss(1 << 16, 1.0)})
 
 
 def tree_error(seed: int) -> Findings:
@@ -308,23 +322,21 @@ def large_epsilon(seed: int) -> Findings:
     )
 
 
-def local_noise(seed: int) -> Findings:
+def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Alignment of the local algorithm with the noise of the listing and of the proof."""
-    algorithm = LDPRobustSE(**ldp_robust_se.auditor.instance)
-    small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
     checks, worst = [], []
-    for words, factor in (
-        ("Lap(B/epsilon), as in the proof", 0.5),
-        ("Lap(2B/epsilon), as in the listing", 1.0),
+    for words, algorithm in (
+        ("Lap(B/epsilon), as in the proof", faulty),
+        ("Lap(2B/epsilon), as in the listing", right),
     ):
+        small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
         whole, searched = (
-            alignment.Instance(AlteredNoise(a, factor), a.epsilon, drafts.instance(a, a.epsilon))
-            for a in (algorithm, small)
+            alignment.Instance(a, a.epsilon, drafts.instance(right, a.epsilon)) for a in (algorithm, small)
         )
         check, found = alignment.check(
             whole,
             searched,
-            ldp_robust_se.auditor.pairs(algorithm)[:2],
+            ldp_robust_se.auditor.pairs(right)[:2],
             alignment.Search(seed, examples=40),
             visible=True,
             name=f"alignment with {words}",
@@ -455,7 +467,7 @@ ERRATA = (
         "in one range the loss is (floor(log2 T) + 1)/log T times epsilon with the natural log; with log2 it "
         "is above 1 at powers of 2 (1.05 at 2^20).",
         "privacy",
-        tree,
+        Fault(AdaptiveTreeSum(1.0, 256, 1.0, 1.0), NATURAL, tree),
     ),
     Erratum(
         "tree-budget",
@@ -474,7 +486,7 @@ ERRATA = (
         "nodes cost less; it is not with the natural log (1.38 epsilon at T = 2^16). With "
         "floor(log2 T) + 1 it is for every T.",
         "privacy",
-        tree_bases,
+        Fault(DPRobustUCB(2, 1.0, 256, 1.0, 1.0), NATURAL, tree_bases),
     ),
     Erratum(
         "tree-error",
@@ -685,7 +697,7 @@ ERRATA = (
         "A report gets Lap(B/epsilon) in the proof, Lap(2B/epsilon) in the listing.",
         "Lap(2B/epsilon), as the listing has it: a truncated reward moves by up to 2B.",
         "privacy",
-        local_noise,
+        Fault(LDPRobustSE(**ldp_robust_se.auditor.instance), noise_times(0.5), local_noise, listed=False),
     ),
     Erratum(
         "laplace-mean",

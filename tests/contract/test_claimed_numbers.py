@@ -7,6 +7,7 @@ papers. A wrong constant makes a claim easier to keep, and no measurement would 
 import ast
 import inspect
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -341,3 +342,46 @@ def test_comparisons_claim_the_papers_factor():
             if keyword.arg == "factor"
         ]
         assert factors == [factor]
+
+
+# ---------------------------------------------------------------- what the docstrings say of it
+
+
+def regret_of(algorithm):
+    """The paragraph on regret of a docstring."""
+    [words] = re.findall(r"^Regret: (.*?)(?:\n\n|\Z)", inspect.getdoc(algorithm), re.MULTILINE | re.DOTALL)
+    return " ".join(words.split())
+
+
+def log_power(words):
+    """The largest power of log T in a term."""
+    powers = [re.findall(r"log(?:\^([\d.]+))? T", term) for term in re.split(r" \+ |: |, and ", words)]
+    return max(sum(float(power or 1) for power in term) for term in powers)
+
+
+GROWING = [
+    (name, check.log_power)
+    for name in registry.names()
+    for claim in registry.auditor(name).claims
+    for check in claim.checks
+    if isinstance(check, theorems.Growth)
+]
+
+
+@pytest.mark.parametrize(("name", "power"), GROWING)
+def test_a_docstring_has_the_rate_that_its_claim_is_checked_for(name, power):
+    assert log_power(regret_of(registry.auditor(name).algorithm)) == power
+
+
+def test_another_rate_is_seen():
+    assert {name for name, _ in GROWING} >= {"dp-se", "dp-se-doubling"}
+    assert log_power("within a constant of sum_a log T / Delta_a + K log T / epsilon") == 1
+    assert log_power("O(K log^2 T + sum_a log T / Delta_a)") == 2
+
+
+def test_the_docstring_of_dp_ucb_says_what_the_default_budget_costs():
+    """Its claim has K^2 where the budget is split, which is the default."""
+    [rate] = [claim for claim in registry.auditor("dp-ucb").claims if claim.name == "rate"]
+    assert make("dp-ucb", n_arms=2, epsilon=1.0, horizon=10).budget == "split"
+    assert "K^2 for K if the budget is split" in rate.formula
+    assert regret_of(registry.auditor("dp-ucb").algorithm).startswith("O(K^2 log^2 T")

@@ -5,9 +5,13 @@ import json
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from verifiable_dp.core.claims import Source
+from verifiable_dp.core.environments import Table
+from verifiable_dp.core.mechanisms import shuffle
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
@@ -15,7 +19,9 @@ from verifiable_dp.evidence.statement import statement
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import errata
-from verifiable_dp.registry.errata import REGISTERS, Erratum, Findings, Quotation, examine, outcome
+from verifiable_dp.registry.errata import REGISTERS, Erratum, Fault, Findings, Quotation, examine, outcome
+from verifiable_dp.registry.mutants import chained
+from verifiable_dp.registry.wrapped import with_parameters
 from verifiable_dp.render import errata as document
 from verifiable_dp.render.page import render_errata
 
@@ -74,6 +80,7 @@ def test_every_discrepancy_that_the_papers_are_known_for_has_a_row():
         "central-sensitivity",
         "local-sensitivity",
         "shuffle-domain",
+        "shuffle-sensitivity",
         "laplace-tail",
         "laplace-tail-far",
         "laplace-mean",
@@ -129,6 +136,45 @@ def test_no_row_is_accused_that_holds_or_depends_on_a_reading():
     for name in ("good-event", "tree-budget", "large-epsilon", "moment-exponent", "maximum", "local-noise"):
         assert register[name] == "reading", name
     assert "missing-union" not in register  # K log2 T failures cost K log2 T max Delta: the terms absorb it
+
+
+FAULTS = [row for row in ERRATA if isinstance(row.find, Fault)]
+LONG = {"tree-mechanism", "central-sensitivity"}  # a minute each
+
+
+def test_what_is_on_privacy_runs_the_mechanism_with_one_fault():
+    assert [row.name for row in FAULTS] == [row.name for row in ERRATA if row.kind == "privacy"]
+    assert len(FAULTS) >= 7
+    find = FAULTS[0].find
+    with pytest.raises(InputError, match="must be a Fault for made-up if its kind is privacy"):
+        made_up(lambda seed: Findings([], []), "privacy")
+    with pytest.raises(InputError, match="must be a Fault for made-up if its kind is privacy"):
+        made_up(find, "proof")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, id=row.name, marks=pytest.mark.slow if row.name in LONG else []) for row in FAULTS],
+)
+def test_without_its_fault_nothing_is_refuted(row):
+    """So it is the algorithm that is run, and this fault alone that convicts it."""
+    found = row.find.show(0, row.find.right, row.find.right)
+    assert found.printed
+    assert {check.verdict for check in found.printed} <= {"not_refuted", "consistent"}
+
+
+def test_evidence_of_another_mechanism_would_be_noticed():
+    """The control: randomised response in place of the algorithm's reports convicts it without a fault."""
+    [row] = errata.chosen(["shuffle-domain"])
+    local = shuffle.formula_inverse(3.0, 1000, 1e-6)
+
+    def show(seed, faulty, right):
+        delta = shuffle.response_delta(1000, local, 3.0)
+        return Findings([statement("delta", delta, "at most", 1e-6)], [])
+
+    without = dataclasses.replace(row.find, show=show)
+    [check] = without.show(0, row.find.right, row.find.right).printed
+    assert check.verdict == "contradicted"
 
 
 def test_an_erratum_needs_evidence_unless_the_text_alone_shows_it():
@@ -296,6 +342,45 @@ def test_what_is_known_of_printed_listings_is_stated_where_there_are_two_variant
     assert stated == TWO_VARIANTS
     with pytest.raises(InputError, match="one variant"):
         _ = registry.auditor("dp-se").printed_instance
+
+
+def drawn(algorithm, leader, blocks=6):
+    """Values and scales that an algorithm asks noise for in the first blocks of another one, the leader."""
+    found = []
+
+    def noise(draw):
+        found.append((draw.value[draw.where], draw.scale[draw.where]))
+        return Seeded(1)(draw)
+
+    run = np.zeros(1, np.int64)
+    rewards = np.random.default_rng(0).uniform(*leader.search_bounds, (leader.horizon, leader.n_arms))
+    state, memory, own = leader.start(run), leader.private(run), algorithm.private(run)
+    for _ in range(blocks):
+        query = leader.query(state)
+        answer = Table(rewards).answer(query, run)
+        own, _ = algorithm.release(state, own, query, answer, noise)
+        memory, released = leader.release(state, memory, query, answer, Seeded(1))
+        state = leader.decide(state, query, released)
+    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+
+@pytest.mark.parametrize("name", TWO_VARIANTS)
+def test_a_printed_listing_is_the_right_one_with_the_faults_of_its_errata(name):
+    """Draw by draw; each of them is refuted alone by its erratum. One that is not refuted has none."""
+    auditor = registry.auditor(name)
+    printed = auditor.algorithm(**auditor.printed_instance)
+    right = with_parameters(printed, variant="corrected")
+    listed = [row.find for row in FAULTS if row.find.listed]
+    faults = [fault for fault in listed if type(fault.right) is auditor.algorithm]
+    assert bool(faults) == (auditor.printed.expected == "refuted")
+    if not faults:
+        return
+    whole = chained(*(fault.make for fault in faults))(right)
+    for mine, listed in zip(drawn(whole, printed), drawn(printed, printed), strict=True):
+        np.testing.assert_allclose(mine, listed, rtol=1e-12)
+    for left_out in range(len(faults)):  # the control: with one fault fewer it is another mechanism
+        fewer = chained(*(f.make for i, f in enumerate(faults) if i != left_out))(right)
+        assert not np.allclose(drawn(fewer, printed)[1], drawn(printed, printed)[1])
 
 
 @pytest.mark.parametrize("name", [n for n in TWO_VARIANTS if n != "shuffled-linear"])

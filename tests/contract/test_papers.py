@@ -13,8 +13,8 @@ from tests import commands
 from tests.quotations import DATA, SHORT
 from verifiable_dp.campaign import papers
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.registry import entries, items
-from verifiable_dp.registry.items import Item, located, numbers
+from verifiable_dp.registry import entries, errata, items
+from verifiable_dp.registry.items import Item, located, numbers, stated
 from verifiable_dp.render.page import render_papers
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +70,60 @@ def test_every_claim_of_the_four_papers_is_on_the_page():
         for claim in entries.auditor(name).claims:
             if entries.auditor(name).paper == claim.source.paper in SHORT:
                 assert f"{name}/{claim.name}" in shown or not numbers(claim.source.statement), claim
+
+
+def of(row):
+    """The item's entry of each erratum, by name."""
+    return {
+        entry["claim"].removeprefix("erratum "): entry["verdict"]
+        for entry in row["entries"]
+        if entry["claim"].startswith("erratum ")
+    }
+
+
+def test_an_item_has_the_status_that_its_errata_give_it():
+    """False as printed where the erratum is confirmed: "confirmed" would be read of the item."""
+    outcomes = {
+        row["name"]: row["outcome"] for row in json.loads((REPORTS / "errata.json").read_text())["errata"]
+    }
+    shown = {}
+    for row in rows():
+        assert not {"confirmed", "by reading"} & {entry["verdict"] for entry in row["entries"]}, row["number"]
+        for name, verdict in of(row).items():
+            shown.setdefault(name, {})[row["number"]] = verdict
+    for erratum in errata.registered():
+        words = errata.REGISTERS[erratum.register].lower()
+        known = outcomes.get(erratum.name)
+        for number, verdict in shown.get(erratum.name, {}).items():
+            whole = number in stated(erratum.source.statement)
+            expected = (words if whole else f"in its proof, or beside it: {words}") if known else "no record"
+            assert verdict == expected, (erratum.name, number)
+    assert shown["fact-2.1"] == {"Fact 2.1": "false as printed"}
+    assert shown["laplace-tail-far"]["Lemma 4"] == "false as printed"
+    assert shown["laplace-tail-far"]["Lemma 3"] == "in its proof, or beside it: false as printed"
+
+
+def test_an_erratum_that_is_not_confirmed_accuses_nothing(tmp_path):
+    whole = json.loads((REPORTS / "errata.json").read_text("utf-8"))
+    for row in whole["errata"]:
+        row["outcome"] = "not_confirmed"
+    (tmp_path / "errata.json").write_text(json.dumps(whole), "utf-8")
+    verdicts = {verdict for row in papers.rows(tmp_path) for verdict in of(row).values()}
+    assert verdicts <= {"an erratum of it is not confirmed", "no record"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Theorem 7 (10), corrected", {"Theorem 7"}),
+        ("proof of Lemma 5, (38)", set()),
+        ("remark in the proof of Theorem 4.3", set()),
+        ("Section 1, against Theorem 3", {"Section 1"}),
+        ("Algorithm 1, Theorem 1", {"Algorithm 1", "Theorem 1"}),
+    ],
+)
+def test_what_a_source_is_about_itself(text, found):
+    assert stated(text) == found
 
 
 @pytest.mark.parametrize(

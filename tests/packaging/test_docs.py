@@ -1,9 +1,14 @@
 """The documentation as a whole: links lead somewhere, the index is complete, made pages are current."""
 
+import ast
+import contextlib
+import importlib
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -98,6 +103,93 @@ def test_unknown_commands_are_seen():
     fenced = "```sh\nverifiable-dp examine x\nverifiable-dp audit x --epsilom 1 --delta 0\n```\n"
     text = fenced + "`verifiable-dp no-such`"
     assert unknown_words(shown(text)) == ["examine", "audit --epsilom", "no-such"]
+
+
+DOTTED = re.compile(r"\bverifiable_dp(?:\.[A-Za-z_]\w*)+")
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GROUPS = {point.group for point in metadata.distribution("verifiable-dp").entry_points}  # named like modules
+SHOWN = {
+    Path(name).parts[0].removesuffix(".py") for path in PAGES for name, _ in FILE.findall(path.read_text())
+}
+
+
+def found(dotted):
+    """The module, class or function of a dotted name; an error if there is none."""
+    with contextlib.suppress(ImportError):
+        return importlib.import_module(dotted)
+    parent, _, name = dotted.rpartition(".")
+    return getattr(found(parent) if "." in parent else importlib.import_module(parent), name)
+
+
+def imported(tree):
+    """What a program imports of this package and of others, by the name it has there; errors as text."""
+    names, missing = {}, []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            whole = module + alias.name
+            if whole.partition(".")[0] in SHOWN:
+                continue
+            try:
+                thing = found(whole)
+            except (ImportError, AttributeError):
+                missing.append(whole)
+                continue
+            plain = alias.asname is None and not module
+            names[alias.asname or alias.name.partition(".")[0]] = (
+                sys.modules[whole.partition(".")[0]] if plain else thing
+            )
+    return names, missing
+
+
+def missing_names(text):
+    """Names that a page gives to this package, or its programs take from a module, and that do not exist."""
+    missing = []
+    for dotted in set(DOTTED.findall(text)) - GROUPS:
+        try:
+            found(dotted)
+        except (ImportError, AttributeError):
+            missing.append(dotted)
+    for program in PYTHON.findall(text):
+        tree = ast.parse(program)
+        names, absent = imported(tree)
+        missing += absent
+        missing += [
+            f"{node.value.id}.{node.attr}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and isinstance(names.get(node.value.id), ModuleType)
+            and not hasattr(names[node.value.id], node.attr)
+        ]
+    return sorted(set(missing))
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if path.name != "CHANGELOG.md"], ids=lambda path: path.name
+)
+def test_names_of_the_package_exist(path):
+    """By day too, where most programs are parsed only."""
+    text = path.read_text("utf-8")
+    assert missing_names(PYTHON.sub("", text) if path.name == "api.md" else text) == []  # it has signatures
+
+
+def test_missing_names_are_seen():
+    program = """```python
+import numpy as np
+import verifiable_dp as vdp
+from verifiable_dp.auditing import mutation
+from verifiable_dp.selfcheck import nulls
+from somewhere import thing
+
+vdp.audit(np.no_such(nulls.gone))
+```
+"""
+    text = f"`verifiable_dp.core.nose`, group `verifiable_dp.papers`\n{program}"
+    expected = ["np.no_such", "nulls.gone", "somewhere.thing", "verifiable_dp.auditing.mutation"]
+    assert missing_names(text) == [*expected, "verifiable_dp.core.nose"]
 
 
 def test_the_reference_is_current(tmp_path):

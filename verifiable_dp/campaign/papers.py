@@ -12,7 +12,7 @@ from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.verify import read
 from verifiable_dp.registry import entries as catalogue
 from verifiable_dp.registry import errata
-from verifiable_dp.registry.items import Item, located, numbers, registered
+from verifiable_dp.registry.items import Item, located, numbers, registered, stated
 from verifiable_dp.render import page
 
 Entry = dict[str, str]  # claim, says, check, verdict
@@ -64,7 +64,7 @@ class _Reports:
         self.studies = [read(path) for path in sorted(folder.glob("studies/*/study.json"))]
         path = folder / "errata.json"
         found = read(path)["errata"] if path.is_file() else []
-        self.outcomes = {row["name"]: str(row["outcome"]).replace("_", " ") for row in found}
+        self.outcomes = {str(row["name"]): str(row["outcome"]) for row in found}
 
     def checks(self, algorithm: str, claim: str) -> tuple[str, str]:
         """Names of the checks of a claim, and how loose the bound is that they measure."""
@@ -139,13 +139,22 @@ def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
     for row in errata.registered():
         named = numbers(row.source.statement) | {n for quote in row.quotes for n in numbers(quote.place)}
         if row.source.paper == item.paper and item.number in named:
-            register = errata.REGISTERS[row.register].lower()
             yield {
                 "claim": f"erratum {row.name}",
-                "says": f"{register}: {row.printed} {row.right}",
+                "says": f"{errata.REGISTERS[row.register].lower()}: {row.printed} {row.right}",
                 "check": f"verifiable-dp errata {row.name}",
-                "verdict": about.outcomes.get(row.name, "no record"),
+                "verdict": _verdict(item.number, row, about.outcomes.get(row.name, "")),
             }
+
+
+def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
+    """What an erratum says of an item: that the erratum was confirmed says the opposite of its statement."""
+    if not outcome:
+        return "no record"
+    if outcome not in errata.SHOWN:
+        return "an erratum of it is not confirmed"
+    register = errata.REGISTERS[row.register].lower()
+    return register if number in stated(row.source.statement) else f"in its proof, or beside it: {register}"
 
 
 def empty(found: Sequence[Json]) -> list[str]:

@@ -88,6 +88,15 @@ class Algorithm(ABC):
         return self.bounds
 
     @property
+    def contribution(self) -> float:
+        """Largest absolute value that one reward adds to a sum of a complete block, in the whole run.
+
+        A live session rounds what it sums to a grid on which sums of T such values are exact, see
+        `session.Session`. Override it where rewards are unbounded, or where something else is asked of them.
+        """
+        return float(max(abs(bound) for bound in self.bounds))
+
+    @property
     def claim(self) -> PrivacyClaim | None:
         """The privacy promise, or None for a non-private algorithm."""
         return None

@@ -7,7 +7,7 @@ around it. One mechanism thus serves every use:
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
 - `Recorder` passes a run through and writes down what was released, at which scale;
 - `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
-- `Secure` draws from OpenDP's samplers, for live use.
+- `Secure` draws from OpenDP's samplers, for live use: the only place where an exact value meets secure noise.
 
 A *slot* numbers the draws of one run. Two draws of one run with the same slot are one draw: it is how a
 reused noise value is represented, and found.
@@ -16,6 +16,7 @@ reused noise value is represented, and found.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -46,11 +47,12 @@ class Hidden:
     Attributes
     ----------
     shift
-        On replay the recorded draw moves by `shift(shown)`, which broadcasts to (n, m): a function of what
+        On replay the recorded noise moves by `shift(shown)`, which broadcasts to (n, m): a function of what
         came of the draw when it was recorded.
     outcome
-        `outcome(noise)` tells what comes of the draw, arrays (n, m) by name. The entry ``output`` is public
-        and must be equal on replay. None if nothing comes of the draw by itself, as with a threshold.
+        `outcome(answer)` tells what comes of the draw's value plus noise, arrays (n, m) by name. The entry
+        ``output`` is public and must be equal on replay. None if nothing comes of the draw by itself, as with
+        a threshold.
     """
 
     shift: Shift
@@ -64,7 +66,8 @@ class Draw:
     Attributes
     ----------
     value : (n, m) float
-        Exact values that the noise is added to; zeros where it is hidden.
+        Exact values that the noise is added to. What is compared with the answer must not be a function of
+        the data: the source alone adds noise to exact values.
     scale : (n, m) float
         Scale of the Laplace noise, standard deviation of normal noise; at 0 the exact value is released.
     run, slot : (n,) and (n, m) int
@@ -81,6 +84,9 @@ class Draw:
     freedom
         Degrees of freedom k of the noise where each row is a symmetric matrix as `symmetric.outer` has it,
         which gets Wishart noise less its mean, scale (W - k I); 0 elsewhere.
+    excess : float or (n, m) float
+        By what share of the sensitivity rounding can move `value` further than exact arithmetic would.
+        `Secure` enlarges the scale by it; sources that simulate count noise and values as real numbers.
     """
 
     value: FloatArray
@@ -92,6 +98,7 @@ class Draw:
     hidden: Hidden | None = None
     normal: bool = False
     freedom: int = 0
+    excess: float | FloatArray = 0.0
 
 
 # A source of noise answers a draw with value plus noise, (n, m).
@@ -141,11 +148,39 @@ class Seeded:
         return np.asarray(draw.value + noise)
 
 
+_SPARE = 2.0**-40  # share by which scales are enlarged: the few roundings of a computed scale are below it
+_DIGITS = 24  # binary digits of the scale above the grid of hidden noise
+_FAR = 2.0**28  # scales: what is compared is not farther from 0, so that it keeps all digits above the grid
+
+
+def grid(scale: float) -> int:
+    """The k of the grid 2^k of hidden noise with this scale: `_DIGITS` digits below its first one."""
+    return max(math.frexp(scale)[1] - 1 - _DIGITS, -1074)
+
+
+def rounding(*scales: float) -> float:
+    """By how much rounding moves a value that `Secure` compares with another one, both with hidden noise.
+
+    Three steps of the coarser grid: one that the value moves when it is put on its grid, one for the rounding
+    of the subtraction by which a caller gets it, and one because the noise that makes up for a change of the
+    value is a whole number of steps.
+    """
+    return 3 * max(2.0 ** grid(scale) for scale in scales)
+
+
 class Secure:
     """Noise from OpenDP's floating-point-safe Laplace sampler, for live sessions.
 
-    Releases lie on OpenDP's grid; draws come from the operating system's generator and cannot be
-    repeated, so `run` and `slot` are ignored.
+    OpenDP gets the exact value with the scale. It adds discrete Laplace noise in exact arithmetic, on the
+    grid of all floats (multiples of 2^-1074), and rounds once to the nearest float: every output can come of
+    every value. The other draws of a sum of reports do not depend on the data and are added to that release,
+    which is post-processing. Hidden noise lies on a coarser grid (see `grid`), where floats hold every answer
+    exactly, so that comparing two answers is exact, but for noise beyond 2^28 scales.
+
+    OpenDP takes the scale for what it is, a binary fraction. A computed scale was rounded to nearest, so it
+    is enlarged by a share of 2^-40, besides the `excess` of the draw, and rounded up.
+
+    Draws come from the operating system's generator and cannot be repeated, so `run` and `slot` are ignored.
 
     Raises
     ------
@@ -164,27 +199,47 @@ class Secure:
         dp.enable_features("contrib")
         self._dp = dp
         self._space = (dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float))
-        self._made: dict[float, Callable[[float], float]] = {}
+        self._made: dict[tuple[float, int | None], Callable[[float], float]] = {}
 
-    def _add(self, value: float, scale: float) -> float:
+    def _add(self, value: float, scale: float, k: int | None = None) -> float:
         if scale == 0:
             return value
-        if scale not in self._made:
-            self._made[scale] = self._dp.m.make_laplace(*self._space, scale=scale)
-        return float(self._made[scale](value))
+        if (scale, k) not in self._made:
+            self._made[scale, k] = self._dp.m.make_laplace(*self._space, scale=scale, k=k)
+        return float(self._made[scale, k](value))
 
     def __call__(self, draw: Draw) -> FloatArray:
-        """Value plus noise; each report is drawn by itself."""
+        """Value plus noise; each report is drawn by itself.
+
+        Raises
+        ------
+        InputError
+            If noise other than Laplace is asked for, a value or scale is not finite, or a scale is negative.
+        """
         if draw.normal or draw.freedom:
             raise InputError("noise: secure sampling has Laplace noise only; give seed=… for other noise")
+        where, scales = draw.where, enlarged(draw)
+        if not (np.isfinite(draw.value[where]).all() and np.isfinite(scales[where]).all()):
+            raise InputError("noise: a value or a scale is not finite; no noise can hide it")
+        if (scales[where] < 0).any():
+            raise InputError(f"noise: scale must be at least 0, got {float(scales[where].min()):g}")
         out = np.full(draw.value.shape, np.nan)
-        for index in map(tuple, np.argwhere(draw.where)):
-            value, scale = float(draw.value[index]), float(draw.scale[index])
-            if draw.count is None:
-                out[index] = self._add(value, scale)
-            else:
-                out[index] = value + sum(self._add(0.0, scale) for _ in range(int(draw.count[index])))
+        for index in map(tuple, np.argwhere(where)):
+            value, scale = float(draw.value[index]), float(scales[index])
+            if draw.hidden is not None and scale:
+                k, far = grid(float(draw.scale[index])), _FAR * scale
+                out[index] = self._add(min(max(value, -far), far), scale, k)
+                continue
+            others = 0 if draw.count is None else max(int(draw.count[index]) - 1, 0)
+            noised = self._add(value, scale)
+            out[index] = math.fsum([noised, *(self._add(0.0, scale) for _ in range(others))])
         return out
+
+
+def enlarged(draw: Draw) -> FloatArray:
+    """Scales (n, m) that `Secure` hands to OpenDP: with the excess of the draw, rounded up; 0 stays 0."""
+    more: FloatArray = np.asarray(draw.scale * (1 + draw.excess) * (1 + _SPARE))
+    return np.where(draw.scale == 0, 0.0, np.nextafter(more, np.inf))
 
 
 def described(noise: Noise) -> JsonDict:
@@ -360,7 +415,7 @@ class Recorder:
             return out
         shown = draw.hidden.outcome(out) if draw.hidden.outcome else {}
         columns = {_SHOWN + name: array for name, array in shown.items()}
-        self._hidden.add(draw, {"scale": draw.scale, "noise": out, **columns})
+        self._hidden.add(draw, {"value": draw.value, "scale": draw.scale, "answer": out, **columns})
         return out
 
     def tape(self) -> Tape:
@@ -420,7 +475,7 @@ class Replayer:
         self.loss[runs] = np.inf
 
     def __call__(self, draw: Draw) -> FloatArray:
-        """The recorded outputs, or recorded noise moved by the mechanism's declared shift."""
+        """The recorded outputs, or the value with recorded noise moved by the mechanism's declared shift."""
         kind = int(draw.hidden is not None)
         address = self._logs[kind].visit(draw)
         row, found = self._tape[kind].find(address)
@@ -436,7 +491,7 @@ class Replayer:
                 self._charge(address, draw.value[at], rows)
                 out[at] = rows["output"]
             else:
-                self._shift(draw.hidden, address[:, 0], rows, out, at)
+                self._shift(draw, draw.hidden, address[:, 0], rows, out, at)
         return out
 
     def _charge(self, address: IntArray, value: FloatArray, rows: Mapping[str, FloatArray]) -> None:
@@ -500,7 +555,13 @@ class Replayer:
         self.matrices.append((run[known, 0], change, int(columns["freedom"].max())))
 
     def _shift(
-        self, hidden: Hidden, run: IntArray, rows: Mapping[str, FloatArray], out: FloatArray, at: _Where
+        self,
+        draw: Draw,
+        hidden: Hidden,
+        run: IntArray,
+        rows: Mapping[str, FloatArray],
+        out: FloatArray,
+        at: _Where,
     ) -> None:
         """Answer with recorded noise, moved; what comes of it must be what came of it before."""
         shown = {}
@@ -514,7 +575,7 @@ class Replayer:
         noisy = rows["scale"] > 0
         for total in (self.cost, self.loss):
             np.add.at(total, run[noisy], np.abs(shifts[noisy]) / rows["scale"][noisy])
-        out[at] = rows["noise"] + shifts
+        out[at] = rows["answer"] + (draw.value[at] - rows["value"] + shifts)
         if hidden.outcome:
             differs = shown["output"][at] != hidden.outcome(out)["output"][at]
             self._leave(run[differs], "the declared noise shift does not give the same output")

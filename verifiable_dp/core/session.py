@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from os import PathLike
 from typing import Protocol, Self
 
 import numpy as np
 
 from verifiable_dp.core import statefile
-from verifiable_dp.core.noise import Noise, Secure, Seeded, described, source_of
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded, described, source_of
 from verifiable_dp.core.query import Memory, Own, Query, State
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
 
@@ -31,6 +33,14 @@ class Played(Protocol):
     @property
     def bounds(self) -> tuple[float, float]:
         """Range of the rewards."""
+
+    @property
+    def contribution(self) -> float:
+        """Largest absolute value that one reward adds to a sum of a complete block."""
+
+    @property
+    def claim(self) -> PrivacyClaim | None:
+        """The privacy promise."""
 
     @property
     def parameters(self) -> JsonDict:
@@ -69,7 +79,16 @@ class Session:
     Raises
     ------
     InputError
-        If OpenDP is needed and missing.
+        If OpenDP is needed and missing, or what a reward adds to a sum is not bounded.
+
+    Notes
+    -----
+    Neighbouring sums of floats can differ by more than the one reward that differs, since each addition
+    rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). Unless the noise is seeded, what a reward adds
+    to a sum is therefore rounded towards 0 to a multiple of the least 2^k of which T times the algorithm's
+    `contribution` is at most 2^52 multiples. Such sums are exact in any order, and rounding towards 0 leaves
+    no value beyond its bounds, so that the sensitivity is that of real numbers. A session with a seed sums as
+    simulations do.
 
     Examples
     --------
@@ -83,6 +102,7 @@ class Session:
     def __init__(self, algorithm: Played, *, seed: int | None = None, noise: Noise | None = None) -> None:
         self._algorithm = algorithm
         self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
+        self._unit = 0.0 if type(self._noise) is Seeded else _unit(algorithm)
         # The saved state, path and beginning, from which nobody has drawn noise: it is the right to draw.
         self._saved: tuple[str, bytes] | None = None
         run = np.zeros(1, np.int64)
@@ -95,12 +115,34 @@ class Session:
         self._sums = np.zeros((1, self._algorithm.n_arms, *asked))
         self._state, self._query, self._done = state, query, 0
 
-    def _asked(self, reward: float, arm: int) -> float | FloatArray:
-        ask = self._query.ask
-        if ask is None:
-            return reward
-        found: float | FloatArray = ask.values(np.array([reward]), np.zeros(1, np.int64), np.array([arm]))[0]
-        return found
+    def _asked(self, reward: float, arm: int) -> FloatArray:
+        """What the reward adds to the sums of its arm, on the grid."""
+        ask, found = self._query.ask, np.asarray(reward)
+        if ask is not None:
+            found = np.asarray(ask.values(found[None], np.zeros(1, np.int64), np.array([arm]))[0])
+        if not self._unit:
+            return found
+        most = self._algorithm.contribution
+        if self._query.complete[0] and (np.abs(found) > most).any():
+            raise InputError(
+                f"algorithm: a reward adds {float(np.abs(found).max()):g} to a sum, more than the {most:g} "
+                "that its `contribution` states; override that property"
+            )
+        found = found - np.fmod(found, self._unit)
+        if ask is None:  # where 0 is out of bounds, towards 0 can be out of bounds
+            low, high = (bound / self._unit for bound in self._algorithm.bounds)
+            found = np.clip(found, np.ceil(low) * self._unit, np.floor(high) * self._unit)
+        return np.asarray(found)
+
+    def _draw(self, draw: Draw) -> FloatArray:
+        """The noise of the session; where it is to be secure, a promise needs some."""
+        promised = self._algorithm.claim if type(self._noise) is Secure else None
+        if promised is not None and (draw.where & (draw.scale == 0)).any():
+            raise InputError(
+                f"noise: {self._algorithm.name} promises epsilon {promised.epsilon:g} and asks "
+                "for noise of scale 0, which would release an exact value; give it a positive scale"
+            )
+        return self._noise(draw)
 
     @property
     def state(self) -> State:
@@ -135,8 +177,9 @@ class Session:
         Raises
         ------
         InputError
-            If the session is finished, the reward is NaN or out of bounds, or noise is to be drawn and the
-            saved state was used by another session; nothing is changed then.
+            If the session is finished, the reward is NaN or out of bounds, it adds more to a sum than the
+            algorithm states, an exact value is to be released against the algorithm's promise, or noise is to
+            be drawn and the saved state was used by another session; nothing is changed then.
         """
         arm = self.select()
         low, high = self._algorithm.bounds
@@ -152,7 +195,7 @@ class Session:
             self._sums, self._done = sums, self._done + 1
             return
         self._retire()
-        memory, released = self._algorithm.release(self._state, self._memory, self._query, sums, self._noise)
+        memory, released = self._algorithm.release(self._state, self._memory, self._query, sums, self._draw)
         state = self._algorithm.decide(self._state, self._query, released)
         query = self._algorithm.query(state)
         self._memory = memory
@@ -284,6 +327,19 @@ class Session:
         possible = 0 <= self.rounds <= self._algorithm.horizon and not state.run.any()
         if not possible or record["rounds"] != self.rounds:
             raise InputError(f"session: rounds must be those of the state, got {record['rounds']!r}")
+
+
+def _unit(algorithm: Played) -> float:
+    """The grid of what is summed: T values of it have a sum of at most 2^52 units; 0 without a promise."""
+    if algorithm.claim is None:
+        return 0.0
+    total = algorithm.horizon * algorithm.contribution
+    if not math.isfinite(total):
+        raise InputError(
+            f"session: {algorithm.name} does not bound what a reward adds to a sum, so that no noise hides "
+            "it; give it finite `bounds`, or override `contribution`"
+        )
+    return 2.0 ** (math.frexp(total)[1] - 52)
 
 
 def _identity(algorithm: Played) -> JsonDict:

@@ -28,7 +28,7 @@ from verifiable_dp.core.validate import (
 )
 
 FORMAT = "verifiable-dp session"
-VERSION = 1
+VERSION = 2  # 1 could hold sums that are not on the grid of `session.Session`
 MOST_BYTES = 64 << 20
 LEAST_KEY = 16  # bytes
 _MOST_VALUES = 1 << 22

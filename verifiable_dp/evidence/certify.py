@@ -216,7 +216,7 @@ class _Echo:
         else:
             shown = there.hidden.outcome(out) if there.hidden and there.hidden.outcome else {}
             shift = np.broadcast_to(np.nan_to_num(draw.hidden.shift(shown)), out.shape)
-            change, out = np.abs(shift), out + shift
+            change, out = np.abs(shift), out + (draw.value - there.value + shift)
             if draw.hidden.outcome and not _equal(shown["output"], draw.hidden.outcome(out)["output"]):
                 raise NotOfFormError("algorithm: the declared noise shift does not give the same output")
         self.moved.append((np.where(draw.where, change, 0.0), draw.scale))

@@ -15,9 +15,11 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import entry_points
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.validate import InputError, Json, JsonDict, one_line
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.mutants import Make
 
 GROUP = "verifiable_dp.errata"
 KINDS = ("privacy", "regret", "proof", "text")
@@ -26,6 +28,7 @@ REGISTERS = {
     "loose": "True but loose, or with a huge constant",
     "reading": "Depends on a reading, or a slip of the pen",
 }
+SHOWN = ("confirmed", "by_reading")  # outcomes of errata that stand
 _FALSE = ("refuted", "contradicted")
 _HOLDS = ("not_refuted", "consistent")
 
@@ -76,6 +79,36 @@ class Findings:
 
 
 @dataclass(frozen=True)
+class Fault:
+    """What is wrong with a mechanism as printed, and nothing else: the evidence of an erratum on privacy.
+
+    A listing that is wrong in two respects has two errata. With one of them put right the other one alone has
+    to be refuted, on that algorithm's own mechanism.
+
+    Parameters
+    ----------
+    right
+        The algorithm without this fault.
+    make
+        Puts the one fault in (`registry.mutants` has operators).
+    show
+        `show(seed, faulty, right)` produces the evidence in some seconds: checks of the one algorithm and of
+        the other, with nothing known of the fault. With `right` in both places its checks hold.
+    listed
+        Whether the listing has it (``variant="printed"``), and not a proof alone.
+    """
+
+    right: Algorithm
+    make: Make
+    show: Callable[[int, Algorithm, Algorithm], Findings]
+    listed: bool = True
+
+    def found(self, seed: int) -> Findings:
+        """The evidence."""
+        return self.show(seed, self.make(self.right), self.right)
+
+
+@dataclass(frozen=True)
 class Erratum:
     """One discrepancy.
 
@@ -94,7 +127,8 @@ class Erratum:
     kind
         What it is about: ``privacy``, ``regret``, a ``proof`` or the ``text`` alone.
     find
-        `find(seed)` produces the evidence in some seconds; None where the text alone shows the slip.
+        `find(seed)` produces the evidence in some seconds; None where the text alone shows the slip. On
+        privacy a `Fault`, whose mechanism is run.
     claims
         Claims of the catalogue, as ``algorithm/claim``, that state what is printed: this evidence
         contradicts them. None but where the statement is false.
@@ -103,7 +137,8 @@ class Erratum:
     ------
     InputError
         If `kind` or `register` is unknown, nothing is quoted, a text alone comes with evidence or the other
-        way round, or a claim is named that is not contradicted.
+        way round, privacy without a fault or the other way round, or a claim is named that is not
+        contradicted.
     """
 
     name: str
@@ -113,18 +148,28 @@ class Erratum:
     printed: str
     right: str
     kind: str
-    find: Callable[[int], Findings] | None = None
+    find: Callable[[int], Findings] | Fault | None = None
     claims: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         validate.choice("kind", self.kind, KINDS)
         if (self.find is None) != (self.kind == "text"):
             raise InputError(f"find must be given for {self.name}, unless its kind is text")
+        if isinstance(self.find, Fault) != (self.kind == "privacy"):
+            raise InputError(
+                f"find must be a Fault for {self.name} if its kind is privacy, and not otherwise"
+            )
         validate.choice("register", self.register, tuple(REGISTERS))
         if not self.quotes:
             raise InputError(f"quotes must not be empty for {self.name}")
         if self.claims and self.register != "false":
             raise InputError(f"claims: {self.name} contradicts none, its register is {self.register}")
+
+    def found(self, seed: int) -> Findings:
+        """The evidence; nothing where the text alone shows the slip."""
+        if self.find is None:
+            return Findings((), ())
+        return self.find.found(seed) if isinstance(self.find, Fault) else self.find(seed)
 
 
 def outcome(
@@ -149,7 +194,7 @@ def outcome(
 
 def examine(erratum: Erratum, seed: int = 0) -> JsonDict:
     """The row of an erratum: plain values with every number of its checks."""
-    found = erratum.find(seed) if erratum.find else Findings((), ())
+    found = erratum.found(seed)
     printed = [check.as_dict() for check in found.printed]
     corrected = [check.as_dict() for check in found.corrected]
     return {

@@ -31,6 +31,7 @@ KINDS = (
     "Section",
 )
 _NUMBER = r"\d+(?:\.\d+)?"
+_BESIDE = re.compile(r"\b(?:proofs? of|against)\b")
 _NAMED = re.compile(rf"({'|'.join(KINDS)})s? ({_NUMBER}(?:(?:, and |, | and | to ){_NUMBER})*)")
 
 
@@ -89,6 +90,11 @@ class Item:
 def numbers(text: str) -> set[str]:
     """The items that a source names: ``Lemmas 3 and 5`` are two, ``Algorithms 1 to 3`` are three."""
     return set(_numbers(text))
+
+
+def stated(text: str) -> set[str]:
+    """Those of `numbers` that a source is about themselves, and not their proof or what contradicts them."""
+    return numbers(_BESIDE.split(text)[0])
 
 
 def _numbers(text: str) -> Iterator[str]:

@@ -56,6 +56,11 @@ class Wrapped(Algorithm):
         return self.inner.search_bounds
 
     @property
+    def contribution(self) -> float:
+        """As the algorithm underneath."""
+        return self.inner.contribution
+
+    @property
     def claim(self) -> PrivacyClaim | None:
         """The promise of the algorithm underneath."""
         return self.inner.claim

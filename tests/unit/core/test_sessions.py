@@ -417,7 +417,7 @@ def test_the_same_record_in_another_spelling_is_refused(saved, path):
     good = (saved / "dp-se").read_text()
     for bad in (
         json.dumps(json.loads(good)),
-        good.replace('"version":1', '"version":1,"version":1'),
+        good.replace('"version":2', '"version":2,"version":2'),
         good + " ",
     ):
         path.write_text(bad)
@@ -455,8 +455,8 @@ def whole(*values):
     ("change", "match"),
     [
         (setter("format", value="other"), "format"),
-        (setter("version", value=2), "version 1, got 'verifiable-dp session', 2"),
-        (setter("version", value="1"), "version"),
+        (setter("version", value=1), "version 2, got 'verifiable-dp session', 1"),
+        (setter("version", value="2"), "version"),
         (setter("noise", value=None), "must hold"),
         (lambda r: {**r, "extra": 1}, "must hold"),
         (lambda r: dict(reversed(r.items())), "must hold"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.noise import Draw, Hidden, Noise
+from verifiable_dp.core.noise import Draw, Hidden, Noise, rounding
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
@@ -55,8 +55,9 @@ class AboveThreshold:
 
     def threshold_noise(self, noise: Noise, run: IntArray, slot: IntArray) -> FloatArray:
         """Draw rho (n,); keep it private."""
+        zero = np.zeros((len(run), 1))
         alignment = Hidden(lambda shown: self.sensitivity)
-        return _hidden(noise, self.threshold_scale, run, slot, np.ones(len(run), bool), alignment)[:, 0]
+        return self._asked(noise, zero, self.threshold_scale, run, slot, zero == 0, alignment)[:, 0]
 
     def answer(
         self,
@@ -73,21 +74,29 @@ class AboveThreshold:
         """
         gap, rho = gap[:, None], threshold_noise[:, None]
 
-        def outcome(nu: FloatArray) -> Mapping[str, FloatArray]:
+        def outcome(noisy: FloatArray) -> Mapping[str, FloatArray]:
             with np.errstate(invalid="ignore"):
-                above = np.where(where[:, None], (gap + nu >= rho).astype(np.float64), np.nan)
+                above = np.where(where[:, None], (noisy >= rho).astype(np.float64), np.nan)
             return {"output": above, "gap": gap}
 
         def shift(shown: Mapping[str, FloatArray]) -> FloatArray:
             return np.where(shown["output"] > 0, self.sensitivity + shown["gap"] - gap, 0.0)
 
-        nu = _hidden(noise, self.query_scale, run, slot, where, Hidden(shift, outcome))
-        return outcome(nu)["output"][:, 0]
+        alignment = Hidden(shift, outcome)
+        noisy = self._asked(noise, gap, self.query_scale, run, slot, where[:, None], alignment)
+        return outcome(noisy)["output"][:, 0]
 
-
-def _hidden(
-    noise: Noise, scale: float, run: IntArray, slot: IntArray, where: BoolArray, alignment: Hidden
-) -> FloatArray:
-    """One draw (n, 1) of each run."""
-    zero = np.zeros((len(run), 1))
-    return noise(Draw(zero, zero + scale, run, slot[:, None], where[:, None], hidden=alignment))
+    def _asked(
+        self,
+        noise: Noise,
+        value: FloatArray,
+        scale: float,
+        run: IntArray,
+        slot: IntArray,
+        where: BoolArray,
+        alignment: Hidden,
+    ) -> FloatArray:
+        """One draw (n, 1) of each run."""
+        scales = np.full(value.shape, scale)
+        excess = rounding(self.threshold_scale, self.query_scale) / self.sensitivity
+        return noise(Draw(value, scales, run, slot[:, None], where, hidden=alignment, excess=excess))
