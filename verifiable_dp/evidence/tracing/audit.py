@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verifiable_dp.core import tosses
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
 from verifiable_dp.core.validate import FloatArray, Foreign, Function, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import (
     at_least,
-    by_seed_alone,
     cost_scales,
     exceeds,
+    leaving_nothing,
     plain,
     searching,
 )
@@ -636,9 +637,9 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         left -= 1
         return exceeds(cost(search.see(*drawn)), search.epsilon)
 
-    drawn = st.tuples(subject.strategy(), st.integers(0, 63))
+    drawn = st.tuples(subject.strategy(), tosses.below(64))
     try:
-        with by_seed_alone():
+        with leaving_nothing():
             pair, own = find(drawn, costs_too_much, settings=searching(most), random=random.Random(seed))
     except Exception as error:  # NoSuchExample, or Flaky when the number of runs ends amid the shrinking
         if not isinstance(error, NoSuchExample) and type(error).__module__.split(".")[0] != "hypothesis":
