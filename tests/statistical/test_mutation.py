@@ -100,7 +100,7 @@ def test_the_largest_cost_of_what_was_examined_is_no_upper_bound():
     assert (known["outcome"], known["at_most"]) == ("within_the_claim", 0.9)
 
 
-def test_a_closed_form_needs_a_loss_that_a_certificate_allows():
+def test_a_closed_form_needs_the_loss_of_the_right_algorithm():
     """That of dp-robust-ucb is at most .7056, and no transcript of the auditor's costs more than .6747."""
     assert mutation._correct("dp-robust-ucb")[1] == 0.0
     assert mutation._correct("adaptive-tree")[1] == pytest.approx(0.77116187)  # control
@@ -146,7 +146,7 @@ def test_kills_of_the_committed_table_stand():
     chosen = {(rows[i]["algorithm"], rows[i]["killed_by"]): rows[i] for i in order}
     closest = sorted(rows, key=lambda row: float(row["at_least"]) / row["epsilon"])[:12]
     sample = list({row["name"]: row for row in [*closest, *chosen.values()]}.values())
-    assert len(sample) >= 40
+    assert len(sample) >= 30
     assert len({row["algorithm"] for row in sample}) == len({row["algorithm"] for row in rows}) >= 23
     assert again(sample) == []
 
@@ -172,7 +172,7 @@ def test_a_lost_kill_is_named_and_keeps_the_old_table(tmp_path, monkeypatch):
     monkeypatch.setattr(mutation, "run", lambda *_, **__: (other, seconds))
     done = CliRunner().invoke(cli.main, run)
     assert (done.exit_code, new.exists()) == (3, False)
-    assert f"lost: tree-sum: no noise is killed in {old} and is not killed now" in done.stdout
+    assert f"lost: tree-sum: no noise (own) is killed in {old} and is not killed now" in done.stdout
 
 
 def test_only_private_algorithms_have_mutants():

@@ -26,7 +26,6 @@ from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
-from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import halting
 from verifiable_dp.evidence.exact import law as laws
@@ -101,7 +100,7 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
 
 @functools.lru_cache(maxsize=64)
 def _correct(name: str) -> tuple[Subject, float]:
-    """Audit of the correct algorithm, and its exact loss: that of a transcript which its certificate attains.
+    """Audit of the correct algorithm, and its exact loss: the closed form, where a transcript attains it.
 
     0 if none is known: the largest loss of some transcripts is no supremum.
     """
@@ -110,8 +109,8 @@ def _correct(name: str) -> tuple[Subject, float]:
     if isinstance(subject.algorithm, ContextualAlgorithm) or not visible(subject.claim):
         return subject, 0.0
     check = _aligned(subject, aligned_pairs(subject), 0, 0)
-    loss, bound = float(check.statistics["max_loss"]), certificate(subject.whole, subject.claim, check.name)
-    attained = bound is not None and not exceeds(bound.epsilon, loss)
+    loss, closed = float(check.statistics["max_loss"]), auditor.worst_cost
+    attained = closed is not None and not exceeds(closed(subject.whole), loss)
     return subject, loss if attained else 0.0
 
 
