@@ -140,6 +140,8 @@ def why(record: Json) -> str:
             Acting.of(horizon or 0, sizes or {}).words()
             or "no pair of inputs that was tried changed what comes out"
         )
+    if any(check["statistics"].get("carried") for check in record["checks"]):
+        return "a run depends on the one before it, so that counts of runs decide nothing"
     seen = record["detectable"]
     if seen is None or float(seen) == float("inf"):
         return "no true epsilon would have been detected at the event tested"
