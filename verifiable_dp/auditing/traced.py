@@ -18,6 +18,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.symbolic.coverage import compares
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, behind, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
@@ -81,7 +82,7 @@ def trace(
         local = promise.model == "local"
         if local and found.pair is not None:
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
-    made = check(found, epsilon, local=local)
+    made = check(found, epsilon, local=local, delta=promise.delta or 0.0)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 
@@ -157,7 +158,9 @@ def bound(
     with guarded():
         found = explore(program, n_arms)
         at = behind(found) or (found.at if unsettled(program, found) else None)
-        open_lead = None if at is None else Lead("branch", at)
+        # A raw comparison decides; of anything else it is open whether noise stands before it.
+        what = "branch" if at is None or at == behind(found) or compares(at) else "unsettled"
+        open_lead = None if at is None else Lead(what, at)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)

@@ -412,6 +412,11 @@ def lead_in_words(lead: Json) -> str:
 def share_in_words(share: Json) -> str:
     """What the releases of a line cost."""
     often = excerpts.times(share["releases"])
+    if "together" in share:
+        paid = f"{float(share['together']):.6g} at delta {digits(share['delta'])}"
+        return (
+            f"normal noise is released{f' {often}' if often else ''}, in all costs {paid}: {share['source']}"
+        )
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 

@@ -31,6 +31,8 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
+SHARED = "one draw is added to sums that move apart, so that their difference is exact"
+OTHER = "other draws are given out than on the neighbouring input"
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 
 
@@ -252,14 +254,17 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
     with np.errstate(invalid="ignore", divide="ignore"):
         moves = ([0.0] * len(draws)) if still else (shift / a.law.factor).tolist()
         sizes = np.abs(a.out / a.law.factor).tolist()
+    # What a draw has to move by is known where the replay gives out the same draw, entry by entry.
+    alike = a.draws == b.draws
     for i, draw in enumerate(draws):
         before = known.get(draw)
         if before is None:
-            known[draw] = moves[i]
+            if alike[i]:
+                known[draw] = moves[i]
         else:
             fresh[i] = False
             if abs(moves[i] - before) > SAME * (1 + abs(before) + sizes[i]):
-                wrong = "one draw is added to sums that move apart, so that their difference is exact"
+                wrong = SHARED if alike[i] else OTHER
     if still:
         return 0.0, 0.0, 0.0, wrong
     if (a.spoilt or b.spoilt) and shift.any():
