@@ -18,7 +18,6 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.symbolic.coverage import compares
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Program, behind, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
@@ -158,9 +157,8 @@ def bound(
     with guarded():
         found = explore(program, n_arms)
         at = behind(found) or (found.at if unsettled(program, found) else None)
-        # A raw comparison decides; of anything else it is open whether noise stands before it.
-        what = "branch" if at is None or at == behind(found) or compares(at) else "unsettled"
-        open_lead = None if at is None else Lead(what, at)
+        # No replay has followed it: it is open whether noise stands before it.
+        open_lead = None if at is None else Lead("unsettled", at)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)

@@ -23,7 +23,7 @@ def below(count: int) -> SearchStrategy[int]:
     tosses = (count - 1).bit_length() + _MORE * (count > 1)
 
     def number(sides: Sequence[bool]) -> int:
-        return sum(side << place for place, side in enumerate(reversed(sides))) * count >> tosses
+        return sum(side << place for place, side in enumerate(reversed(sides))) % count
 
     return st.tuples(*[st.booleans()] * tosses).map(number)
 
@@ -40,12 +40,5 @@ def corners(count: int) -> list[int]:
 
 def place(count: int) -> SearchStrategy[int]:
     """A place among `count`, every second time one of its `corners`; shrinks to the first."""
-    from hypothesis import strategies as st
-
     ends = corners(count)
-
-    def chosen(drawn: tuple[bool, int, int]) -> int:
-        corner, anywhere, among = drawn
-        return ends[among] if corner else anywhere
-
-    return st.tuples(st.booleans(), below(count), below(len(ends))).map(chosen)
+    return below(2 * count).map(lambda drawn: drawn if drawn < count else ends[drawn % len(ends)])

@@ -32,6 +32,9 @@ from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
 SHARED = "one draw is added to sums that move apart, so that their difference is exact"
+HALF = "a draw that is half of a two-sided one is used once more"
+CHANCES = "draws that are compared with raw chances are used for something else, too"
+COINS = "coins that tell the truth or not are used for something else, too"
 OTHER = "other draws are given out than on the neighbouring input"
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 
@@ -222,7 +225,7 @@ def _of_outcome(a: Chosen, b: Chosen, seen: set[int]) -> tuple[float, float, str
         ratios = np.where(a.chances == b.chances, 0.0, np.log(a.chances) - np.log(b.chances))
     drawn = ratios[np.arange(len(ratios)), a.outcome]
     known = ratios.any() and not seen.isdisjoint(a.draws.tolist())
-    wrong = "draws that are compared with raw chances are used for something else, too" if known else ""
+    wrong = CHANCES if known else ""
     return float(drawn.sum()), float(np.abs(ratios).max(axis=1).sum()), wrong
 
 
@@ -233,7 +236,7 @@ def _of_told(a: Told, b: Told, seen: set[int]) -> tuple[float, float, str]:
     with np.errstate(divide="ignore"):
         terms = np.log(chances) - np.log1p(-chances)
     known = not seen.isdisjoint(a.flips.draws[turned].tolist())
-    wrong = "coins that tell the truth or not are used for something else, too" if known else ""
+    wrong = COINS if known else ""
     return float(terms.sum()), float(np.abs(terms).sum()), wrong
 
 
@@ -268,7 +271,7 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
     if still:
         return 0.0, 0.0, 0.0, wrong
     if (a.spoilt or b.spoilt) and shift.any():
-        wrong = "a draw that is half of a two-sided one is used once more"
+        wrong = HALF
     with np.errstate(invalid="ignore", divide="ignore"):
         terms = a.law.log_density(a.out - a.exact) - b.law.log_density(b.out - b.exact)
     # The noise moves by what the exact part moves: to the last bit nothing where that is nothing.
