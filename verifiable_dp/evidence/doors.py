@@ -67,10 +67,7 @@ def _of_package(names: dict[str, Foreign]) -> bool:
 def _class(kind: type) -> bool:
     """Whether every function of a class and of its bases is of this package, or made by `dataclass`."""
     return all(
-        _member(member)
-        for base in kind.__mro__
-        if base not in _BASES and type(base) is not types.GenericAlias
-        for member in vars(base).values()
+        _member(member) for base in kind.__mro__ if base not in _BASES for member in vars(base).values()
     )
 
 

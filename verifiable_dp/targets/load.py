@@ -369,7 +369,7 @@ class PlaySampler:
         left, right = (self._seen(pair, arms) if len(arms) else None for arms in made)
         return left, right
 
-    def _table(self, pair: Foreign, world: int) -> FloatArray | Unfolding:
+    def _table(self, pair: Foreign, world: int) -> Foreign:
         game = isinstance(pair, ContextGame)
         return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]
 

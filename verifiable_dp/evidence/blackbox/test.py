@@ -237,13 +237,13 @@ def tossed(
     words = np.random.SeedSequence(sampler.seed, spawn_key=(*path, 3, *starts))  # 3 is not a world
     whose = np.repeat(np.arange(2, dtype=np.int8), sizes)
     np.random.Generator(np.random.Philox(words)).shuffle(whose)
-    at, found = list(starts), []
+    (left, right), found = starts, list[tuple[tuple[IntArray, IntArray], IntArray]]()
     for part in shards(len(whose), sampler.shard):
-        order = whose[part]
-        ones = int(order.sum())
-        made = [np.arange(at[w], at[w] + n, dtype=np.int64) for w, n in enumerate((len(order) - ones, ones))]
-        at = [at[w] + len(made[w]) for w in (0, 1)]
-        found.append(((made[0], made[1]), order))
+        order = whose[part].astype(np.int64)
+        ends = left + int((order == 0).sum()), right + int(order.sum())
+        runs: tuple[IntArray, IntArray] = np.arange(left, ends[0]), np.arange(right, ends[1])
+        found.append((runs, order))
+        left, right = ends
     return found
 
 
