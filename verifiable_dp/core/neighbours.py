@@ -777,7 +777,7 @@ def tables(
         return TablePair(table, drawn[1], drawn[2], _farthest(table[drawn[1], drawn[2]], bounds), bounds)
 
     rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
-    return st.tuples(rows, tosses.place(horizon), tosses.below(n_arms)).map(pair)
+    return st.tuples(rows, tosses.below(horizon), tosses.below(n_arms)).map(pair)
 
 
 def streams(
@@ -798,7 +798,7 @@ def streams(
         return StreamPair(stream, drawn[1], _farthest(stream[drawn[1]], bounds), n_arms, bounds)
 
     rows = _rows(1, bounds, levels, min(pattern, horizon))
-    return st.tuples(rows, tosses.place(horizon)).map(pair)
+    return st.tuples(rows, tosses.below(horizon)).map(pair)
 
 
 def _moved(table: FloatArray, rounds: IntArray, bounds: tuple[float, float]) -> FloatArray:
@@ -829,7 +829,7 @@ def groups(
         )
 
     rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
-    rounds = st.lists(tosses.place(horizon), min_size=1, max_size=most, unique=True)
+    rounds = st.lists(tosses.below(horizon), min_size=1, max_size=most, unique=True)
     return st.tuples(rows, rounds, tosses.below(n_arms)).map(pair)
 
 
@@ -857,7 +857,7 @@ def users(
         return UserPair(table, owner, drawn[1], _moved(table, rounds, bounds), bounds)
 
     rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
-    return st.tuples(rows, tosses.place(everyone)).map(pair)
+    return st.tuples(rows, tosses.below(everyone)).map(pair)
 
 
 def contexts(
@@ -894,7 +894,7 @@ def contexts(
         return ContextPair.of_tables(form, table, when, other)
 
     rows = st.lists(row, min_size=1, max_size=min(pattern, horizon))
-    return st.tuples(rows, tosses.place(horizon), signed, st.booleans()).map(pair)
+    return st.tuples(rows, tosses.below(horizon), signed, st.booleans()).map(pair)
 
 
 def interactive(
@@ -907,7 +907,7 @@ def interactive(
     from hypothesis import strategies as st
 
     weight = tosses.one_of([0, *(sign * size for size in range(1, 5) for sign in (1, -1))])
-    places = tosses.place(horizon)
+    places = tosses.below(horizon)
     fixed = [balance(bounds), punish(bounds), restless(bounds)]
     ready: list[SearchStrategy[Strategy]] = [
         tosses.below(n_arms).map(lambda arm: flatter(bounds, arm)),

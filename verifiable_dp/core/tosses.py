@@ -1,7 +1,7 @@
 """Strategies for hypothesis that are made of coin tosses alone, so that a search follows its seed.
 
 hypothesis draws an integer or a float now and then among constants, which it reads out of whatever modules
-are loaded; a coin it only tosses. Corner values, where code is wrong most often, are drawn here by design.
+are loaded; a coin it only tosses.
 """
 
 from __future__ import annotations
@@ -31,14 +31,3 @@ def below(count: int) -> SearchStrategy[int]:
 def one_of(values: Sequence[Value]) -> SearchStrategy[Value]:
     """Each of `values` about as often; shrinks to the first."""
     return below(len(values)).map(values.__getitem__)
-
-
-def corners(count: int) -> list[int]:
-    """Of `count` places the first two and the last two."""
-    return sorted({at for at in (0, 1, count - 2, count - 1) if 0 <= at < count})
-
-
-def place(count: int) -> SearchStrategy[int]:
-    """A place among `count`, every second time one of its `corners`; shrinks to the first."""
-    ends = corners(count)
-    return below(2 * count).map(lambda drawn: drawn if drawn < count else ends[drawn % len(ends)])

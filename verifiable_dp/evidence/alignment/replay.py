@@ -369,11 +369,15 @@ def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[AnyPair]:
 
 
 def _corners(algorithm: Algorithm, group: int = 1) -> Iterator[AnyPair]:
-    """Pairs that every search begins with: the simplest of each kind, with the difference at either end."""
+    """Pairs that every search begins with: the simplest of each kind, by where they differ.
+
+    That is at either end, and at powers of two, where blocks and trees begin.
+    """
     bounds, arms, horizon = algorithm.search_bounds, algorithm.n_arms, algorithm.horizon
     low, high = bounds
     lows = np.full((horizon, arms), float(low))
-    for at in tosses.corners(horizon):
+    places = {0, horizon - 1, max(0, horizon - 2), *(1 << bit for bit in range((horizon - 1).bit_length()))}
+    for at in sorted(places):
         if group > 1:
             most = min(group, horizon)
             first = min(at, horizon - most)
@@ -432,7 +436,7 @@ def falsify(
     seed
         Of the search: the same seed finds the same.
     examples
-        Largest number of examples before shrinking.
+        Largest number of examples beyond the corners, before shrinking.
     visible
         Look for an exact loss above epsilon rather than for a cost.
     group
@@ -460,17 +464,15 @@ def falsify(
         return exceeds(abs(done.loss[0]) if visible else done.cost[0], epsilon)
 
     smallest: tuple[AnyPair, int, int, bool] | None = None
-    for corner, sign in itertools.islice(
-        itertools.product(_corners(algorithm, group), (1, -1)), examples // 2
-    ):
+    for corner, sign in itertools.product(_corners(algorithm, group), (1, -1)):
         if costs_too_much((corner, 0, sign, False)):
             smallest = corner, 0, sign, False
             break
     else:
         drawn = st.tuples(_strategy(algorithm, group), tosses.below(8), tosses.one_of(_SIGNS), st.booleans())
-        left = searching(examples - seen.examined)
+        settings = searching(examples)
         with leaving_nothing(), suppress(NoSuchExample):
-            smallest = find(drawn, costs_too_much, settings=left, random=random.Random(seed))
+            smallest = find(drawn, costs_too_much, settings=settings, random=random.Random(seed))
     if smallest is None:
         return seen
     pair, noise_seed, sign, turned = smallest
