@@ -113,6 +113,7 @@ NOT_GIVEN = (
     f"{ACCEPTED}"
 )
 NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, by which it is measured; {ACCEPTED}"
+NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
 ROWS_DEPEND = (
     "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
 )
@@ -134,6 +135,8 @@ class Ground(Generic[Sampling]):
         Why no power can be stated by scaling the noise; empty if it may be possible.
     draws
         Whether a run was seen to draw random numbers, be it that no two runs differ.
+    carried
+        Whether a run was seen to depend on the one before it.
     """
 
     sampler: Sampling
@@ -141,13 +144,23 @@ class Ground(Generic[Sampling]):
     notes: tuple[str, ...] = ()
     no_power: str = ""
     draws: bool = False
+    carried: bool = False
 
     def after(self, seen: Probe) -> Ground[Sampling]:
         """With what some runs have shown."""
         notes = tuple(dict.fromkeys([*self.notes, *seen.notes]))
         if seen.repeatable:
             return replace(self, notes=notes)
-        return replace(self, parallel=False, notes=notes, no_power=self.no_power or NOT_GIVEN)
+        # Each run a call of its own, so that runs of both inputs can take turns.
+        sampler = self.sampler if self.sampler.together else replace(self.sampler, rows=1)
+        return replace(
+            self,
+            sampler=sampler,
+            parallel=False,
+            notes=notes,
+            no_power=self.no_power or (NOT_APART if seen.carried else NOT_GIVEN),
+            carried=seen.carried,
+        )
 
 
 def grounded(

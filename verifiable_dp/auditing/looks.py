@@ -358,7 +358,7 @@ def _look(
     source = powers.reseeded(sampler, own)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
-    terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests)
+    terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried)
     name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
     if number == INTERACTIVE:
         name = "interactive black box"
@@ -454,6 +454,8 @@ def curve(case: UserCase[Sampling]) -> None:
     if case.black_boxes > 1 and levels.looks > 1:
         seed += 0x5EED
     assert case.last is not None
-    terms = Terms(case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests)
+    terms = Terms(
+        case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried
+    )
     source = powers.reseeded(case.sampler, seed)
     case.found([curves.check(source, case.last.chosen, case.plan, terms)])

@@ -376,7 +376,14 @@ def last_bits(case: ReleaseCase) -> None:
         ReleaseSampler(case.function, settings.seed),
         data_pairs(case.function, case.bounds, case.request.inputs.pairs, case.request.promise.adjacency),
         bits.sizes(case.plan.select, case.plan.test),
-        Terms(case.claim, settings.seed, settings.workers, case.levels.alpha, case.levels.confidence),
+        Terms(
+            case.claim,
+            settings.seed,
+            settings.workers,
+            case.levels.alpha,
+            case.levels.confidence,
+            carried=case.ground.carried,
+        ),
     )
     case.checks.append(check)
     case.counterexamples += drafts.counterexamples([check], {}, chosen)

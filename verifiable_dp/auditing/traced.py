@@ -81,7 +81,7 @@ def trace(
         local = promise.model == "local"
         if local and found.pair is not None:
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
-    made = check(found, epsilon, local=local)
+    made = check(found, epsilon, local=local, delta=promise.delta or 0.0)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 
@@ -157,7 +157,8 @@ def bound(
     with guarded():
         found = explore(program, n_arms)
         at = behind(found) or (found.at if unsettled(program, found) else None)
-        open_lead = None if at is None else Lead("branch", at)
+        # No replay has followed it: it is open whether noise stands before it.
+        open_lead = None if at is None else Lead("unsettled", at)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)

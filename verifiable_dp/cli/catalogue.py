@@ -342,24 +342,29 @@ def errata(
 @seeded
 @scheduler_option
 @checkpoint_option
+@click.option("--against", type=PATH, help="An older kill table: a kill of it that is lost is named.")
 @click.option("--json", "json_path", type=PATH, help="Write the kill table here.")
 @click.option("--html", "html_path", type=PATH, help="Write it as a self-contained page here.")
 def mutants(
     only: tuple[str, ...],
     scheduler: str | None,
     checkpoint: Path | None,
+    against: Path | None,
     json_path: Path | None,
     html_path: Path | None,
     **asked: Given,
 ) -> None:
     """Break the private algorithms in many ways and audit each mutant: the kill table.
 
-    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim.
+    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim; 3, and nothing is
+    written, if one is no longer killed that was killed in the table given by --against.
     """
     from verifiable_dp.campaign import run as campaign
-    from verifiable_dp.render.mutation import line, render, summary_lines
+    from verifiable_dp.render.mutation import before, line, render, summary_lines
+    from verifiable_dp.selfcheck.mutation import lost
 
     check_outputs(json_path, html_path)
+    older = before(against) if against else []
     with progressing(scheduler) as progress:
         whole = campaign.mutants(only, **asked, steps=checkpoint, progress=progress)
     for row in whole["mutants"]:
@@ -369,6 +374,11 @@ def mutants(
     from verifiable_dp.core.files import write_text
     from verifiable_dp.record.sealing import text
 
+    gone = lost(older, whole["mutants"])
+    for name in gone:
+        say(f"lost: {name} is killed in {against} and is not killed now")
+    if gone:
+        sys.exit(3)
     if json_path is not None:
         write_text(json_path, text(whole))
     if html_path is not None:

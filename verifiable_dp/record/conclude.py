@@ -140,6 +140,8 @@ def _traced(check: Json, pure: bool) -> str:
     for found in numbers.get("leads", ()):
         if found["open"] and found.get("what") == "shared":
             return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
+        if found["open"] and found.get("what") == "unsettled":
+            return f"it is open what decides at {found['file']}:{found['line']}"
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):

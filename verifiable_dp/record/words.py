@@ -140,6 +140,8 @@ def why(record: Json) -> str:
             Acting.of(horizon or 0, sizes or {}).words()
             or "no pair of inputs that was tried changed what comes out"
         )
+    if any(check["statistics"].get("carried") for check in record["checks"]):
+        return "a run depends on the one before it, so that counts of runs decide nothing"
     seen = record["detectable"]
     if seen is None or float(seen) == float("inf"):
         return "no true epsilon would have been detected at the event tested"
@@ -410,6 +412,11 @@ def lead_in_words(lead: Json) -> str:
 def share_in_words(share: Json) -> str:
     """What the releases of a line cost."""
     often = excerpts.times(share["releases"])
+    if "together" in share:
+        paid = f"{float(share['together']):.6g} at delta {digits(share['delta'])}"
+        return (
+            f"normal noise is released{f' {often}' if often else ''}, in all costs {paid}: {share['source']}"
+        )
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 
