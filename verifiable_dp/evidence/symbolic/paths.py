@@ -28,10 +28,10 @@ from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import Flips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
-from verifiable_dp.evidence.symbolic.rewriting import rewritten
+from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.states import kept
-from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World, is_term
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
@@ -425,6 +425,7 @@ def run(
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
         data = program.data(world, program.values(number))
+        world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
@@ -432,7 +433,7 @@ def run(
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:
-                    with coverage.watching():
+                    with coverage.watching(world.stop, unasked):
                         returned = program.function(data, generator)
                     coverage.note(world)
             output = _returned(world, program, program.seen(returned))

@@ -336,6 +336,12 @@ class _Kind(type):
     def __subclasscheck__(cls, kind: Any) -> bool:
         return issubclass(kind, cls.stands_for)
 
+    def __eq__(cls, other: Any) -> bool:
+        return other is cls or other is cls.stands_for
+
+    def __hash__(cls) -> int:
+        return hash(cls.stands_for)
+
 
 def _scalar(value: Any) -> Any:
     if type(value) is Box and value.size == 1:
@@ -646,6 +652,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "math": _Math(math, world),  # see `cases`
     }
     missing = object()
+    world.extra = {getattr(builtins, name): other for name, other in extra.items() if hasattr(builtins, name)}
+    world.instead = functools.partial(_replacement, world=world, numpy=numpy)
     world.fixed = functools.partial(answers.fixed, world)
     distinct = globals_of(scopes)
     searches = [found for scope in distinct for found in _searched(scope)]
