@@ -76,7 +76,7 @@ class Lookup:
 LEAKS = {
     "is_true": _leak(lambda hit: hit is True),
     "is_not_false": _leak(lambda hit: hit is not False),
-    "chain": _leak(lambda hit: 1 is not hit is True),  # noqa: F632
+    "chain": _leak(lambda hit: None is not hit is True),
     "case": _leak(_by_case),
     "case_of_a_class": _leak(_by_class),
     "imported_under_another_name": _leak(_by_text),

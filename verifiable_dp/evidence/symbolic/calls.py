@@ -19,9 +19,7 @@ import functools
 import heapq
 import itertools
 import math
-import os
 import random
-import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic.boxes import Box, Masked, Sampled
-from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, nature
+from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, is_numerical, nature
 
 _IDENTITY = "a tracked number is compared by identity"
 _NUMBERS = (bool, int, float, np.bool_, np.int64, np.float64)
@@ -127,6 +125,8 @@ def has(world: World, value: Any, name: str) -> bool:
 
 def attribute(world: World, value: Any, name: str, *default: Any) -> Any:
     """As ``getattr``."""
+    if is_tracked(value) and name == "__class__":
+        return kind_of(world, value)
     if is_tracked(value) and not has(world, value, name):
         if default:
             return default[0]
@@ -183,21 +183,12 @@ _GETTERS = tuple(_of(_operator, "itemgetter attrgetter methodcaller"))
 _BUILTIN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType)
 _BUILTIN += (types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 _REPLACED = (*_BUILTIN, np.ufunc, type(np.mean))
-# Code of libraries that uses numbers through their methods.
-_LIBRARIES = tuple(
-    os.path.join(os.path.dirname(sys.modules[name].__file__ or ""), "")
-    for name in ("numpy", "scipy", "verifiable_dp")
-)
-_MODULES = tuple(module.__file__ for module in (copy, functools, heapq, collections, random))
+_MODULES = frozenset(str(module.__file__) for module in (copy, functools, heapq, collections, random))
 
 
-@functools.lru_cache(maxsize=1 << 12)
 def _is_known(file: str) -> bool:
-    """Whether the code of a library's file may take tracked numbers."""
-    packages = ("pandas", "opendp", "diffprivlib")  # which are stood in for, see `standins` and `libraries`
-    beside = os.path.dirname(os.path.dirname(_LIBRARIES[0]))
-    others = tuple(os.path.join(beside, name, "") for name in packages)
-    return file in _MODULES or file.startswith((*_LIBRARIES, *others))
+    """Whether the code of a library's file uses numbers through their methods."""
+    return file in _MODULES or is_numerical(file)
 
 
 def asked(world: World, function: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import functools
 import math
+import os
 import random
 import sys
 import types
@@ -224,6 +225,16 @@ class Charge:
     loss: float = 0.0
 
 
+_NUMERICAL = ("verifiable_dp", "numpy", "scipy", "pandas", "opendp", "diffprivlib")
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def is_numerical(file: str) -> bool:
+    """Whether a file belongs to a library that computes with any kind of numbers."""
+    homes = (os.path.dirname(getattr(sys.modules.get(name), "__file__", None) or "") for name in _NUMERICAL)
+    return any(home and file.startswith(os.path.join(home, "")) for home in homes)
+
+
 @dataclass
 class World:
     """One traced run.
@@ -387,7 +398,8 @@ class World:
 
     def claims(self, kind: type) -> type:
         """The class that a tracked number says it has; the traced code itself may ask by `calls` only."""
-        if sys._getframe(2).f_code.co_filename in self.files:
+        file = sys._getframe(2).f_code.co_filename
+        if file in self.files or not is_numerical(file):
             raise self.stop("the type of a tracked number is asked")
         return kind
 
