@@ -422,6 +422,12 @@ class Box:
             return given_back(found, given, lambda one: one)
         return lambda *args, **kwargs: given_back(found(*args, **kwargs), given, lambda one: one)
 
+    def conj(self) -> Any:
+        """As an array's of real numbers."""
+        return self
+
+    conjugate = conj
+
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """As an array's."""
         self[...] = calling(self.world, np.sort, (self, *args), kwargs)
