@@ -139,9 +139,9 @@ _NOTHING = object()
 def by_mode(rewards, rng, mode=Mode.WARM, last=_NOTHING):
     """Compares public things by identity, and a number with what no number is."""
     first = rewards[0, 0]
-    assert mode is Mode.WARM and last is _NOTHING and type(len(rewards)) is int
-    assert first is not None and first is not mode and isinstance(rewards, np.ndarray)
-    assert isinstance(first, float) and not isinstance(first, str | list)
+    public = mode is Mode.WARM and last is _NOTHING and type(len(rewards)) is int
+    no_number = first is not None and first is not mode and not isinstance(first, str | list)
+    assert all((public, no_number, isinstance(rewards, np.ndarray), isinstance(first, float)))
     return _committed(rewards, rng, mode is Mode.COLD)
 
 

@@ -1,4 +1,4 @@
-"""Programs that write into an array, or into what was made of it, and tell which entries of the other changed."""
+"""Programs that write into an array, or into what was made of it, and tell what changed in the other."""
 
 import numpy as np
 
@@ -14,7 +14,9 @@ MAKERS = {
 }
 WAYS = {
     "array": lambda x: np.array(x),
-    "array_without_copy": lambda x: np.array(x, copy=None) if np.__version__ >= "2" else np.array(x, copy=False),
+    "array_without_copy": lambda x: (
+        np.array(x, copy=None) if np.__version__ >= "2" else np.array(x, copy=False)
+    ),
     "asarray": lambda x: np.asarray(x),
     "asarray_of_floats": lambda x: np.asarray(x, dtype=float),
     "asarray_of_float64": lambda x: np.asarray(x, np.float64),

@@ -1,4 +1,4 @@
-"""Questions about a tracked number that ask none of its methods: they are answered truthfully or end the bound.
+"""Questions about a tracked number that ask none of its methods: answered truthfully, or they end the bound.
 
 ``x is True``, ``id(x)`` or ``type(x)`` look at an object, and the object that stands for a number is not the
 one that a plain run would have. Identity is therefore compared by `identical`, and whatever the traced code
@@ -21,7 +21,7 @@ import itertools
 import math
 import random
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -166,7 +166,8 @@ _PLAIN = frozenset(
         " product repeat tee zip_longest",
     )
     | _of(_collections, "deque OrderedDict")
-    | {object.__setattr__, object.__delattr__, object.__init__, object.__init_subclass__, itertools.chain.from_iterable}
+    | {object.__setattr__, object.__delattr__, object.__init__, object.__init_subclass__}
+    | {itertools.chain.from_iterable}
     | {value for value in vars(math).values() if callable(value)}
 )
 # They may call what they are given.
@@ -226,7 +227,11 @@ def _trust(world: World, function: Any) -> int:
         return _trust(world, function.func) if harmless else _UNKNOWN
     if _is_plain(function):
         return _PLAINLY
-    return _CALLS if _may_call(function) else _UNKNOWN
+    if _may_call(function):
+        return _CALLS
+    called = () if isinstance(function, type) else kind.__mro__
+    own = next((vars(owner)["__call__"] for owner in called if "__call__" in vars(owner)), None)
+    return _trust(world, own) if isinstance(own, types.FunctionType) else _UNKNOWN
 
 
 def _answer_of(function: Any) -> Any:
@@ -271,10 +276,7 @@ def _may_call(function: Any) -> bool:
         return function in _CALLING or isinstance(owner, _CONTAINERS)
     if isinstance(function, type):
         return function in _CALLING
-    if kind is np.ufunc or kind.__module__.startswith(("numpy", _OWN)):
-        return True
-    call = getattr(kind, "__call__", None)
-    return isinstance(call, types.FunctionType) and not hasattr(function, "__wrapped__")
+    return kind is np.ufunc or kind.__module__.startswith(("numpy", _OWN))
 
 
 def _calling(world: World, function: Any) -> Any:

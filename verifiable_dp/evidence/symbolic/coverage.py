@@ -49,6 +49,8 @@ class Coverage:
         By code object, pairs of offsets.
     left
         Instructions that the run under way may still take: what is forced may never come to an end.
+    most
+        Instructions that a run has taken at most.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
     ended
@@ -70,6 +72,7 @@ class Coverage:
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
+    most: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
     ended: dict[types.CodeType, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
@@ -128,6 +131,12 @@ class Coverage:
         finally:
             sys.settrace(outer)
             threading.settrace(threads)
+            self.most = max(self.most, self.taken)
+
+    @property
+    def taken(self) -> int:
+        """Instructions of the last run."""
+        return _MOST_STEPS - max(self.left, 0)
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
         code = frame.f_code

@@ -1012,9 +1012,7 @@ def _by_place(code: types.CodeType) -> dict[tuple[str, int, int, int], types.Cod
     found: dict[tuple[str, int], list[types.CodeType]] = {}
     for part in _codes(code):
         found.setdefault((part.co_qualname, part.co_firstlineno), []).append(part)
-    return {
-        (*key, n, len(parts)): part for key, parts in found.items() for n, part in enumerate(parts)
-    }
+    return {(*key, n, len(parts)): part for key, parts in found.items() for n, part in enumerate(parts)}
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
