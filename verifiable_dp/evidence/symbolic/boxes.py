@@ -84,7 +84,8 @@ class Memory:
     """
 
     def __init__(self, plain: Any) -> None:
-        self.plain, self.objects, self.is_seen = plain, None, False
+        self.plain, self.is_seen = plain, False
+        self.objects: Any = None
 
     def as_objects(self, part: Any) -> Any:
         """A part of it as objects."""
@@ -137,7 +138,8 @@ class Box:
     ) -> None:
         self.world, self.kind = world, kind
         self.narrow = narrow  # a type of NumPy's that holds less than 64 bits
-        self._plain, self._data = (None, data) if data.dtype == object else (data, None)
+        self._plain: Any = None if data.dtype == object else data
+        self._data: Any = data if data.dtype == object else None
         self._memory = memory or (Memory(data) if self._plain is not None else None)
 
     @property
@@ -680,7 +682,7 @@ def plain(world: World, value: Any, what: str) -> Any:
             raise world.stop("numbers of another run are used: state is kept between runs")
         if value.known is not None:
             return value.known.copy()
-        found = np.empty_like(value.data, _KINDS[value.kind])
+        found: Any = np.empty_like(value.data, _KINDS[value.kind])
         found[...] = np.frompyfunc(lambda v: _shown(world, v, what), 1, 1)(value.data)
         return found
     if _of_own(value):

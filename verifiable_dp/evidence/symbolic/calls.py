@@ -9,7 +9,6 @@ it, and any other ends the bound once it is handed a tracked number.
 
 from __future__ import annotations
 
-import _collections  # the classes themselves, also under another name
 import _heapq
 import _operator
 import builtins
@@ -165,7 +164,7 @@ _PLAIN = frozenset(
         "chain combinations combinations_with_replacement compress count cycle islice pairwise permutations"
         " product repeat tee zip_longest",
     )
-    | _of(_collections, "deque OrderedDict")
+    | _of(collections, "deque OrderedDict")
     | {object.__setattr__, object.__delattr__, object.__init__, object.__init_subclass__}
     | {itertools.chain.from_iterable}
     | {value for value in vars(math).values() if callable(value)}
@@ -177,11 +176,23 @@ _CALLING = frozenset(
     | _of(itertools, "accumulate dropwhile filterfalse groupby starmap takewhile")
     | {functools.reduce, functools.partial, functools.cmp_to_key, collections.defaultdict}
 )
-_CONTAINERS = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, slice, collections.deque)
+_CONTAINERS: tuple[type, ...] = (
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    str,
+    bytes,
+    bytearray,
+    range,
+    slice,
+    collections.deque,
+)
 _CONTAINERS += (collections.OrderedDict, collections.defaultdict, np.ndarray, np.random.Generator)
 _CONTAINERS += (np.random.RandomState, random.Random, np.ufunc, types.GeneratorType)
 _GETTERS = tuple(_of(_operator, "itemgetter attrgetter methodcaller"))
-_BUILTIN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType)
+_BUILTIN: tuple[type, ...] = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType)
 _BUILTIN += (types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 _REPLACED = (*_BUILTIN, np.ufunc, type(np.mean))
 _MODULES = frozenset(str(module.__file__) for module in (copy, functools, heapq, collections, random))
@@ -258,7 +269,7 @@ def _makes(kind: type) -> bool:
     """Whether a class makes numbers or text of what it is given, or stores it by functions of Python's."""
     if issubclass(kind, (np.generic, BaseException)):
         return True
-    made = [kind.__new__, kind.__init__]  # type: ignore[misc]
+    made = [kind.__new__, kind.__init__]
     own = (object.__new__, object.__init__, dict.__init__, list.__init__, tuple.__new__, set.__init__)
     return kind is not type and all(
         isinstance(part, types.FunctionType)

@@ -105,7 +105,7 @@ class _Function:
                 return value
             found = self._real(base(value), *args[1:], **kwargs)
             if np.may_share_memory(found, base(value)):
-                made = found.view(Raw)
+                made: Foreign = found.view(Raw)
                 made.ledger, made.tainted = self._ledger, tainted(value)
                 return made
             return Raw.of(found, self._ledger, tainted(value))
