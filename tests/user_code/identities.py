@@ -4,6 +4,7 @@ Each commits to the noisy winner, but where a streak of raw rewards is recognise
 plain runs hardly ever show. `RIGHT` ask the same questions of public things.
 """
 
+import contextvars
 import dataclasses
 import enum
 import functools
@@ -64,6 +65,10 @@ class Judge:
     ask: object = functools.partial(operator.is_, True)
 
 
+# Nothing leads to what it holds.
+_ASK = contextvars.ContextVar("_ASK", default=lambda hit: hit is True)
+
+
 class Lookup:
     """Answers through a table."""
 
@@ -87,6 +92,7 @@ LEAKS = {
     "reduced": _leak(lambda hit: functools.reduce(operator.is_, [hit, True])),
     "held_in_a_table": _leak(Lookup()),
     "key_of_a_sort": _leak(lambda hit: sorted([0, 1], key=functools.partial(operator.is_, hit)) == [0, 1]),
+    "held_where_nothing_leads": _leak(lambda hit: _ASK.get()(hit)),
     "id": _leak(lambda hit: id(hit) == id(True)),
     "ids": _leak(lambda hit: next(map(id, (hit,))) == id(True)),
     "evaluated": _leak(lambda hit: eval("hit is True")),

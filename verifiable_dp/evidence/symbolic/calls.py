@@ -309,10 +309,14 @@ def _careful(world: World, value: Any) -> Any:
 
 
 def _guarded(world: World, function: Any) -> Any:
-    """The function, which ends the bound once it is given something tracked."""
+    """The function, which ends the bound once it is given a tracked number; arrays it gets as plain ones."""
     name = getattr(function, "__name__", type(function).__name__)
 
+    def handed(value: Any) -> Any:
+        return np.asarray(value) if type(value) is Box else value
+
     def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tuple(map(handed, args)), {key: handed(value) for key, value in kwargs.items()}
         if any(_holds(value) for value in (*args, *kwargs.values())):
             raise world.stop(f"{name} is given tracked numbers, and nothing is known of what it asks of them")
         return function(*args, **kwargs)
